@@ -8,7 +8,10 @@ import (
 
 func TestComplete(t *testing.T) {
 	at := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
-	items := []ProvisionItem{{ID: "a", Workspace: &Workspace{ID: "a", CreatedAt: at}}, {ID: "b", Error: &Error{Code: "FAILED"}}}
+	items := []ProvisionItem{
+		{ID: "a", Workspace: &Workspace{ID: "a", CreatedAt: at}},
+		{ID: "b", Error: &Error{Code: "FAILED"}},
+	}
 	summary := ProvisionSummary{Items: items}
 	event := Event{At: at, Result: &Result{Summary: &summary}}
 	got := Complete(event)
@@ -44,7 +47,8 @@ func TestCompleteLists(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got["kind"] != "Diagnosis" || got["warnings"] == nil || got["timeline"] == nil || got["containers"] != nil || got["cause"] != nil {
+	if got["kind"] != "Diagnosis" || got["warnings"] == nil || got["timeline"] == nil || got["containers"] != nil ||
+		got["cause"] != nil {
 		t.Errorf("%s", text)
 	}
 }

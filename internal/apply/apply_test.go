@@ -65,9 +65,15 @@ type cluster struct {
 }
 
 func newCluster(existing ...*unstructured.Unstructured) *cluster {
-	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	definitions := schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1",
+		Resource: "customresourcedefinitions",
+	}
 	lists := map[schema.GroupVersionResource]string{definitions: "CustomResourceDefinitionList"}
-	c := &cluster{FakeDynamicClient: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists), answers: map[string]error{}}
+	c := &cluster{
+		FakeDynamicClient: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists),
+		answers:           map[string]error{},
+	}
 	c.discovery = &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}}
 	for _, object := range existing {
 		resource, _ := kube.ResourceOf(object.GroupVersionKind())
@@ -75,7 +81,8 @@ func newCluster(existing ...*unstructured.Unstructured) *cluster {
 	}
 	c.PrependReactor("*", "*", c.react)
 	c.PrependWatchReactor("*", func(action clienttesting.Action) (bool, watch.Interface, error) {
-		if w, is := action.(clienttesting.WatchActionImpl); is && w.ListOptions.SendInitialEvents != nil { // which the fake does not send
+		if w, is := action.(clienttesting.WatchActionImpl); is &&
+			w.ListOptions.SendInitialEvents != nil { // which the fake does not send
 			return true, nil, apierrors.NewInvalid(schema.GroupKind{}, "", nil)
 		}
 		return false, nil, nil
@@ -116,7 +123,8 @@ func (c *cluster) react(action clienttesting.Action) (bool, runtime.Object, erro
 		return true, nil, err
 	}
 	if o, _ := current.(*unstructured.Unstructured); o.GetUID() != wanted.GetUID() {
-		return true, nil, apierrors.NewConflict(action.GetResource().GroupResource(), patch.GetName(), errors.New("another UID"))
+		return true, nil, apierrors.NewConflict(action.GetResource().GroupResource(), patch.GetName(),
+			errors.New("another UID"))
 	}
 	return true, wanted, c.Tracker().Update(action.GetResource(), wanted, action.GetNamespace())
 }
@@ -182,13 +190,15 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(c.writes[:2]) // side by side
-	expect(t, c.writes, "create customresourcedefinitions", "create namespaces", "create clusterroles", "create deployments", "create validatingwebhookconfigurations", "create crews")
+	expect(t, c.writes, "create customresourcedefinitions", "create namespaces", "create clusterroles",
+		"create deployments", "create validatingwebhookconfigurations", "create crews")
 	c.writes = nil
 	if _, err := c.applier().removeFound(t, objects); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(c.writes[4:])
-	expect(t, c.writes, "delete validatingwebhookconfigurations", "delete crews", "delete deployments", "delete clusterroles", "delete customresourcedefinitions", "delete namespaces")
+	expect(t, c.writes, "delete validatingwebhookconfigurations", "delete crews", "delete deployments",
+		"delete clusterroles", "delete customresourcedefinitions", "delete namespaces")
 }
 
 // An object of the same name that belongs to someone else is left alone.
@@ -198,7 +208,8 @@ func TestForeignObject(t *testing.T) {
 	foreign.SetAnnotations(map[string]string{"release": "b"})
 	c := newCluster(foreign)
 	changes, err := c.applier().Apply(t.Context(), Objects(workspace(t)[:1]))
-	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "configmap/a in namespace ns exists and does not belong to release a") {
+	if fault.CodeOf(err) != fault.Conflict ||
+		!strings.Contains(err.Error(), "configmap/a in namespace ns exists and does not belong to release a") {
 		t.Errorf("%v, want CONFLICT", err)
 	}
 	expect(t, actions(changes), "unchanged ConfigMap")
@@ -232,7 +243,8 @@ func TestApplyAgain(t *testing.T) {
 // What was done is known also if something else failed.
 func TestChangesWithAnError(t *testing.T) {
 	c := newCluster()
-	c.answers["create pods"] = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a", errors.New("exceeded quota: q"))
+	c.answers["create pods"] = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a",
+		errors.New("exceeded quota: q"))
 	changes, err := c.applier().Apply(t.Context(), Objects(workspace(t)))
 	if refused, is := errors.AsType[*kube.RefusedError](err); !is || refused.Call.Object() != "pod/a" {
 		t.Errorf("it ended with %v", err)
@@ -312,7 +324,8 @@ func TestParent(t *testing.T) {
 	}
 	expect(t, c.writes[2:], "create secrets", "create pods")
 	made, _ := changes.Of(secret, "ns")
-	if owners := made.Object.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != "u1" || owners[0].Name != "a" || owners[0].Kind != "ConfigMap" {
+	if owners := made.Object.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != "u1" || owners[0].Name != "a" ||
+		owners[0].Kind != "ConfigMap" {
 		t.Errorf("owned by %v", owners)
 	}
 }
@@ -325,8 +338,10 @@ func TestParentTooLate(t *testing.T) {
 		"in a later wave": objects[2], "not in the set": kube.Named("ConfigMap", "other"),
 	} {
 		c := newCluster()
-		_, err := c.applier().Apply(t.Context(), append(Objects(objects), Wanted{Object: kube.Named("Secret", "git"), Parent: parent}))
-		if fault.CodeOf(err) != fault.Internal || !strings.Contains(err.Error(), "secret/git in namespace ns would be created before its parent") {
+		_, err := c.applier().Apply(t.Context(),
+			append(Objects(objects), Wanted{Object: kube.Named("Secret", "git"), Parent: parent}))
+		if fault.CodeOf(err) != fault.Internal ||
+			!strings.Contains(err.Error(), "secret/git in namespace ns would be created before its parent") {
 			t.Errorf("%s: %v", name, err)
 		}
 		expect(t, c.writes)
@@ -337,7 +352,8 @@ func TestParentTooLate(t *testing.T) {
 func TestChangesOfANamespace(t *testing.T) {
 	other := workspace(t)[0]
 	other.SetNamespace("other")
-	changes, err := newCluster().applier().Apply(t.Context(), Objects([]*unstructured.Unstructured{other, workspace(t)[0]}))
+	changes, err := newCluster().applier().
+		Apply(t.Context(), Objects([]*unstructured.Unstructured{other, workspace(t)[0]}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +405,8 @@ func TestKinds(t *testing.T) {
 		asked++
 		return false, nil, nil
 	})
-	if _, err := c.applier().Apply(t.Context(), Objects(objects)); fault.CodeOf(err) != fault.Failed || len(c.writes) > 0 ||
+	if _, err := c.applier().Apply(t.Context(), Objects(objects)); fault.CodeOf(err) != fault.Failed ||
+		len(c.writes) > 0 ||
 		!strings.Contains(err.Error(), "example.com/v1, Kind=Boat; example.com/v1, Kind=Harbour") {
 		t.Errorf("%v after %q", err, c.writes)
 	}
@@ -398,7 +415,9 @@ func TestKinds(t *testing.T) {
 		t.Error(changes, err)
 	}
 	c.discovery.Resources = []*metav1.APIResourceList{{GroupVersion: "example.com/v1", APIResources: []metav1.APIResource{
-		{Name: "boats", Kind: "Boat", Namespaced: true}, {Name: "boats/status", Kind: "Boat", Namespaced: true}, {Name: "harbours", Kind: "Harbour"},
+		{Name: "boats", Kind: "Boat", Namespaced: true},
+		{Name: "boats/status", Kind: "Boat", Namespaced: true},
+		{Name: "harbours", Kind: "Harbour"},
 	}}}
 	asked = 0
 	targets, err := c.applier().targets(t.Context(), objects)
@@ -409,7 +428,8 @@ func TestKinds(t *testing.T) {
 	for _, target := range targets {
 		got = append(got, target.namespace+"/"+target.GroupResource().String())
 	}
-	expect(t, got, "ns/boats.example.com", "/harbours.example.com", "ns/crews.example.org", "/customresourcedefinitions.apiextensions.k8s.io")
+	expect(t, got, "ns/boats.example.com", "/harbours.example.com", "ns/crews.example.org",
+		"/customresourcedefinitions.apiextensions.k8s.io")
 	if asked != 1 {
 		t.Errorf("the cluster was asked for kinds %d times", asked)
 	}

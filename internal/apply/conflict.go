@@ -35,7 +35,8 @@ func (it *item) conflict(causes []metav1.StatusCause) error {
 // says of each names the field manager.
 func conflicts(err error) (others []metav1.StatusCause) {
 	for _, cause := range causes(err) {
-		if cause.Type == metav1.CauseTypeFieldManagerConflict && !strings.HasPrefix(cause.Message, `conflict with "`+kube.FieldManager+`"`) {
+		if cause.Type == metav1.CauseTypeFieldManagerConflict &&
+			!strings.HasPrefix(cause.Message, `conflict with "`+kube.FieldManager+`"`) {
 			others = append(others, cause)
 		}
 	}

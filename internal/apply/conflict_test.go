@@ -23,7 +23,8 @@ func TestFieldConflict(t *testing.T) {
 	if fault.CodeOf(err) != fault.Conflict || err.Error() != want {
 		t.Errorf("%v", err)
 	}
-	if hint := fault.From(err).Hint; !strings.Contains(hint, "kubectl get configmaps a --namespace ns --output yaml --show-managed-fields") {
+	if hint := fault.From(err).Hint; !strings.Contains(hint,
+		"kubectl get configmaps a --namespace ns --output yaml --show-managed-fields") {
 		t.Errorf("the hint is %q", hint)
 	}
 	expect(t, actions(changes), "unchanged ConfigMap")

@@ -29,24 +29,26 @@ func (r *run) apply(ctx, waiting context.Context, it *item) error {
 	if done, err := r.expected(ctx, it); done {
 		return r.deferred(it, err)
 	}
-	err := wait.PollUntilContextTimeout(waiting, deletionPoll, deletionTime, true, func(context.Context) (done bool, err error) {
-		if err := r.confirm(ctx); err != nil {
+	err := wait.PollUntilContextTimeout(waiting, deletionPoll, deletionTime, true,
+		func(context.Context) (done bool, err error) {
+			if err := r.confirm(ctx); err != nil {
+				return true, err
+			}
+			made, err := it.api.Create(ctx, it.object,
+				metav1.CreateOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
+			if apierrors.IsAlreadyExists(err) {
+				it.change = &Change{Action: Unchanged, Object: it.object}
+				return r.update(ctx, it)
+			}
+			if err == nil {
+				it.change = &Change{Action: Created, Object: made, InPlaceOf: it.inPlaceOf}
+			}
+			if err = kube.Fault(err, it.call("create")); r.isNotServed(it, err) {
+				it.notServed = err
+				return false, nil
+			}
 			return true, err
-		}
-		made, err := it.api.Create(ctx, it.object, metav1.CreateOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
-		if apierrors.IsAlreadyExists(err) {
-			it.change = &Change{Action: Unchanged, Object: it.object}
-			return r.update(ctx, it)
-		}
-		if err == nil {
-			it.change = &Change{Action: Created, Object: made, InPlaceOf: it.inPlaceOf}
-		}
-		if err = kube.Fault(err, it.call("create")); r.isNotServed(it, err) {
-			it.notServed = err
-			return false, nil
-		}
-		return true, err
-	})
+		})
 	return r.deferred(it, r.waited(waiting, it, err))
 }
 

@@ -123,7 +123,8 @@ func (r *run) checkAll(ctx context.Context) error {
 			problems[i] = append(problems[i], it.describe()+": "+lost)
 		}
 		wanted := fields.Yield(current, it.object, kube.FieldManager)
-		if !r.Force && r.DryRun == DryRunNone && it.Merge == nil && r.Owner.Owns(current) && fields.IsContested(current, wanted, kube.FieldManager) {
+		if !r.Force && r.DryRun == DryRunNone && it.Merge == nil && r.Owner.Owns(current) &&
+			fields.IsContested(current, wanted, kube.FieldManager) {
 			doubtful = append(doubtful, it)
 		}
 	}
@@ -155,5 +156,6 @@ func refusedBefore(problems []string) error {
 		err = fault.New(fault.Conflict, "%d changes conflict with what is on the cluster", len(problems))
 		err.Problems = problems
 	}
-	return err.WithReason(ReasonNothingWritten).WithHint("undo the changes that are named, then try again; nothing has been written")
+	return err.WithReason(ReasonNothingWritten).
+		WithHint("undo the changes that are named, then try again; nothing has been written")
 }

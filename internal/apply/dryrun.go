@@ -65,7 +65,9 @@ type readOnly struct {
 	current *unstructured.Unstructured
 }
 
-func (c *readOnly) Create(ctx context.Context, object *unstructured.Unstructured, _ metav1.CreateOptions, _ ...string) (*unstructured.Unstructured, error) {
+func (c *readOnly) Create(ctx context.Context, object *unstructured.Unstructured, _ metav1.CreateOptions,
+	_ ...string,
+) (*unstructured.Unstructured, error) {
 	var err error
 	c.current, err = c.ResourceInterface.Get(ctx, object.GetName(), metav1.GetOptions{})
 	switch {
@@ -77,18 +79,24 @@ func (c *readOnly) Create(ctx context.Context, object *unstructured.Unstructured
 	return nil, err
 }
 
-func (c *readOnly) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*unstructured.Unstructured, error) {
+func (c *readOnly) Get(ctx context.Context, name string, o metav1.GetOptions,
+	sub ...string,
+) (*unstructured.Unstructured, error) {
 	if c.current != nil {
 		return c.current, nil
 	}
 	return c.ResourceInterface.Get(ctx, name, o, sub...)
 }
 
-func (c *readOnly) Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (*unstructured.Unstructured, error) {
+func (c *readOnly) Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions,
+	...string,
+) (*unstructured.Unstructured, error) {
 	return c.current, nil
 }
 
-func (c *readOnly) Apply(_ context.Context, _ string, object *unstructured.Unstructured, _ metav1.ApplyOptions, _ ...string) (*unstructured.Unstructured, error) {
+func (c *readOnly) Apply(_ context.Context, _ string, object *unstructured.Unstructured, _ metav1.ApplyOptions,
+	_ ...string,
+) (*unstructured.Unstructured, error) {
 	return merge(c.current, object)
 }
 

@@ -48,11 +48,13 @@ func TestServerDryRun(t *testing.T) {
 	if _, err := a.removeFound(t, workspace(t)[:1]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Mark(t.Context(), []*unstructured.Unstructured{there}, map[string]string{"kept": "true"}, nil); err != nil {
+	if _, err := a.Mark(t.Context(), []*unstructured.Unstructured{there}, map[string]string{"kept": "true"},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(c.writes)
-	expect(t, c.writes, "create configmaps", "create persistentvolumeclaims", "delete configmaps", "patch configmaps", "patch configmaps", "patch configmaps")
+	expect(t, c.writes, "create configmaps", "create persistentvolumeclaims", "delete configmaps", "patch configmaps",
+		"patch configmaps", "patch configmaps")
 }
 
 // Without the API server, what is wanted is laid over what is there: fields that
@@ -69,11 +71,21 @@ func TestClientDryRun(t *testing.T) {
 		there, wanted, action string
 		result                string // without the marks
 	}{
-		"unchanged":                   {live, service, "unchanged Service", live},
-		"unchanged, of another kind":  {ready, issued, "unchanged Certificate", ready},
-		"a list of another kind":      {longer, issued, "update Certificate", `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: {names: [x], issuer: {name: i, kind: Issuer}}}`},
-		"new":                         {"", service, "create Service", `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns}, spec: {ports: [{name: ssh, port: 22}]}}`},
-		"changed in one of its ports": {live, `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{name: sftp, port: 22}]}}`, "update Service", `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, spec: {clusterIP: 10.0.0.1, ports: [{name: sftp, port: 22, protocol: TCP, targetPort: 22}]}}`},
+		"unchanged":                  {live, service, "unchanged Service", live},
+		"unchanged, of another kind": {ready, issued, "unchanged Certificate", ready},
+		"a list of another kind": {
+			longer, issued, "update Certificate",
+			`{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: {names: [x], issuer: {name: i, kind: Issuer}}}`,
+		},
+		"new": {
+			"", service, "create Service",
+			`{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns}, spec: {ports: [{name: ssh, port: 22}]}}`,
+		},
+		"changed in one of its ports": {
+			live,
+			`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{name: sftp, port: 22}]}}`, "update Service",
+			`{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, spec: {clusterIP: 10.0.0.1, ports: [{name: sftp, port: 22, protocol: TCP, targetPort: 22}]}}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			owner := newCluster().applier().Owner
@@ -101,7 +113,8 @@ func TestClientDryRun(t *testing.T) {
 // another one.
 func TestDryRunDoesNotWait(t *testing.T) {
 	for _, mode := range []DryRun{DryRunClient, DryRunServer} {
-		leaving := newCluster().applier().Owner.mark(parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: ns, deletionTimestamp: "2026-01-02T03:04:05Z", finalizers: [example.com/slow]}}`)[0])
+		leaving := newCluster().applier().
+			Owner.mark(parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: ns, deletionTimestamp: "2026-01-02T03:04:05Z", finalizers: [example.com/slow]}}`)[0])
 		c := newCluster(leaving)
 		a := c.applier()
 		a.DryRun = mode

@@ -70,7 +70,8 @@ func notEstablished(view *live.View, definitions []*item) (missing, err error) {
 		if state == health.Current {
 			continue
 		}
-		problem := fault.New(fault.Failed, "%s is not established: %s", it.describe(), message).WithHint("see why: %s", it.kubectlGet())
+		problem := fault.New(fault.Failed, "%s is not established: %s", it.describe(), message).
+			WithHint("see why: %s", it.kubectlGet())
 		if state == health.Failed {
 			return problem, problem
 		}

@@ -18,8 +18,11 @@ func TestEstablished(t *testing.T) {
 		condition string
 		says      string // empty if it gets there
 	}{
-		"established":    {"Established=True", ""},
-		"the name taken": {"NamesAccepted=False", "customresourcedefinition/crews.example.org is not established: crews is taken"},
+		"established": {"Established=True", ""},
+		"the name taken": {
+			"NamesAccepted=False",
+			"customresourcedefinition/crews.example.org is not established: crews is taken",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects := parse(t, `{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}}

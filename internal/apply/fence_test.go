@@ -24,8 +24,10 @@ func (c *cluster) precise() {
 			return true, nil, err
 		}
 		object, want := current.(*unstructured.Unstructured), deletion.DeleteOptions.Preconditions
-		if *want.UID != object.GetUID() || want.ResourceVersion != nil && *want.ResourceVersion != object.GetResourceVersion() {
-			return true, nil, apierrors.NewConflict(deletion.GetResource().GroupResource(), deletion.GetName(), errors.New("precondition failed"))
+		if *want.UID != object.GetUID() || want.ResourceVersion != nil &&
+			*want.ResourceVersion != object.GetResourceVersion() {
+			return true, nil, apierrors.NewConflict(deletion.GetResource().GroupResource(), deletion.GetName(),
+				errors.New("precondition failed"))
 		}
 		return false, nil, nil
 	})

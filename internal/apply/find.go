@@ -13,7 +13,9 @@ import (
 // Find reads, side by side, those of the objects that exist. An object has to say
 // itself that it is the owner's: that a list names it is not enough. What does not is
 // foreign.
-func (a Applier) Find(ctx context.Context, objects []*unstructured.Unstructured, owns func(*unstructured.Unstructured) bool) (own, foreign []*unstructured.Unstructured, err error) {
+func (a Applier) Find(ctx context.Context, objects []*unstructured.Unstructured,
+	owns func(*unstructured.Unstructured) bool,
+) (own, foreign []*unstructured.Unstructured, err error) {
 	targets, err := a.lookUp(ctx, objects)
 	if err != nil {
 		return nil, nil, err

@@ -39,7 +39,8 @@ func newBundle(t *testing.T) *bundle {
 			if status, message := b.note(r); status != 0 {
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(status)
-				_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"message":%q}`, status, message)
+				_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"message":%q}`, status,
+					message)
 				return
 			}
 			next.ServeHTTP(w, r)
@@ -91,7 +92,8 @@ func (b *bundle) again(t *testing.T, objects []*unstructured.Unstructured) (Chan
 func (b *bundle) edit(t *testing.T, kind, name, patch string) {
 	t.Helper()
 	resource, _ := kube.ResourceOf(kube.Named(kind, name).GroupVersionKind())
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, b.URL+"/api/v1/namespaces/team/"+resource.Resource+"/"+name+"?fieldManager=kubectl-edit", strings.NewReader(patch))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, b.URL+"/api/v1/namespaces/team/"+
+		resource.Resource+"/"+name+"?fieldManager=kubectl-edit", strings.NewReader(patch))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +118,8 @@ func many(t *testing.T, n int) (objects []*unstructured.Unstructured) {
 		}[i%5]
 		objects = append(objects, parse(t, fmt.Sprintf(text, i))...)
 	}
-	return append(objects, parse(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}}`)...)
+	return append(objects, parse(t,
+		`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}}`)...)
 }
 
 // N objects are N requests; the same again is none; one that was changed or deleted is
@@ -138,7 +141,8 @@ func TestMany(t *testing.T) {
 	b.edit(t, "ConfigMap", "m5", `{"metadata":{"labels":{"theirs":"x"}}}`)
 	b.edit(t, "ConfigMap", "m10", `{"metadata":{"labels":{"owner":null}}}`)
 	maps, _ := kube.ResourceOf(objects[0].GroupVersionKind())
-	if err := b.Client.Resource(maps.GroupVersionResource).Namespace("team").Delete(t.Context(), "m15", metav1.DeleteOptions{}); err != nil {
+	if err := b.Client.Resource(maps.GroupVersionResource).Namespace("team").
+		Delete(t.Context(), "m15", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	changes, requests = b.again(t, objects)
@@ -165,7 +169,8 @@ func TestUpgradeOfMany(t *testing.T) {
 	objects = parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: team}, data: {a: "2"}}`)
 	changes, _ := b.again(t, objects)
 	expect(t, actions(changes), "update ConfigMap")
-	if data, _, _ := unstructured.NestedStringMap(changes[0].Object.Object, "data"); len(data) != 2 || data["a"] != "2" || data["theirs"] != "3" {
+	if data, _, _ := unstructured.NestedStringMap(changes[0].Object.Object, "data"); len(data) != 2 ||
+		data["a"] != "2" || data["theirs"] != "3" {
 		t.Errorf("%v", data)
 	}
 }
@@ -186,9 +191,11 @@ func TestConflictsOfMany(t *testing.T) {
 	}
 	b.view(t)
 	before := b.Names("configmaps")
-	changes, err := b.Apply(t.Context(), Objects(append(objects, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: new, namespace: team}}`)...)))
+	changes, err := b.Apply(t.Context(),
+		Objects(append(objects, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: new, namespace: team}}`)...)))
 	found := fault.From(err)
-	if found.Code != fault.Conflict || found.Reason != ReasonNothingWritten || len(found.Problems) != 2 || len(changes) != 0 || !slices.Equal(before, b.Names("configmaps")) {
+	if found.Code != fault.Conflict || found.Reason != ReasonNothingWritten || len(found.Problems) != 2 ||
+		len(changes) != 0 || !slices.Equal(before, b.Names("configmaps")) {
 		t.Fatalf("%v %q after %v", err, found.Problems, changes)
 	}
 	if want := `configmap/m5 in namespace team, field .data.a: conflict with "kubectl-edit"`; !strings.Contains(found.Problems[1], want) {
@@ -212,7 +219,8 @@ func TestLostVersions(t *testing.T) {
 	b.Put("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crews.example.org", there)
 	b.view(t)
 	_, err := b.Apply(t.Context(), Objects(wanted("v1")))
-	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "customresourcedefinition/crews.example.org: it would lose v1alpha1") {
+	if fault.CodeOf(err) != fault.Conflict ||
+		!strings.Contains(err.Error(), "customresourcedefinition/crews.example.org: it would lose v1alpha1") {
 		t.Errorf("%v", err)
 	}
 }
@@ -263,13 +271,17 @@ func TestWebhookOfTheSet(t *testing.T) {
 	}{
 		"not answering": {`Internal error occurred: failed calling webhook "v.example.org": failed to call webhook: Post "https://w.team.svc:443/v?timeout=10s": dial tcp 10.0.0.1:443: connect: connection refused`, false},
 		"no endpoints":  {`Internal error occurred: failed calling webhook "v.example.org": failed to call webhook: Post "https://w.team.svc:443/v": no endpoints available for service "w"`, false},
-		"of others":     {`Internal error occurred: failed calling webhook "x.example.org": connect: connection refused`, true},
-		"denying":       {`admission webhook "v.example.org" denied the request: no`, true},
+		"of others": {
+			`Internal error occurred: failed calling webhook "x.example.org": connect: connection refused`,
+			true,
+		},
+		"denying": {`admission webhook "v.example.org" denied the request: no`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBundle(t)
 			b.refuse = func(r *http.Request) (int, string) {
-				ready := slices.ContainsFunc(b.requests, func(request string) bool { return strings.HasSuffix(request, "/deployments") })
+				ready := slices.ContainsFunc(b.requests,
+					func(request string) bool { return strings.HasSuffix(request, "/deployments") })
 				if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/configmaps") && !ready {
 					return http.StatusInternalServerError, test.message
 				}

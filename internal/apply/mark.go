@@ -18,7 +18,9 @@ import (
 // changes nothing else in them. That one is gone, or that another one has its name by
 // now, is not an error. It returns those that are marked; in a dry run without the API
 // server, none.
-func (a Applier) Mark(ctx context.Context, objects []*unstructured.Unstructured, labels, annotations map[string]string) ([]*unstructured.Unstructured, error) {
+func (a Applier) Mark(ctx context.Context, objects []*unstructured.Unstructured, labels,
+	annotations map[string]string,
+) ([]*unstructured.Unstructured, error) {
 	targets, err := a.targets(ctx, objects)
 	if err != nil {
 		return nil, err
@@ -44,7 +46,9 @@ func (a Applier) Mark(ctx context.Context, objects []*unstructured.Unstructured,
 
 // rewrite changes the metadata of an object to what change makes of it as it is; nothing if
 // that is nil.
-func (r *run) rewrite(ctx context.Context, it *item, change func(current *unstructured.Unstructured) map[string]any) (err error) {
+func (r *run) rewrite(ctx context.Context, it *item,
+	change func(current *unstructured.Unstructured) map[string]any,
+) (err error) {
 	current := it.Object
 	for range deleteTries {
 		if err := r.check(ctx, current); err != nil {
@@ -103,7 +107,9 @@ func (r *run) markClaim(ctx context.Context, it *item) (done bool, err error) {
 
 // patchMetadata changes metadata, such as labels, of the very version that was read, and
 // marks it as written under the lock. A value of nil takes a label or an annotation away.
-func (r *run) patchMetadata(ctx context.Context, it *item, current *unstructured.Unstructured, metadata map[string]any) (*unstructured.Unstructured, error) {
+func (r *run) patchMetadata(ctx context.Context, it *item, current *unstructured.Unstructured,
+	metadata map[string]any,
+) (*unstructured.Unstructured, error) {
 	metadata = maps.Clone(metadata)
 	metadata["resourceVersion"], metadata["uid"] = current.GetResourceVersion(), current.GetUID()
 	if r.Fence != nil {
@@ -121,7 +127,8 @@ func (r *run) patchMetadata(ctx context.Context, it *item, current *unstructured
 	if err != nil {
 		return nil, err
 	}
-	return it.api.Patch(ctx, it.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
+	return it.api.Patch(ctx, it.name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
 }
 
 func values(texts map[string]string) map[string]any {

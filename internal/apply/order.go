@@ -110,7 +110,8 @@ func checkParents(waves [][]*item) error {
 	for _, wave := range waves {
 		for _, it := range wave {
 			if !made[it.Parent] {
-				return fault.New(fault.Internal, "%s would be created before its parent %s", it.describe(), kube.Object(it.Parent.GetKind(), it.Parent.GetName()))
+				return fault.New(fault.Internal, "%s would be created before its parent %s", it.describe(),
+					kube.Object(it.Parent.GetKind(), it.Parent.GetName()))
 			}
 		}
 		for _, it := range wave {

@@ -27,7 +27,10 @@ func TestOrphan(t *testing.T) {
 		object.SetUID("u1")
 	}
 	for _, object := range objects[:2] {
-		object.SetOwnerReferences([]metav1.OwnerReference{{Kind: "X", Name: "x", UID: "instance"}, {Kind: "Y", Name: "y", UID: "another"}})
+		object.SetOwnerReferences([]metav1.OwnerReference{
+			{Kind: "X", Name: "x", UID: "instance"},
+			{Kind: "Y", Name: "y", UID: "another"},
+		})
 	}
 	c := newCluster(own, foreign, untied)
 	letting := c.applier()
@@ -40,7 +43,8 @@ func TestOrphan(t *testing.T) {
 	}
 	for i, tag := range []string{"", "a"} {
 		resource, _ := kube.ResourceOf(objects[i].GroupVersionKind())
-		got, err := c.Resource(resource.GroupVersionResource).Namespace("ns").Get(t.Context(), objects[i].GetName(), metav1.GetOptions{})
+		got, err := c.Resource(resource.GroupVersionResource).Namespace("ns").
+			Get(t.Context(), objects[i].GetName(), metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,10 +22,14 @@ func TestClaimsMadeAgain(t *testing.T) {
 		action string
 		writes []string
 	}{
-		"it is as wanted":       {false, DryRunNone, nil, "unchanged PersistentVolumeClaim", []string{create}},
-		"it is made again":      {true, DryRunNone, nil, "create PersistentVolumeClaim", []string{create, remove, create}},
-		"a dry run":             {true, DryRunClient, nil, "create PersistentVolumeClaim", nil},
-		"it may not be deleted": {true, DryRunNone, apierrors.NewForbidden(claim, "a", errors.New("no")), "unchanged PersistentVolumeClaim", []string{create, remove}},
+		"it is as wanted":  {false, DryRunNone, nil, "unchanged PersistentVolumeClaim", []string{create}},
+		"it is made again": {true, DryRunNone, nil, "create PersistentVolumeClaim", []string{create, remove, create}},
+		"a dry run":        {true, DryRunClient, nil, "create PersistentVolumeClaim", nil},
+		"it may not be deleted": {
+			true, DryRunNone, apierrors.NewForbidden(claim, "a", errors.New("no")),
+			"unchanged PersistentVolumeClaim",
+			[]string{create, remove},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster, all := newCluster(), Objects(workspace(t)[1:2])

@@ -101,7 +101,9 @@ func (r *run) deletion(current *unstructured.Unstructured) metav1.DeleteOptions 
 // Leftovers are the objects of an older set that a newer one does not have any
 // more. What holds the data of users, and what is marked to be kept, stays. The
 // namespace is that of the objects which name none.
-func Leftovers(older, newer []*unstructured.Unstructured, namespace string) (remove, keep []*unstructured.Unstructured) {
+func Leftovers(older, newer []*unstructured.Unstructured, namespace string) (remove,
+	keep []*unstructured.Unstructured,
+) {
 	for _, object := range older {
 		switch {
 		case contains(newer, object, namespace):

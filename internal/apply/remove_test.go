@@ -51,7 +51,8 @@ func TestFindsOnlyItsOwn(t *testing.T) {
 	}
 	c := newCluster(own, foreign)
 	mine, others, err := c.applier().Find(t.Context(), workspace(t), a.Owner.Owns)
-	if err != nil || len(mine) != 1 || mine[0].GetKind() != "ConfigMap" || len(others) != 1 || others[0].GetKind() != "PersistentVolumeClaim" {
+	if err != nil || len(mine) != 1 || mine[0].GetKind() != "ConfigMap" || len(others) != 1 ||
+		others[0].GetKind() != "PersistentVolumeClaim" {
 		t.Errorf("its own %v, others %v, %v", mine, others, err)
 	}
 	if c.reads != 3 {

@@ -63,7 +63,9 @@ func (a Applier) targets(ctx context.Context, objects []*unstructured.Unstructur
 // Placed are the objects with metadata that names the namespace in which they will be, and
 // none if their kind is in none; all else is shared with those that are given. A kind that
 // the cluster does not have is an error.
-func (a Applier) Placed(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+func (a Applier) Placed(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured,
+	error,
+) {
 	targets, err := a.targets(ctx, objects)
 	if err != nil {
 		return nil, err
@@ -77,7 +79,9 @@ func (a Applier) Placed(ctx context.Context, objects []*unstructured.Unstructure
 }
 
 // ResourceOf is how a kind is addressed in the API, if the cluster has it.
-func (a Applier) ResourceOf(ctx context.Context, kind schema.GroupVersionKind) (resource kube.Resource, known bool, err error) {
+func (a Applier) ResourceOf(ctx context.Context, kind schema.GroupVersionKind) (resource kube.Resource, known bool,
+	err error,
+) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	targets, err := a.lookUp(ctx, []*unstructured.Unstructured{object})
@@ -117,8 +121,11 @@ func (a Applier) lookUp(ctx context.Context, objects []*unstructured.Unstructure
 }
 
 // discover asks the cluster for the kinds of a version of an API.
-func (a Applier) discover(ctx context.Context, version schema.GroupVersion, kinds map[schema.GroupVersionKind]kube.Resource) error {
-	list, err := discovery.ToServerResourcesInterfaceWithContext(a.Discovery).ServerResourcesForGroupVersionWithContext(ctx, version.String())
+func (a Applier) discover(ctx context.Context, version schema.GroupVersion,
+	kinds map[schema.GroupVersionKind]kube.Resource,
+) error {
+	list, err := discovery.ToServerResourcesInterfaceWithContext(a.Discovery).
+		ServerResourcesForGroupVersionWithContext(ctx, version.String())
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -127,7 +134,10 @@ func (a Applier) discover(ctx context.Context, version schema.GroupVersion, kind
 	}
 	for _, r := range list.APIResources {
 		if !strings.Contains(r.Name, "/") { // which is a subresource
-			kinds[version.WithKind(r.Kind)] = kube.Resource{GroupVersionResource: version.WithResource(r.Name), Namespaced: r.Namespaced}
+			kinds[version.WithKind(r.Kind)] = kube.Resource{
+				GroupVersionResource: version.WithResource(r.Name),
+				Namespaced:           r.Namespaced,
+			}
 		}
 	}
 	return nil

@@ -68,7 +68,8 @@ func (r *run) bring(ctx context.Context, it *item, current *unstructured.Unstruc
 			return true, err
 		}
 	}
-	if token := current.GetAnnotations()[kube.AnnotationLock]; token != "" && r.Fence == nil { // a dry run, which says nothing of the lock
+	if token := current.GetAnnotations()[kube.AnnotationLock]; token != "" &&
+		r.Fence == nil { // a dry run, which says nothing of the lock
 		kube.Annotate(wanted, kube.AnnotationLock, token)
 	}
 	return r.send(ctx, it, wanted)
@@ -91,7 +92,10 @@ func (r *run) send(ctx context.Context, it *item, wanted *unstructured.Unstructu
 	if it.Merge != nil || r.Fence != nil {
 		wanted.SetResourceVersion(current.GetResourceVersion())
 	}
-	options := metav1.ApplyOptions{FieldManager: kube.FieldManager, Force: r.Force || it.drifted, DryRun: r.DryRun.Options()}
+	options := metav1.ApplyOptions{
+		FieldManager: kube.FieldManager, Force: r.Force || it.drifted,
+		DryRun: r.DryRun.Options(),
+	}
 	made, err := it.api.Apply(ctx, it.name, wanted, options)
 	others := conflicts(err)
 	if isFieldConflict(err) && len(others) == 0 { // in a dry run upgrade has not been kept
@@ -121,7 +125,8 @@ func (r *run) upgrade(ctx context.Context, it *item) (*unstructured.Unstructured
 	if err != nil || patch == nil {
 		return current, err
 	}
-	return it.api.Patch(ctx, it.name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
+	return it.api.Patch(ctx, it.name, types.JSONPatchType, patch,
+		metav1.PatchOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
 }
 
 // isStale is true for the answer to a change of an object that is not as it was

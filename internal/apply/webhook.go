@@ -135,9 +135,11 @@ func (r *run) afterWebhooks(ctx context.Context) error {
 // keptBack is the error of objects for which a webhook was waited in vain.
 func keptBack(wave []*item) error {
 	first := fault.From(wave[0].deferred)
-	err := fault.New(fault.Unavailable, "%d objects are kept back by a webhook of the same bundle that does not answer: %w", len(wave), first)
+	err := fault.New(fault.Unavailable,
+		"%d objects are kept back by a webhook of the same bundle that does not answer: %w", len(wave), first)
 	if len(wave) == 1 {
-		err = fault.New(fault.Unavailable, "%s is kept back by a webhook of the same bundle that does not answer: %w", wave[0].describe(), first)
+		err = fault.New(fault.Unavailable, "%s is kept back by a webhook of the same bundle that does not answer: %w",
+			wave[0].describe(), first)
 	}
 	return err.WithHint("see whether the pods behind the webhook run, then try again")
 }

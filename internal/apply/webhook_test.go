@@ -12,7 +12,8 @@ import (
 
 // Custom resources are sent a moment after a webhook that is to be asked about them.
 func TestCustomResourcesAreGuarded(t *testing.T) {
-	objects := append(many(t, 5), parse(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: w}, webhooks: [{name: v.example.org, sideEffects: None}]}`)...)
+	objects := append(many(t, 5), parse(t,
+		`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: w}, webhooks: [{name: v.example.org, sideEffects: None}]}`)...)
 	b := newBundle(t)
 	var webhook, crew time.Time
 	b.refuse = func(r *http.Request) (int, string) {
@@ -43,7 +44,10 @@ func TestHasNewWebhook(t *testing.T) {
 		"no webhook": {"ValidatingAdmissionPolicy", &Change{Action: Created}, false},
 	} {
 		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: test.kind})
+		object.SetGroupVersionKind(schema.GroupVersionKind{
+			Group: "admissionregistration.k8s.io", Version: "v1",
+			Kind: test.kind,
+		})
 		r := &run{items: []*item{{Wanted: Wanted{Object: object}, change: test.change}}}
 		if got := r.hasNewWebhook(); got != test.want {
 			t.Errorf("%s: %t", name, got)

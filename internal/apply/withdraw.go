@@ -15,7 +15,9 @@ import (
 // has left the run's own mark. What the run may have created although the answer was
 // lost is asked for that mark. It returns what was deleted, also with an error, and
 // goes on after one.
-func (a Applier) Withdraw(ctx context.Context, wanted []*unstructured.Unstructured, changes Changes) (withdrawn Changes, err error) {
+func (a Applier) Withdraw(ctx context.Context, wanted []*unstructured.Unstructured,
+	changes Changes,
+) (withdrawn Changes, err error) {
 	var mine []*unstructured.Unstructured
 	for _, change := range changes.With(Created) {
 		mine = append(mine, change.Object)

@@ -16,11 +16,14 @@ func TestSecurityContextOfTheAgent(t *testing.T) {
 		context map[string]any
 		want    []string
 	}{
-		"nothing":             {nil, nil},
-		"root":                {map[string]any{"runAsUser": 0, "runAsNonRoot": false, "readOnlyRootFilesystem": false}, nil},
-		"another user":        {map[string]any{"runAsUser": 1000}, []string{"securityContext.runAsUser"}},
-		"not root":            {map[string]any{"runAsNonRoot": true}, []string{"securityContext.runAsNonRoot"}},
-		"a read-only image":   {map[string]any{"readOnlyRootFilesystem": true}, []string{"securityContext.readOnlyRootFilesystem"}},
+		"nothing":      {nil, nil},
+		"root":         {map[string]any{"runAsUser": 0, "runAsNonRoot": false, "readOnlyRootFilesystem": false}, nil},
+		"another user": {map[string]any{"runAsUser": 1000}, []string{"securityContext.runAsUser"}},
+		"not root":     {map[string]any{"runAsNonRoot": true}, []string{"securityContext.runAsNonRoot"}},
+		"a read-only image": {
+			map[string]any{"readOnlyRootFilesystem": true},
+			[]string{"securityContext.readOnlyRootFilesystem"},
+		},
 		"without CHOWN":       {drop("CHOWN"), []string{"CHOWN"}},
 		"without SETUID":      {drop("SETUID"), []string{"SETUID"}},
 		"without SETGID":      {drop("cap_setgid"), []string{"SETGID"}},

@@ -50,7 +50,8 @@ func (b Blueprint) homeDir() string {
 
 // mounted are the names of the storages that are switched on.
 func (b Blueprint) mounted() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(b.Storages)), func(name string) bool { return !b.Storages[name].On() })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(b.Storages)),
+		func(name string) bool { return !b.Storages[name].On() })
 }
 
 // IsHome reports whether a storage holds home directories: the workspace's own, or

@@ -24,18 +24,21 @@ func TestHome(t *testing.T) {
 		storages     map[string]Storage
 		dir, storage string
 	}{
-		"nothing said":                  {"", nil, "", ""},
-		"the storage called home":       {"", storagesAt("home", "/work", "other", "/home/dev"), "/work", "home"},
-		"the only one below /home":      {"", storagesAt("files", "/home/dev", "data", "/data"), "/home/dev", "files"},
-		"the only one at /root":         {"", storagesAt("files", "/root", "cache", "/root/.cache"), "/root", "files"},
-		"two of them":                   {"", storagesAt("a", "/home/a", "b", "/home/b"), "", ""},
-		"all homes":                     {"", storagesAt("homes", "/home"), "", ""},
-		"something in a home":           {"", storagesAt("cache", "/home/dev/.cache"), "", ""},
-		"switched off":                  {"", off, "", ""},
-		"HOME alone":                    {"/home/dev/", nil, "/home/dev", ""},
-		"HOME in a storage":             {"/home/dev", storagesAt("homes", "/home"), "/home/dev", "homes"},
-		"HOME in the innermost storage": {"/home/dev", storagesAt("homes", "/home", "home", "/home/dev", "x", "/home/de"), "/home/dev", "home"},
-		"HOME elsewhere":                {"/root", storagesAt("files", "/home/dev"), "/root", ""},
+		"nothing said":             {"", nil, "", ""},
+		"the storage called home":  {"", storagesAt("home", "/work", "other", "/home/dev"), "/work", "home"},
+		"the only one below /home": {"", storagesAt("files", "/home/dev", "data", "/data"), "/home/dev", "files"},
+		"the only one at /root":    {"", storagesAt("files", "/root", "cache", "/root/.cache"), "/root", "files"},
+		"two of them":              {"", storagesAt("a", "/home/a", "b", "/home/b"), "", ""},
+		"all homes":                {"", storagesAt("homes", "/home"), "", ""},
+		"something in a home":      {"", storagesAt("cache", "/home/dev/.cache"), "", ""},
+		"switched off":             {"", off, "", ""},
+		"HOME alone":               {"/home/dev/", nil, "/home/dev", ""},
+		"HOME in a storage":        {"/home/dev", storagesAt("homes", "/home"), "/home/dev", "homes"},
+		"HOME in the innermost storage": {
+			"/home/dev", storagesAt("homes", "/home", "home", "/home/dev", "x", "/home/de"),
+			"/home/dev", "home",
+		},
+		"HOME elsewhere": {"/root", storagesAt("files", "/home/dev"), "/root", ""},
 	} {
 		b := Blueprint{Env: map[string]string{"HOME": test.home}, Storages: test.storages}
 		if dir, storage := b.Home(); dir != test.dir || storage != test.storage {
@@ -52,13 +55,19 @@ func TestContradictingHomesAreRefused(t *testing.T) {
 		storages map[string]Storage
 		want     []string
 	}{
-		"elsewhere":                 {"/root", storagesAt("home", "/home/dev"), []string{`env.HOME: "/root" is not in the storage home, which is mounted at "/home/dev": leave HOME out, or mount the storage there`}},
-		"there":                     {"/home/dev/", storagesAt("home", "/home/dev"), nil},
-		"in it":                     {"/home/dev", storagesAt("home", "/home"), nil},
-		"in another storage":        {"/work", storagesAt("home", "/home/dev", "work", "/work"), nil},
-		"no such storage":           {"/root", storagesAt("files", "/home/dev"), nil},
-		"not absolute, with a home": {"~", storagesAt("home", "/home/dev"), []string{`env.HOME: invalid path "~": must be absolute`}},
-		"not absolute":              {"~", nil, []string{`env.HOME: invalid path "~": must be absolute`}},
+		"elsewhere": {
+			"/root", storagesAt("home", "/home/dev"),
+			[]string{`env.HOME: "/root" is not in the storage home, which is mounted at "/home/dev": leave HOME out, or mount the storage there`},
+		},
+		"there":              {"/home/dev/", storagesAt("home", "/home/dev"), nil},
+		"in it":              {"/home/dev", storagesAt("home", "/home"), nil},
+		"in another storage": {"/work", storagesAt("home", "/home/dev", "work", "/work"), nil},
+		"no such storage":    {"/root", storagesAt("files", "/home/dev"), nil},
+		"not absolute, with a home": {
+			"~", storagesAt("home", "/home/dev"),
+			[]string{`env.HOME: invalid path "~": must be absolute`},
+		},
+		"not absolute": {"~", nil, []string{`env.HOME: invalid path "~": must be absolute`}},
 	} {
 		b := Blueprint{Image: "x", Env: map[string]string{"HOME": test.home}, Storages: test.storages}
 		if problems := b.Validate(); !slices.Equal(problems, test.want) {
@@ -72,12 +81,16 @@ func TestPathsOfTheRuntimeAreRefused(t *testing.T) {
 	for _, path := range []string{"/", "/k8shell", "/k8shell/runtime", "/k8shell/anything"} {
 		b := Blueprint{Image: "x", Storages: storagesAt("x", path), ExtFiles: map[string]string{path: ""}}
 		problems := b.Validate()
-		if len(problems) != 2 || !strings.HasPrefix(problems[0], "storages.x.path: ") || !strings.HasPrefix(problems[1], "extFiles: ") ||
+		if len(problems) != 2 || !strings.HasPrefix(problems[0], "storages.x.path: ") ||
+			!strings.HasPrefix(problems[1], "extFiles: ") ||
 			!strings.Contains(problems[0], "would hide what a workspace runs on") {
 			t.Errorf("%s: %q", path, problems)
 		}
 	}
-	b := Blueprint{Image: "x", Storages: storagesAt("x", "/k8shell-data", "y", "/usr/local", "z", "/k8"), ExtFiles: map[string]string{"/etc/team.conf": ""}}
+	b := Blueprint{
+		Image: "x", Storages: storagesAt("x", "/k8shell-data", "y", "/usr/local", "z", "/k8"),
+		ExtFiles: map[string]string{"/etc/team.conf": ""},
+	}
 	if problems := b.Validate(); len(problems) > 0 {
 		t.Errorf("a platform may mount elsewhere: %q", problems)
 	}

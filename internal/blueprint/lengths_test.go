@@ -37,7 +37,8 @@ func TestScriptNames(t *testing.T) {
 		"k8shell.repository-0a1b2c3": false, strings.Repeat("x", 64): false,
 	} {
 		b := Blueprint{Name: "dev", Image: "alpine", InitScripts: []InitScript{{Name: name, Script: "true"}}}
-		if problems := b.Validate(); (len(problems) == 0) != legal || !legal && !strings.HasPrefix(problems[0], "initScripts[0].name: ") {
+		if problems := b.Validate(); (len(problems) == 0) != legal || !legal &&
+			!strings.HasPrefix(problems[0], "initScripts[0].name: ") {
 			t.Errorf("%q: %q", name, problems)
 		}
 	}

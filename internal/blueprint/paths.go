@@ -21,7 +21,8 @@ func validatePath(report reporter, field, file string) {
 // colon, or not without hiding the runtime; empty if something can.
 func pathProblem(file string) string {
 	switch {
-	case !path.IsAbs(file), path.Clean(file) != file, strings.ContainsRune(file, ':'), strings.ContainsFunc(file, unicode.IsControl):
+	case !path.IsAbs(file), path.Clean(file) != file, strings.ContainsRune(file, ':'),
+		strings.ContainsFunc(file, unicode.IsControl):
 		return fmt.Sprintf("invalid path %q: must be absolute and clean, without colons", file)
 	case overlaps(file, runtimeDir):
 		return fmt.Sprintf("%q would hide what a workspace runs on: / and %s are not available", file, runtimeDir)
@@ -32,13 +33,17 @@ func pathProblem(file string) string {
 // userPaths are where users may mount storages of their own, and below, beside the
 // home directory.
 func userPaths() []string {
-	return []string{"/cache", "/data", "/home", "/mnt", "/opt", "/root", "/scratch", "/srv", "/tmp", "/workspace", "/workspaces"}
+	return []string{
+		"/cache", "/data", "/home", "/mnt", "/opt", "/root", "/scratch", "/srv", "/tmp", "/workspace",
+		"/workspaces",
+	}
 }
 
 // systemPaths are what a home directory does not make available to users.
 func systemPaths() []string {
 	return []string{
-		"/bin", "/boot", "/dev", "/etc", runtimeDir, "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr", "/var/run",
+		"/bin", "/boot", "/dev", "/etc", runtimeDir, "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin",
+		"/sys", "/usr", "/var/run",
 	}
 }
 

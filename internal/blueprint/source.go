@@ -26,5 +26,8 @@ const CustomFile = ".k8shell.yaml"
 // for the fields as they are decoded, whatever aliases, << and quoted or tagged keys
 // they are written with.
 func CustomFields() []string {
-	return []string{"name", "splash", "image", "env", "network", "resources", "storages", "initScripts", "enableApps", "apps"}
+	return []string{
+		"name", "splash", "image", "env", "network", "resources", "storages", "initScripts", "enableApps",
+		"apps",
+	}
 }

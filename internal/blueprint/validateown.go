@@ -22,7 +22,8 @@ func (b Blueprint) ValidateOwn(own func(field string) bool) (problems []string) 
 	for _, name := range b.mounted() {
 		s, field := b.Storages[name], "storages."+name
 		if known && own(field+".path") && pathProblem(s.Path) == "" && !available(s.Path, home) {
-			report("%s.path: %q is not available to users: mount it in the home directory or in one of %s", field, s.Path, strings.Join(userPaths(), ", "))
+			report("%s.path: %q is not available to users: mount it in the home directory or in one of %s", field, s.Path,
+				strings.Join(userPaths(), ", "))
 		}
 		validateOwner(report, field, s, forbidden, own)
 	}

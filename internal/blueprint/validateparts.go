@@ -18,7 +18,8 @@ func validateNetwork(report reporter, n Network) {
 	}
 	for i, cidr := range n.AllowEgressToCIDRs {
 		if _, err := netip.ParsePrefix(cidr); err != nil {
-			report("network.allowEgressToCIDRs[%d]: invalid CIDR %q: use one such as 10.0.0.0/8, 2001:db8::/32", i, shorten(cidr))
+			report("network.allowEgressToCIDRs[%d]: invalid CIDR %q: use one such as 10.0.0.0/8, 2001:db8::/32", i,
+				shorten(cidr))
 		}
 	}
 	for i, pods := range n.AllowEgressToPods {

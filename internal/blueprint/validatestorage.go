@@ -28,7 +28,8 @@ func validateStorages(report, relate reporter, all map[string]Storage) {
 
 func validateStorage(report, relate reporter, field, name string, s Storage) {
 	ifGiven(report, field, name, validation.IsDNS1123Label)
-	oneOf(ifWritten(s.Type, report, relate), field+".type", s.Type, StorageLocal, StorageShared, StorageEmptyDir, StorageMemory, StorageScratch)
+	oneOf(ifWritten(s.Type, report, relate), field+".type", s.Type, StorageLocal, StorageShared, StorageEmptyDir,
+		StorageMemory, StorageScratch)
 	validatePath(ifWritten(s.Path, report, relate), field+".path", s.Path)
 	switch {
 	case s.SizeLimit != "" && s.Claimed():
@@ -91,7 +92,8 @@ func validateClaim(report, relate reporter, field string, s Storage) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.ClaimSpecAnnotations)) {
 		// Kubernetes validates them in lower case.
-		reportAll(report, fmt.Sprintf("%s.claimSpecAnnotations: %q", field, name), validation.IsQualifiedName(strings.ToLower(name)))
+		reportAll(report, fmt.Sprintf("%s.claimSpecAnnotations: %q", field, name),
+			validation.IsQualifiedName(strings.ToLower(name)))
 	}
 }
 
@@ -105,7 +107,8 @@ func validateClaimSpec(report, relate reporter, field string, written map[string
 		relate("%s.accessModes: required", field)
 	}
 	for _, mode := range spec.AccessModes {
-		oneOf(report, field+".accessModes", string(mode), "ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
+		oneOf(report, field+".accessModes", string(mode), "ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany",
+			"ReadWriteOncePod")
 	}
 	size, ok := spec.Resources.Requests[corev1.ResourceStorage]
 	if !ok || size.Sign() <= 0 {

@@ -10,10 +10,12 @@ import (
 // value that is wrong by itself is wrong in it, too.
 func TestValuesOfATemplate(t *testing.T) {
 	b := Blueprint{
-		Name: "team", Podman: Podman{Enabled: true}, K8shelld: K8shelld{Image: "agent"}, SecurityContext: map[string]any{"runAsNonRoot": true},
-		Env: map[string]string{"HOME": "/x", "1A": ""}, Resources: Resources{Memory: "512m"},
+		Name: "team", Podman: Podman{Enabled: true}, K8shelld: K8shelld{Image: "agent"},
+		SecurityContext: map[string]any{"runAsNonRoot": true},
+		Env:             map[string]string{"HOME": "/x", "1A": ""}, Resources: Resources{Memory: "512m"},
 		Storages: map[string]Storage{
-			"home": {Path: "/home/dev", SizeLimit: "1Gi"}, "other": {Path: "/home/dev"}, "kept": {ID: "a", Afterlife: "1h", ClaimSpec: map[string]any{"volumeMode": "Filesystem"}},
+			"home": {Path: "/home/dev", SizeLimit: "1Gi"}, "other": {Path: "/home/dev"},
+			"kept":  {ID: "a", Afterlife: "1h", ClaimSpec: map[string]any{"volumeMode": "Filesystem"}},
 			"wrong": {Type: "disk", Path: "relative", Afterlife: "2 days"},
 		},
 	}
@@ -22,7 +24,10 @@ func TestValuesOfATemplate(t *testing.T) {
 		field, _, _ := strings.Cut(problem, ": ")
 		fields = append(fields, field)
 	}
-	want := []string{"resources.memory", "env.1A", "storages.wrong.type", "storages.wrong.path", "storages.wrong.afterlife"}
+	want := []string{
+		"resources.memory", "env.1A", "storages.wrong.type", "storages.wrong.path",
+		"storages.wrong.afterlife",
+	}
 	if !slices.Equal(fields, want) {
 		t.Errorf("%q, want %q", b.ValidateValues(), want)
 	}

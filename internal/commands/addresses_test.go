@@ -56,7 +56,8 @@ func page(status int) http.HandlerFunc {
 // what it comes to later.
 var triedWithout = map[string][]string{
 	"/": {
-		"status", "status alice", "jobs", "provision bob --timeout 3s", "delete alice --timeout 3s", "exec alice --no-wait -- true",
+		"status", "status alice", "jobs", "provision bob --timeout 3s", "delete alice --timeout 3s",
+		"exec alice --no-wait -- true",
 		"logs alice", "diagnose alice", "diagnose deployment/web", "doctor",
 	},
 	"/pods":       {"status alice", "provision bob --timeout 3s", "delete alice --timeout 3s", "doctor"},

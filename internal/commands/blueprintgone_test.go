@@ -66,7 +66,8 @@ func TestProvisionWithoutTheBlueprint(t *testing.T) {
 				if status != c.status {
 					t.Fatalf("berth %s: %d, want %d\n%s\n%s", c.args, status, c.status, stdout, stderr)
 				}
-				if strings.HasPrefix(c.args, "provision") && (!strings.Contains(stderr, "what its blueprint says now is not known: ") || !strings.Contains(stderr, gone.says)) {
+				if strings.HasPrefix(c.args, "provision") &&
+					(!strings.Contains(stderr, "what its blueprint says now is not known: ") || !strings.Contains(stderr, gone.says)) {
 					t.Errorf("berth %s does not say %q:\n%s", c.args, gone.says, stderr)
 				}
 				if strings.Contains(c.args, "-o json") {
@@ -74,7 +75,8 @@ func TestProvisionWithoutTheBlueprint(t *testing.T) {
 				}
 			}
 			for _, args := range []string{"update alice~dev", "provision alice~dev --update", "provision bob~dev"} {
-				if status, _, stderr := cmdtest.Run(t, "", strings.Fields(args)...); status == 0 || status == 6 || !strings.Contains(stderr, gone.says) {
+				if status, _, stderr := cmdtest.Run(t, "", strings.Fields(args)...); status == 0 || status == 6 ||
+					!strings.Contains(stderr, gone.says) {
 					t.Errorf("berth %s: %d\n%s", args, status, stderr)
 				}
 			}

@@ -42,8 +42,10 @@ func TestErrors(t *testing.T) {
 	} {
 		args := strings.Fields(test.args)
 		status, stdout, stderr := cmdtest.Run(t, "", args...)
-		if status != test.status || !strings.Contains(stderr, test.says) || !strings.Contains(stderr, "hint:") || strings.Contains(stderr, "http") || stdout != "" {
-			t.Errorf("berth %s: status %d, want %d with %q\nstdout: %s\nstderr: %s", test.args, status, test.status, test.says, stdout, stderr)
+		if status != test.status || !strings.Contains(stderr, test.says) || !strings.Contains(stderr, "hint:") ||
+			strings.Contains(stderr, "http") || stdout != "" {
+			t.Errorf("berth %s: status %d, want %d with %q\nstdout: %s\nstderr: %s", test.args, status, test.status, test.says,
+				stdout, stderr)
 		}
 		if strings.Contains(test.args, "--output") {
 			continue
@@ -60,7 +62,8 @@ func TestErrors(t *testing.T) {
 func TestExecFailsWith125(t *testing.T) {
 	cmdtest.Unreachable(t)
 	for _, args := range []string{"exec alice", "exec", "exec alice bob", "exec --colour", "exec al!ce -- true"} {
-		if status, _, stderr := cmdtest.Run(t, "", strings.Fields(args)...); status != 125 || !strings.Contains(stderr, "error:") {
+		if status, _, stderr := cmdtest.Run(t, "", strings.Fields(args)...); status != 125 ||
+			!strings.Contains(stderr, "error:") {
 			t.Errorf("berth %s: status %d, want %d\n%s", args, status, 125, stderr)
 		}
 	}
@@ -69,7 +72,8 @@ func TestExecFailsWith125(t *testing.T) {
 func TestNoKubeconfig(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
-	if status, _, stderr := cmdtest.Run(t, "", "status"); status != 2 || !strings.Contains(stderr, "no cluster is configured") {
+	if status, _, stderr := cmdtest.Run(t, "", "status"); status != 2 ||
+		!strings.Contains(stderr, "no cluster is configured") {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
 }
@@ -77,7 +81,10 @@ func TestNoKubeconfig(t *testing.T) {
 // Help needs neither cluster nor configuration, and goes to stdout.
 func TestHelp(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/does/not/exist")
-	for _, args := range []string{"", "--help", "help", "provision --help", "help exit-codes", "help user-strings", "help environment", "--version", "version"} {
+	for _, args := range []string{
+		"", "--help", "help", "provision --help", "help exit-codes", "help user-strings",
+		"help environment", "--version", "version",
+	} {
 		status, stdout, stderr := cmdtest.Run(t, "", strings.Fields(args)...)
 		if status != 0 || stdout == "" || stderr != "" {
 			t.Errorf("berth %s: status %d\nstdout: %s\nstderr: %s", args, status, stdout, stderr)

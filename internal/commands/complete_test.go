@@ -13,7 +13,10 @@ func TestCompletion(t *testing.T) {
 	cmdtest.Offline(t)
 	server := kubetest.Start(t, nil)
 	cmdtest.Cluster(t, server.URL)
-	for _, at := range []string{"/apis/apps/v1/namespaces/team/deployments/web", "/apis/batch/v1/namespaces/team/jobs/nightly", "/apis/apps/v1/namespaces/other/deployments/theirs"} {
+	for _, at := range []string{
+		"/apis/apps/v1/namespaces/team/deployments/web",
+		"/apis/batch/v1/namespaces/team/jobs/nightly", "/apis/apps/v1/namespaces/other/deployments/theirs",
+	} {
 		server.Put(at, &kubetest.Object{Object: map[string]any{}})
 	}
 	for _, c := range []struct{ args, want, not string }{

@@ -42,13 +42,19 @@ func TestCompletionEnds(t *testing.T) {
 			t.Cleanup(func() { close(over) })
 			cmdtest.Cluster(t, server.URL)
 			server.Put("/api/v1/namespaces/berth-volumes/pods/driver", &kubetest.Object{Object: map[string]any{
-				"metadata": map[string]any{"labels": map[string]any{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": "volumes"}},
-				"spec":     map[string]any{"nodeName": "one", "containers": []any{map[string]any{"name": "volumes"}}},
-				"status":   map[string]any{"phase": "Running"},
+				"metadata": map[string]any{"labels": map[string]any{
+					"app.kubernetes.io/name":      "berth",
+					"app.kubernetes.io/component": "volumes",
+				}},
+				"spec":   map[string]any{"nodeName": "one", "containers": []any{map[string]any{"name": "volumes"}}},
+				"status": map[string]any{"phase": "Running"},
 			}})
 			var all sync.WaitGroup
 			defer all.Wait()
-			for _, args := range []string{"volume restore ", "volume purge csi-", "volume purge csi-1234 ", "volume list --node ", "volume restore x --into ", "diagnose deployment/", "status "} {
+			for _, args := range []string{
+				"volume restore ", "volume purge csi-", "volume purge csi-1234 ",
+				"volume list --node ", "volume restore x --into ", "diagnose deployment/", "status ",
+			} {
 				all.Go(func() {
 					begun := time.Now()
 					_, _, stderr := cmdtest.Run(t, "", append([]string{"__complete"}, strings.Split(args, " ")...)...)

@@ -30,7 +30,8 @@ func TestCopyAsAnUserWhoIsRefused(t *testing.T) {
 					go func() { _, _ = io.Copy(io.Discard, stdin) }()
 				}
 				_, _ = io.WriteString(streams["stderr"], "berth: "+refusal+"\n")
-				_, _ = io.WriteString(streams["error"], `{"status":"Failure","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"125"}]}}`)
+				_, _ = io.WriteString(streams["error"],
+					`{"status":"Failure","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"125"}]}}`)
 				for _, name := range []string{"stdout", "stderr", "error"} {
 					_ = streams[name].Close()
 				}
@@ -43,7 +44,10 @@ func TestCopyAsAnUserWhoIsRefused(t *testing.T) {
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{file, "alice~default+user=nosuch:file"}, {"alice~default+user=nosuch:file", file + "2"}} {
+	for _, args := range [][]string{
+		{file, "alice~default+user=nosuch:file"},
+		{"alice~default+user=nosuch:file", file + "2"},
+	} {
 		_, stderr := cmdtest.Must(t, 3, append([]string{"cp"}, args...)...)
 		if !strings.Contains(stderr, "error: "+refusal) || strings.Contains(stderr, "cannot read") {
 			t.Errorf("berth cp %q: %s", args, stderr)

@@ -21,7 +21,8 @@ func TestExecOfWhatStarts(t *testing.T) {
 	var watched atomic.Bool
 	server = kubetest.Start(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if pod != nil && r.URL.Query().Get("watch") != "" && strings.HasSuffix(r.URL.Path, "/pods") && watched.CompareAndSwap(false, true) {
+			if pod != nil && r.URL.Query().Get("watch") != "" && strings.HasSuffix(r.URL.Path, "/pods") &&
+				watched.CompareAndSwap(false, true) {
 				server.Put(server.Names("pods")[0], pod)
 			}
 			next.ServeHTTP(w, r)
@@ -42,7 +43,8 @@ func TestExecOfWhatStarts(t *testing.T) {
 	_ = unstructured.SetNestedSlice(starts.Object, nil, "status", "conditions")
 	server.Put(at, starts)
 
-	if _, stderr := cmdtest.Must(t, 125, "exec", "alice~default", "--no-wait", "--", "true"); !strings.Contains(stderr, "still Starting: container k8shell-main is not ready") {
+	if _, stderr := cmdtest.Must(t, 125, "exec", "alice~default", "--no-wait", "--", "true"); !strings.Contains(stderr,
+		"still Starting: container k8shell-main is not ready") {
 		t.Error(stderr)
 	}
 	cmdtest.Must(t, 0, "exec", "alice~default", "--no-wait", "--container", "k8shell-main", "--", "true")

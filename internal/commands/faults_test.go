@@ -73,7 +73,8 @@ func TestPermanent429(t *testing.T) {
 		for _, line := range []string{"provision alice --timeout 2s", "delete alice --timeout 2s", "status"} {
 			begin := time.Now()
 			status, _, stderr := cmdtest.Run(t, "", strings.Fields(line)...)
-			if took := time.Since(begin); status != 8 || !strings.Contains(stderr, "too many requests") || took > 15*time.Second {
+			if took := time.Since(begin); status != 8 || !strings.Contains(stderr, "too many requests") ||
+				took > 15*time.Second {
 				t.Errorf("berth %s: status %d after %s\n%s", line, status, took, stderr)
 			}
 		}

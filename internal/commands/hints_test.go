@@ -29,12 +29,17 @@ func TestProposedCommandsHaveTheNamespace(t *testing.T) {
 func TestNamespaceThatDoesNotExist(t *testing.T) {
 	cmdtest.Offline(t)
 	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
-	for _, line := range []string{"status", "jobs", "jobs stats", "reconcile --trust-records", "status alice", "logs alice", "exec alice", "stop alice"} {
+	for _, line := range []string{
+		"status", "jobs", "jobs stats", "reconcile --trust-records", "status alice",
+		"logs alice", "exec alice", "stop alice",
+	} {
 		_, _, stderr := cmdtest.Run(t, "", append(strings.Fields(line), "--namespace", "nowhere")...)
-		if text := strings.Join(strings.Fields(stderr), " "); !strings.Contains(text, "namespace nowhere") || !strings.Contains(text, "does not exist") {
+		if text := strings.Join(strings.Fields(stderr), " "); !strings.Contains(text, "namespace nowhere") ||
+			!strings.Contains(text, "does not exist") {
 			t.Errorf("%s:\n%s", line, stderr)
 		}
-		if _, _, stderr = cmdtest.Run(t, "", append(strings.Fields(line), "--namespace", "team")...); strings.Contains(stderr, "does not exist") {
+		if _, _, stderr = cmdtest.Run(t, "",
+			append(strings.Fields(line), "--namespace", "team")...); strings.Contains(stderr, "does not exist") {
 			t.Errorf("%s:\n%s", line, stderr)
 		}
 	}

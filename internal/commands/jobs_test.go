@@ -41,7 +41,8 @@ func isWriteOfRecord(r *http.Request) bool {
 // read.
 func TestExpiredRecordsGo(t *testing.T) {
 	cmdtest.Offline(t)
-	const old, recent = "/api/v1/namespaces/team/configmaps/k8shell-job-old", "/api/v1/namespaces/team/configmaps/k8shell-job-recent"
+	const old, recent = "/api/v1/namespaces/team/configmaps/k8shell-job-old",
+		"/api/v1/namespaces/team/configmaps/k8shell-job-recent"
 	// A command does not wait for what it only tidies up, so its own record waits here.
 	var server *kubetest.Server
 	server = kubetest.Start(t, func(next http.Handler) http.Handler {
@@ -159,7 +160,8 @@ func TestShortJobIDs(t *testing.T) {
 	cmdtest.Offline(t)
 	server := kubetest.Start(t, nil)
 	cmdtest.Cluster(t, server.URL)
-	const one, two, three = "5f0c1a52-9d7b-4c55-a3b1-2a8c0f6f1e77", "5f0c1a52-9e7b-4c55-a3b1-2a8c0f6f1e77", "9b0c1a52-9d7b-4c55-a3b1-2a8c0f6f1e77"
+	const one, two, three = "5f0c1a52-9d7b-4c55-a3b1-2a8c0f6f1e77", "5f0c1a52-9e7b-4c55-a3b1-2a8c0f6f1e77",
+		"9b0c1a52-9d7b-4c55-a3b1-2a8c0f6f1e77"
 	for _, id := range []string{one, two, three} {
 		putJob(server, id, time.Now().Add(time.Hour))
 	}

@@ -58,7 +58,8 @@ func TestStopStartRestart(t *testing.T) {
 		}
 		_, list, warned := cmdtest.Run(t, "", "status")
 		_, one, _ := cmdtest.Run(t, "", "status", "alice")
-		if strings.Contains(list, "alice") != (c.stage != "") || !strings.Contains(list, c.stage) || !strings.Contains(one, c.stage) || c.stage != "" && warned != "" {
+		if strings.Contains(list, "alice") != (c.stage != "") || !strings.Contains(list, c.stage) ||
+			!strings.Contains(one, c.stage) || c.stage != "" && warned != "" {
 			t.Errorf("after berth %s:\n%s\n%s\n%s", c.args, list, one, warned)
 		}
 	}
@@ -91,7 +92,8 @@ func TestDiagnosisOfStopped(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	text, _ := cmdtest.Must(t, 0, "diagnose", "alice", "-n", "team")
-	if !strings.Contains(text, "Stopped for ") || !strings.Contains(text, "berth start alice -n team") || strings.Contains(text, "gone") || strings.Contains(text, "delete") {
+	if !strings.Contains(text, "Stopped for ") || !strings.Contains(text, "berth start alice -n team") ||
+		strings.Contains(text, "gone") || strings.Contains(text, "delete") {
 		t.Error(text)
 	}
 }

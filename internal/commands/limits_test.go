@@ -50,7 +50,8 @@ func TestLimitsOfTime(t *testing.T) {
 	cmdtest.Offline(t)
 	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
 	blueprints := func(hours string) string {
-		return "blueprints:\n- {name: limited, template: default, limits: {maxActiveHours: " + hours + ", maxAgeHours: 0}}\n- {name: plain, template: default}\n"
+		return "blueprints:\n- {name: limited, template: default, limits: {maxActiveHours: " + hours +
+			", maxAgeHours: 0}}\n- {name: plain, template: default}\n"
 	}
 	configured(t, "limits: {maxStoppedHours: 48, maxAgeHours: 200}\n", blueprints("3"))
 	due := func(user string, desired v1.DesiredState, limit string, from v1.LimitSource, after time.Duration) {
@@ -76,7 +77,8 @@ func TestLimitsOfTime(t *testing.T) {
 		t.Errorf("other limits are another workspace: %s", stderr)
 	}
 	due("alice~limited", v1.DesiredStopped, "maxActiveHours", v1.LimitOfBlueprint, 3*time.Hour)
-	if text, _ := cmdtest.Must(t, 0, "status", "alice~limited"); !strings.Contains(text, "(maxActiveHours of the blueprint)") {
+	if text, _ := cmdtest.Must(t, 0, "status", "alice~limited"); !strings.Contains(text,
+		"(maxActiveHours of the blueprint)") {
 		t.Error(text)
 	}
 	if text, _ := cmdtest.Must(t, 0, "status", "-o", "wide"); !strings.Contains(text, "LIMIT") {
@@ -97,7 +99,8 @@ func TestLimitsOfTime(t *testing.T) {
 // recordOf is what is recorded of a workspace, which the request does something with.
 func recordOf(t *testing.T, server *kubetest.Server, method, id string) (r lifecycle.Record) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/api/v1/namespaces/team/configmaps/berth-state-"+id, http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), method, server.URL+
+		"/api/v1/namespaces/team/configmaps/berth-state-"+id, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +130,8 @@ func TestLimitsOfAnAdoptedWorkspace(t *testing.T) {
 	configured(t, "", "blueprints: [{name: limited, template: default, limits: {maxStoppedHours: 0.5}}]\n")
 	cmdtest.Must(t, 0, "provision", "alice~limited")
 	name, _ := cmdtest.Must(t, 0, "status", "alice~limited", "-o", "name")
-	if r := recordOf(t, server, http.MethodGet, strings.TrimSpace(name)); r.Pending() || r.Actual != v1.ActualStarting || r.Limits.MaxStoppedHours == nil {
+	if r := recordOf(t, server, http.MethodGet, strings.TrimSpace(name)); r.Pending() || r.Actual != v1.ActualStarting ||
+		r.Limits.MaxStoppedHours == nil {
 		t.Errorf("nobody has anything to do: %+v", r)
 	}
 	recordOf(t, server, http.MethodDelete, strings.TrimSpace(name))
@@ -135,7 +139,8 @@ func TestLimitsOfAnAdoptedWorkspace(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	cmdtest.Must(t, 0, "stop", "alice~limited")
-	if s := stateOf(t, "alice~limited"); s == nil || s.Next == nil || s.Next.Limit != "maxStoppedHours" || s.Next.At.Sub(s.DesiredAt) != 30*time.Minute {
+	if s := stateOf(t, "alice~limited"); s == nil || s.Next == nil || s.Next.Limit != "maxStoppedHours" ||
+		s.Next.At.Sub(s.DesiredAt) != 30*time.Minute {
 		t.Errorf("%+v", s)
 	}
 }
@@ -146,27 +151,35 @@ func TestLimitsOfNumber(t *testing.T) {
 	cmdtest.Offline(t)
 	server := kubetest.Start(t, nil)
 	cmdtest.Cluster(t, server.URL)
-	configured(t, "limits: {workspacesPerUser: 2, workspaces: 3}\n", "blueprints: [{name: a, template: default}, {name: b, template: default}, {name: c, template: default}]\n")
+	configured(t, "limits: {workspacesPerUser: 2, workspaces: 3}\n",
+		"blueprints: [{name: a, template: default}, {name: b, template: default}, {name: c, template: default}]\n")
 	cmdtest.Must(t, 0, "provision", "alice~a")
 	cmdtest.Must(t, 0, "provision", "alice~b")
 	cmdtest.Must(t, 0, "stop", "alice~b")
 	const refused = "alice has 2 workspaces in namespace team, and at most 2 are allowed (limits.workspacesPerUser)"
-	for _, args := range []string{"provision alice~c", "provision alice~c --dry-run=client", "provision alice~c --dry-run=server"} {
-		if _, stderr := cmdtest.Must(t, 3, strings.Fields(args)...); !strings.Contains(stderr, refused) || !strings.Contains(stderr, "berth status --owner alice --namespace team") {
+	for _, args := range []string{
+		"provision alice~c", "provision alice~c --dry-run=client",
+		"provision alice~c --dry-run=server",
+	} {
+		if _, stderr := cmdtest.Must(t, 3, strings.Fields(args)...); !strings.Contains(stderr, refused) ||
+			!strings.Contains(stderr, "berth status --owner alice --namespace team") {
 			t.Errorf("berth %s: %s", args, stderr)
 		}
 	}
-	if _, stderr := cmdtest.Must(t, 125, "exec", "alice~c", "--provision", "--", "true"); !strings.Contains(stderr, refused) {
+	if _, stderr := cmdtest.Must(t, 125, "exec", "alice~c", "--provision", "--", "true"); !strings.Contains(stderr,
+		refused) {
 		t.Error(stderr)
 	}
 	cmdtest.Must(t, 0, "provision", "alice~a", "--if-not-exists")
 	cmdtest.Must(t, 0, "provision", "alice~b")
 	cmdtest.Must(t, 0, "restart", "alice~b")
 	status, stdout, stderr := cmdtest.Run(t, "bob~a\nbob~b\nbob~c\n", "provision", "-f", "-", "-o", "json")
-	if status != 3 || strings.Count(stdout+stderr, `"stage": "Running"`) != 1 || !strings.Contains(stdout, "namespace team has 3 workspaces") {
+	if status != 3 || strings.Count(stdout+stderr, `"stage": "Running"`) != 1 ||
+		!strings.Contains(stdout, "namespace team has 3 workspaces") {
 		t.Errorf("%d\n%s\n%s", status, stdout, stderr)
 	}
-	if _, stderr := cmdtest.Must(t, 3, "provision", "carol~a"); !strings.Contains(stderr, "namespace team has 3 workspaces, and at most 3 are allowed (limits.workspaces)") {
+	if _, stderr := cmdtest.Must(t, 3, "provision", "carol~a"); !strings.Contains(stderr,
+		"namespace team has 3 workspaces, and at most 3 are allowed (limits.workspaces)") {
 		t.Error(stderr)
 	}
 	cmdtest.Must(t, 7, "status", "alice~c")
@@ -178,7 +191,8 @@ func TestLimitsOfNumber(t *testing.T) {
 func TestWrongLimitsAreNotShown(t *testing.T) {
 	cmdtest.Offline(t)
 	configured(t, "", "blueprints: [{name: dev, template: default, limits: {maxAgeHours: .inf}}]\n")
-	if _, stderr := cmdtest.Must(t, 2, "blueprint", "show", "dev"); !strings.Contains(stderr, "blueprint dev cannot be shown: unsupported value: +Inf") || !strings.Contains(stderr, "berth blueprint validate") {
+	if _, stderr := cmdtest.Must(t, 2, "blueprint", "show", "dev"); !strings.Contains(stderr,
+		"blueprint dev cannot be shown: unsupported value: +Inf") || !strings.Contains(stderr, "berth blueprint validate") {
 		t.Error(stderr)
 	}
 }

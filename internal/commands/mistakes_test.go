@@ -38,7 +38,8 @@ func TestMistypedFlags(t *testing.T) {
 		"cp alice:x bob:y":                       "a file of this machine whose name has a colon is written ./alice:x",
 	} {
 		status, _, stderr := cmdtest.Run(t, "", strings.Fields(typed)...)
-		if status != 2 && status != 125 || !strings.Contains(stderr, says) || strings.Contains(stderr, "strconv") || strings.Contains(stderr, "time: ") {
+		if status != 2 && status != 125 || !strings.Contains(stderr, says) || strings.Contains(stderr, "strconv") ||
+			strings.Contains(stderr, "time: ") {
 			t.Errorf("berth %s: status %d, want %q\n%s", typed, status, says, stderr)
 		}
 	}
@@ -58,24 +59,31 @@ func TestMistypedWorkspaces(t *testing.T) {
 	cmdtest.Must(t, 0, "provision", "alice~default")
 	cmdtest.Must(t, 0, "provision", "bob~default")
 	cmdtest.Must(t, 0, "stop", "bob~default")
-	for _, verb := range []string{"status", "exec", "logs", "diagnose", "stop", "start", "restart", "delete", "port-forward"} {
+	for _, verb := range []string{
+		"status", "exec", "logs", "diagnose", "stop", "start", "restart", "delete",
+		"port-forward",
+	} {
 		for typed, meant := range map[string]string{
-			"alise~default": "alice~default", "alice~defalt": "alice~default", "bbo~default": "bob~default", "alice~def": "alice~default",
+			"alise~default": "alice~default", "alice~defalt": "alice~default", "bbo~default": "bob~default",
+			"alice~def": "alice~default",
 		} {
 			args := []string{verb, typed}
 			if verb == "port-forward" {
 				args = append(args, "80")
 			}
 			status, _, stderr := cmdtest.Run(t, "", args...)
-			if status != 7 && status != 125 || !strings.Contains(stderr, "did you mean "+meant+"?") || strings.Contains(stderr, "berth provision") {
+			if status != 7 && status != 125 || !strings.Contains(stderr, "did you mean "+meant+"?") ||
+				strings.Contains(stderr, "berth provision") {
 				t.Errorf("berth %s %s: %d\n%s", verb, typed, status, stderr)
 			}
 		}
 	}
-	if _, stderr := cmdtest.Must(t, 7, "cp", "alise~default:x", "."); !strings.Contains(stderr, "did you mean alice~default?") || !strings.Contains(stderr, "./NAME") {
+	if _, stderr := cmdtest.Must(t, 7, "cp", "alise~default:x", "."); !strings.Contains(stderr,
+		"did you mean alice~default?") || !strings.Contains(stderr, "./NAME") {
 		t.Error(stderr)
 	}
-	if _, stderr := cmdtest.Must(t, 7, "status", "dave~nosuch"); !strings.Contains(stderr, "creates it if there is a blueprint nosuch") {
+	if _, stderr := cmdtest.Must(t, 7, "status", "dave~nosuch"); !strings.Contains(stderr,
+		"creates it if there is a blueprint nosuch") {
 		t.Error(stderr)
 	}
 	cmdtest.Must(t, 0, "delete", "alise~default", "--ignore-not-found")
@@ -87,9 +95,13 @@ func TestCopiesAndLogsOfStopped(t *testing.T) {
 	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
 	cmdtest.Must(t, 0, "provision", "alice")
 	cmdtest.Must(t, 0, "stop", "alice")
-	for _, args := range []string{"cp alice:x .", "cp go.mod alice:", "logs alice", "logs alice -f", "logs alice --all-containers"} {
+	for _, args := range []string{
+		"cp alice:x .", "cp go.mod alice:", "logs alice", "logs alice -f",
+		"logs alice --all-containers",
+	} {
 		_, stderr := cmdtest.Must(t, 3, append(strings.Fields(args), "-n", "team")...)
-		if !strings.Contains(stderr, "workspace alice-a975fae is stopped") || !strings.Contains(stderr, "start it: berth start alice -n team") {
+		if !strings.Contains(stderr, "workspace alice-a975fae is stopped") ||
+			!strings.Contains(stderr, "start it: berth start alice -n team") {
 			t.Errorf("berth %s: %s", args, stderr)
 		}
 	}
@@ -106,12 +118,16 @@ func TestLogsOfFailed(t *testing.T) {
 	_ = unstructured.SetNestedField(pod.Object, "Pending", "status", "phase")
 	_ = unstructured.SetNestedSlice(pod.Object, []any{map[string]any{
 		"name": "k8shell-main", "ready": false,
-		"state": map[string]any{"waiting": map[string]any{"reason": "ImagePullBackOff", "message": `Back-off pulling image "x": not found`}},
+		"state": map[string]any{"waiting": map[string]any{
+			"reason":  "ImagePullBackOff",
+			"message": `Back-off pulling image "x": not found`,
+		}},
 	}}, "status", "containerStatuses")
 	_ = unstructured.SetNestedSlice(pod.Object, nil, "status", "conditions")
 	server.Put(at, pod)
 	for _, args := range []string{"logs alice -f", "logs alice -f --all-containers"} {
-		if _, stderr := cmdtest.Must(t, 3, strings.Fields(args)...); !strings.Contains(stderr, "does not start: ") || !strings.Contains(stderr, "berth status") {
+		if _, stderr := cmdtest.Must(t, 3, strings.Fields(args)...); !strings.Contains(stderr, "does not start: ") ||
+			!strings.Contains(stderr, "berth status") {
 			t.Errorf("berth %s: %s", args, stderr)
 		}
 	}
@@ -121,7 +137,8 @@ func TestLogsOfFailed(t *testing.T) {
 func TestStatusOfNoNamespace(t *testing.T) {
 	cmdtest.Offline(t)
 	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
-	if stdout, stderr := cmdtest.Must(t, 0, "status", "-n", "nosuch"); !strings.Contains(stderr, "namespace nosuch does not exist") {
+	if stdout, stderr := cmdtest.Must(t, 0, "status", "-n", "nosuch"); !strings.Contains(stderr,
+		"namespace nosuch does not exist") {
 		t.Errorf("%s\n%s", stdout, stderr)
 	}
 	if _, stderr := cmdtest.Must(t, 0, "status", "-n", "team"); strings.Contains(stderr, "does not exist") {

@@ -50,7 +50,10 @@ func TestInjectedNamedByItsPod(t *testing.T) {
 		"k8shell.io/workload-kind": "deployment", "k8shell.io/workload-name": "web",
 	}
 	annotations := map[string]any{"k8shell.io/userstr": base64.StdEncoding.EncodeToString([]byte("alice~dev+ns=team+workload=deployment/web"))}
-	template := map[string]any{"metadata": map[string]any{"labels": labels, "annotations": annotations}, "spec": map[string]any{}}
+	template := map[string]any{
+		"metadata": map[string]any{"labels": labels, "annotations": annotations},
+		"spec":     map[string]any{},
+	}
 	server.Put("/apis/apps/v1/namespaces/team/deployments/web", &kubetest.Object{Object: map[string]any{
 		"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": map[string]any{"annotations": map[string]any{
@@ -64,8 +67,12 @@ func TestInjectedNamedByItsPod(t *testing.T) {
 			labels["pod-template-hash"] = "5f7d9c6b8"
 		}
 		server.Put("/api/v1/namespaces/team/pods/"+name, &kubetest.Object{Object: map[string]any{
-			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"labels": labels, "annotations": annotations, "ownerReferences": []any{
-				map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5f7d9c6b8", "uid": "1", "controller": true},
+			"apiVersion": "v1", "kind": "Pod",
+			"metadata": map[string]any{"labels": labels, "annotations": annotations, "ownerReferences": []any{
+				map[string]any{
+					"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5f7d9c6b8", "uid": "1",
+					"controller": true,
+				},
 			}},
 		}})
 	}

@@ -59,10 +59,12 @@ func TestStatusReadsNodes(t *testing.T) {
 		t.Errorf("%+v, made without %q", w.Cause, w.Unread)
 	}
 	forbidden.Store(true)
-	if w := read(); w.Cause == nil || w.Cause.Code != cause.KubeletSilent || !slices.Equal(w.Unread, []string{"get nodes"}) {
+	if w := read(); w.Cause == nil || w.Cause.Code != cause.KubeletSilent ||
+		!slices.Equal(w.Unread, []string{"get nodes"}) {
 		t.Errorf("%+v, made without %q", w.Cause, w.Unread)
 	}
-	if stdout, _ := cmdtest.Must(t, 0, "status", "alice"); !strings.Contains(stdout, "made without permission to get nodes") {
+	if stdout, _ := cmdtest.Must(t, 0, "status", "alice"); !strings.Contains(stdout,
+		"made without permission to get nodes") {
 		t.Errorf("%s", stdout)
 	}
 }

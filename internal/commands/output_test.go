@@ -22,17 +22,21 @@ func printing() []string {
 		"", "--help", "--version", "help", "help exit-codes", "help user-strings", "help environment", "provision --help",
 		"completion bash", "completion zsh", "completion fish", "completion powershell", "__complete status ",
 		"version", "version -o json", "version -o yaml", "version -o jsonpath={.version}",
-		"status", "status -o json", "status -o jsonl", "status -o name", "status --watch", "status --watch -o json", "status alice --history", "status alice", "status alice -o yaml", "status alice --watch",
+		"status", "status -o json", "status -o jsonl", "status -o name", "status --watch", "status --watch -o json",
+		"status alice --history", "status alice", "status alice -o yaml", "status alice --watch",
 		"logs alice", "logs alice --follow", "logs alice --all-containers",
 		"exec alice -- true",
 		"cp --help", "port-forward --help", "volume --help",
 		"doctor", "doctor -o json",
 		"jobs", "jobs -o json", "jobs stats --by user", "jobs stats -o json",
 		"resolve alice --offline", "resolve alice --offline -o json",
-		"blueprint list", "blueprint list -o name", "blueprint show default", "blueprint show default -o json", "blueprint validate bp",
-		"bundle validate shop", "bundle validate shop -o json", "bundle definitions", "serve manifests bundles", "serve manifests volumes",
+		"blueprint list", "blueprint list -o name", "blueprint show default", "blueprint show default -o json",
+		"blueprint validate bp",
+		"bundle validate shop", "bundle validate shop -o json", "bundle definitions", "serve manifests bundles",
+		"serve manifests volumes",
 		"diagnose -f recording.jsonl", "diagnose pod/" + id + "", "diagnose pod/" + id + " -o json",
-		"explain", "explain -o wide", "explain -o json", "explain CrashLoop", "explain CrashLoop -o json", "explain errimagepull -o name",
+		"explain", "explain -o wide", "explain -o json", "explain CrashLoop", "explain CrashLoop -o json",
+		"explain errimagepull -o name",
 		"update alice --dry-run=client", "update alice -o json",
 		"stop alice -o json", "start alice -o json", "restart alice -o name",
 		"reconcile --full --trust-records -o json", "reconcile --trust-records -o jsonpath={.kind}",
@@ -62,7 +66,8 @@ func one(t *testing.T) {
 	if err := os.MkdirAll("shop/manifests", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("shop/manifests/all.yaml", []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: shop}}"), 0o600); err != nil {
+	if err := os.WriteFile("shop/manifests/all.yaml",
+		[]byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: shop}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := kubetest.Start(t, nil)

@@ -22,9 +22,12 @@ import (
 func asking() []string {
 	return []string{
 		"status", "status --watch", "status alice", "status alice --watch", "status alice --history", "status -o json",
-		"logs alice", "logs alice --follow", "exec alice -- true", "jobs", "resolve alice", "diagnose alice", "diagnose pod/x",
-		"delete alice", "delete alice --timeout 1m", "delete alice --wait", "delete --owner alice --yes", "delete alice --dry-run=client",
-		"provision", "provision alice", "provision alice --timeout 1m", "provision alice -o json", "provision alice --dry-run=client", "provision -f users",
+		"logs alice", "logs alice --follow", "exec alice -- true", "jobs", "resolve alice", "diagnose alice",
+		"diagnose pod/x",
+		"delete alice", "delete alice --timeout 1m", "delete alice --wait", "delete --owner alice --yes",
+		"delete alice --dry-run=client",
+		"provision", "provision alice", "provision alice --timeout 1m", "provision alice -o json",
+		"provision alice --dry-run=client", "provision -f users",
 	}
 }
 
@@ -65,10 +68,22 @@ func hanging() map[string]struct {
 		says  string
 		setUp func(*testing.T)
 	}{
-		"a credential plugin":    {"waiting for the credential plugin /bin/sh (user me of the kubeconfig)\n", func(t *testing.T) { withPlugin(t, "sleep 1000") }},
-		"an API server":          {"waiting for the API server http://127.0.0.1:", func(t *testing.T) { cmdtest.Cluster(t, "http://"+silent(t)) }},
-		"a handshake":            {"waiting for the API server https://127.0.0.1:", func(t *testing.T) { cmdtest.Cluster(t, "https://"+silent(t)) }},
-		"reading the kubeconfig": {"waiting for the kubeconfig to be read\n", func(t *testing.T) { t.Setenv("KUBECONFIG", pipe(t)) }},
+		"a credential plugin": {
+			"waiting for the credential plugin /bin/sh (user me of the kubeconfig)\n",
+			func(t *testing.T) { withPlugin(t, "sleep 1000") },
+		},
+		"an API server": {
+			"waiting for the API server http://127.0.0.1:",
+			func(t *testing.T) { cmdtest.Cluster(t, "http://"+silent(t)) },
+		},
+		"a handshake": {
+			"waiting for the API server https://127.0.0.1:",
+			func(t *testing.T) { cmdtest.Cluster(t, "https://"+silent(t)) },
+		},
+		"reading the kubeconfig": {
+			"waiting for the kubeconfig to be read\n",
+			func(t *testing.T) { t.Setenv("KUBECONFIG", pipe(t)) },
+		},
 	}
 }
 
@@ -120,7 +135,8 @@ func TestInterruptWhatHangs(t *testing.T) {
 				begin := time.Now()
 				status, stdout, _ := cmdtest.RunInto(t, nil, stderr, strings.Fields(line)...)
 				want := 130
-				if took := time.Since(begin); status != want || took < time.Second || took > 20*time.Second || strings.Contains(stdout, "waiting") {
+				if took := time.Since(begin); status != want || took < time.Second || took > 20*time.Second ||
+					strings.Contains(stdout, "waiting") {
 					t.Errorf("status %d after %s\n%s\n%s", status, took, stdout, stderr.text.String())
 				}
 			})
@@ -132,7 +148,10 @@ func TestInterruptWhatHangs(t *testing.T) {
 func TestTimeoutOfWhatHangs(t *testing.T) {
 	cmdtest.Offline(t)
 	for name, c := range hanging() {
-		for _, line := range []string{"provision alice --timeout 1500ms", "delete alice --timeout 1500ms", "provision --timeout 1500ms"} {
+		for _, line := range []string{
+			"provision alice --timeout 1500ms", "delete alice --timeout 1500ms",
+			"provision --timeout 1500ms",
+		} {
 			t.Run(name+"/"+line, func(t *testing.T) {
 				c.setUp(t)
 				begin := time.Now()
@@ -150,7 +169,8 @@ func TestInterruptReading(t *testing.T) {
 	cmdtest.Unreachable(t)
 	path := pipe(t)
 	for line, says := range map[string]string{
-		"blueprint list --blueprints " + filepath.Dir(path): "waiting for the blueprints in " + filepath.Dir(path) + " to be read\n",
+		"blueprint list --blueprints " + filepath.Dir(path): "waiting for the blueprints in " + filepath.Dir(path) +
+			" to be read\n",
 	} {
 		stderr := &interrupting{at: says}
 		if status, _, _ := cmdtest.RunInto(t, nil, stderr, strings.Fields(line)...); status != 130 {

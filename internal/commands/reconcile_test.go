@@ -35,7 +35,10 @@ func newStanding(t *testing.T) standing {
 	server := kubetest.Start(t, nil)
 	cmdtest.Cluster(t, server.URL)
 	cmdtest.Must(t, 0, "provision", "alice")
-	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}})
+	client, err := kubernetes.NewForConfig(&rest.Config{
+		Host:          server.URL,
+		ContentConfig: rest.ContentConfig{ContentType: "application/json"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +73,8 @@ func (s standing) record() lifecycle.Record {
 // want records what is wanted, as a command does that is killed right after.
 func (s standing) want(desired v1.DesiredState) {
 	s.Helper()
-	_, err := s.records.Change(s.Context(), alice, func(r lifecycle.Record) (lifecycle.Record, error) { return r.Set(desired, time.Now().UTC()) })
+	_, err := s.records.Change(s.Context(), alice,
+		func(r lifecycle.Record) (lifecycle.Record, error) { return r.Set(desired, time.Now().UTC()) })
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -84,11 +88,14 @@ func (s standing) deletePod() {
 }
 
 // expect fails unless the exchange did that, and the record says that then.
-func (s standing) expect(when string, w v1.ReconciledWorkspace, did string, desired v1.DesiredState, actual v1.ActualState) {
+func (s standing) expect(when string, w v1.ReconciledWorkspace, did string, desired v1.DesiredState,
+	actual v1.ActualState,
+) {
 	s.Helper()
 	r := s.record()
 	if w.Done != did || w.Error != nil || r.Desired != desired || r.Actual != actual || r.Pending() {
-		s.Errorf("%s: did %q (%v), and it is %s, pending %t; want %q, %s, %s", when, w.Done, w.Error, r, r.Pending(), did, desired, actual)
+		s.Errorf("%s: did %q (%v), and it is %s, pending %t; want %q, %s, %s", when, w.Done, w.Error, r, r.Pending(), did,
+			desired, actual)
 	}
 }
 
@@ -128,7 +135,8 @@ func TestReconcilePodlessWithoutRecord(t *testing.T) {
 	}
 	foreign := release.NewRecord("bob-1234567", "team", &release.Rendered{Chart: chart}, time.Now())
 	release.Deployed(foreign, time.Now())
-	if err := (release.Records{Secrets: s.client.CoreV1().Secrets("team"), Namespace: "team"}).Create(t.Context(), foreign); err != nil {
+	if err := (release.Records{Secrets: s.client.CoreV1().Secrets("team"), Namespace: "team"}).
+		Create(t.Context(), foreign); err != nil {
 		t.Fatal(err)
 	}
 	somebody := lock.Locker{
@@ -164,7 +172,8 @@ func TestReconcileMissing(t *testing.T) {
 			s.want(desired)
 			s.deletePod()
 			secrets := s.client.CoreV1().Secrets("team")
-			if err := secrets.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "owner=helm"}); err != nil {
+			if err := secrets.DeleteCollection(t.Context(), metav1.DeleteOptions{},
+				metav1.ListOptions{LabelSelector: "owner=helm"}); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
@@ -200,8 +209,12 @@ func TestInterruptedDeletion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"provision alice", "provision alice --if-not-exists", "start alice", "stop alice", "restart alice", "update alice"} {
-		if _, stderr := cmdtest.Must(t, 6, strings.Fields(command)...); !strings.Contains(stderr, "is being deleted") || !strings.Contains(stderr, "berth delete id/"+alice+" --namespace team --keep-storage") {
+	for _, command := range []string{
+		"provision alice", "provision alice --if-not-exists", "start alice", "stop alice",
+		"restart alice", "update alice",
+	} {
+		if _, stderr := cmdtest.Must(t, 6, strings.Fields(command)...); !strings.Contains(stderr, "is being deleted") ||
+			!strings.Contains(stderr, "berth delete id/"+alice+" --namespace team --keep-storage") {
 			t.Errorf("berth %s: %s", command, stderr)
 		}
 	}
@@ -226,10 +239,12 @@ func TestDamagedRecord(t *testing.T) {
 	if _, err := maps.Update(t.Context(), damaged, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr := cmdtest.Must(t, 3, "reconcile"); !strings.Contains(stderr, "the record of workspace "+alice+" cannot be read") {
+	if _, stderr := cmdtest.Must(t, 3, "reconcile"); !strings.Contains(stderr, "the record of workspace "+alice+
+		" cannot be read") {
 		t.Error(stderr)
 	}
-	if _, stderr := cmdtest.Must(t, 3, "stop", "alice"); !strings.Contains(stderr, "delete the ConfigMap berth-state-"+alice) {
+	if _, stderr := cmdtest.Must(t, 3, "stop", "alice"); !strings.Contains(stderr, "delete the ConfigMap berth-state-"+
+		alice) {
 		t.Error(stderr)
 	}
 	cmdtest.Must(t, 0, "delete", "alice")

@@ -69,7 +69,8 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 	f.CompleteKubeFlags(root)
 
 	const work, bundles, other = "work", "bundles", "other"
-	root.AddGroup(&cobra.Group{ID: work, Title: "Workspaces:"}, &cobra.Group{ID: bundles, Title: "Bundles:"}, &cobra.Group{ID: other, Title: "Other:"})
+	root.AddGroup(&cobra.Group{ID: work, Title: "Workspaces:"}, &cobra.Group{ID: bundles, Title: "Bundles:"},
+		&cobra.Group{ID: other, Title: "Other:"})
 	root.SetHelpCommandGroupID(other)
 	root.SetCompletionCommandGroupID(other)
 	add := func(group string, commands ...*cobra.Command) {
@@ -78,8 +79,12 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 			root.AddCommand(command)
 		}
 	}
-	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), cp.NewCmd(f, cp.Run), portforward.NewCmd(f, portforward.Run), logs.NewCmd(f, logs.Run),
-		diagnose.NewCmd(f, diagnose.Run), explain.NewCmd(f, explain.Run), stop.NewCmd(f, stop.Run), start.NewCmd(f, start.Run), restart.NewCmd(f, restart.Run), update.NewCmd(f, update.Run), deletion.NewCmd(f, deletion.Run), reconcile.NewCmd(f, reconcile.Run), resolve.NewCmd(f, resolve.Run), jobs.NewCmd(f, jobs.Run))
+	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run),
+		cp.NewCmd(f, cp.Run), portforward.NewCmd(f, portforward.Run), logs.NewCmd(f, logs.Run),
+		diagnose.NewCmd(f, diagnose.Run), explain.NewCmd(f, explain.Run), stop.NewCmd(f, stop.Run),
+		start.NewCmd(f, start.Run), restart.NewCmd(f, restart.Run), update.NewCmd(f, update.Run),
+		deletion.NewCmd(f, deletion.Run), reconcile.NewCmd(f, reconcile.Run), resolve.NewCmd(f, resolve.Run),
+		jobs.NewCmd(f, jobs.Run))
 	add(bundles, bundle.NewCmd(f), serve.NewCmd(f))
 	add(other, blueprint.NewCmd(f), volume.NewCmd(f), doctor.NewCmd(f, doctor.Run), version.NewCmd(f, version.Run))
 	root.AddCommand(topics.New()...)

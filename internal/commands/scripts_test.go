@@ -62,7 +62,10 @@ func workspaceOf(t *testing.T, text string) (w v1.Workspace) {
 func TestInitScriptsAreReported(t *testing.T) {
 	scripted(t, false)
 	stdout, stderr := cmdtest.Must(t, 0, "provision", "alice~scripted", "-o", "json")
-	for _, want := range []string{"script one: started", "script one: done (2s)", "warning script two: failed with exit code 7 (1s)", "log two: no such file"} {
+	for _, want := range []string{
+		"script one: started", "script one: done (2s)",
+		"warning script two: failed with exit code 7 (1s)", "log two: no such file",
+	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("%q is not in\n%s", want, stderr)
 		}
@@ -70,7 +73,8 @@ func TestInitScriptsAreReported(t *testing.T) {
 	status, _ := cmdtest.Must(t, 0, "status", "alice~scripted", "-o", "json")
 	for _, text := range []string{stdout, status} {
 		w := workspaceOf(t, text)
-		if len(w.Scripts) != 2 || w.Scripts[0].Seconds != 2 || w.Scripts[1].ExitCode == nil || *w.Scripts[1].ExitCode != 7 || len(w.Scripts[1].Lines) != 1 || w.ScriptsUnread != "" {
+		if len(w.Scripts) != 2 || w.Scripts[0].Seconds != 2 || w.Scripts[1].ExitCode == nil ||
+			*w.Scripts[1].ExitCode != 7 || len(w.Scripts[1].Lines) != 1 || w.ScriptsUnread != "" {
 			t.Errorf("%+v %s", w.Scripts, w.ScriptsUnread)
 		}
 	}
@@ -82,7 +86,8 @@ func TestInitScriptsAreReported(t *testing.T) {
 	steps := 0
 	for line := range strings.Lines(jsonl) {
 		// What a script has written is reported now and then, depending on time.
-		if strings.Contains(line, `"script":{`) && (!strings.Contains(line, `"running"`) || !strings.Contains(line, `"lines"`)) {
+		if strings.Contains(line, `"script":{`) &&
+			(!strings.Contains(line, `"running"`) || !strings.Contains(line, `"lines"`)) {
 			steps++
 		}
 	}
@@ -94,22 +99,26 @@ func TestInitScriptsAreReported(t *testing.T) {
 // With --strict-scripts it is a failure as any other.
 func TestStrictScripts(t *testing.T) {
 	s, _ := scripted(t, false)
-	stdout, _ := cmdtest.Must(t, 3, "provision", "alice~scripted", "-o", "json", "--strict-scripts", "--on-failure", "delete")
+	stdout, _ := cmdtest.Must(t, 3, "provision", "alice~scripted", "-o", "json", "--strict-scripts", "--on-failure",
+		"delete")
 	schematest.Validate(t, []byte(stdout))
 	var e v1.Error
 	if err := json.Unmarshal([]byte(stdout), &e); err != nil {
 		t.Fatal(err)
 	}
-	if e.Code != "FAILED" || e.Reason != "INIT_SCRIPT_FAILED" || e.Message != "init script two failed with exit code 7" || e.Left != v1.LeftDeleted {
+	if e.Code != "FAILED" || e.Reason != "INIT_SCRIPT_FAILED" ||
+		e.Message != "init script two failed with exit code 7" || e.Left != v1.LeftDeleted {
 		t.Errorf("%+v", e)
 	}
-	if e.Logs == nil || e.Logs.Script != "two" || e.Logs.Container != v1.MainContainer || strings.Join(e.Logs.Lines, "") != "no such file" {
+	if e.Logs == nil || e.Logs.Script != "two" || e.Logs.Container != v1.MainContainer ||
+		strings.Join(e.Logs.Lines, "") != "no such file" {
 		t.Errorf("%+v", e.Logs)
 	}
 	if pods := s.Names("pods"); len(pods) > 0 {
 		t.Errorf("%v are left", pods)
 	}
-	if _, stderr := cmdtest.Must(t, 2, "provision", "alice", "--strict-scripts", "--no-wait"); !strings.Contains(stderr, "mutually exclusive") {
+	if _, stderr := cmdtest.Must(t, 2, "provision", "alice", "--strict-scripts", "--no-wait"); !strings.Contains(stderr,
+		"mutually exclusive") {
 		t.Error(stderr)
 	}
 }
@@ -131,7 +140,8 @@ func TestStrictScriptsOfTheBlueprint(t *testing.T) {
 		{"provision carol~scripted", 0},
 		{"restart carol~scripted", 0},
 	} {
-		if _, stderr := cmdtest.Must(t, tc.status, strings.Fields(tc.args)...); tc.status != 0 && !strings.Contains(stderr, "init script two failed with exit code 7") {
+		if _, stderr := cmdtest.Must(t, tc.status, strings.Fields(tc.args)...); tc.status != 0 &&
+			!strings.Contains(stderr, "init script two failed with exit code 7") {
 			t.Errorf("berth %s: %s", tc.args, stderr)
 		}
 	}
@@ -149,7 +159,8 @@ func TestStrictScriptsOfAWorkspaceThatRuns(t *testing.T) {
 	}
 	stdout, _ := cmdtest.Must(t, 3, "provision", "alice~scripted", "--if-not-exists", "--strict-scripts", "-o", "json")
 	var e v1.Error
-	if err := json.Unmarshal([]byte(stdout), &e); err != nil || e.Reason != "INIT_SCRIPT_FAILED" || e.Left != v1.LeftKept || e.Logs == nil || e.Logs.Script != "two" {
+	if err := json.Unmarshal([]byte(stdout), &e); err != nil || e.Reason != "INIT_SCRIPT_FAILED" ||
+		e.Left != v1.LeftKept || e.Logs == nil || e.Logs.Script != "two" {
 		t.Errorf("%v %+v", err, e)
 	}
 	if n := asked.Load(); n != 1 {
@@ -164,7 +175,8 @@ func TestStrictScriptsOfAWorkspaceThatRuns(t *testing.T) {
 func TestInitScriptsThatCannotBeSeen(t *testing.T) {
 	scripted(t, true)
 	stdout, stderr := cmdtest.Must(t, 0, "provision", "alice~scripted", "-o", "json")
-	if w := workspaceOf(t, stdout); w.Stage != v1.StageRunning || !strings.Contains(w.ScriptsUnread, "get pods/log") || strings.Count(stderr, "cannot read the init scripts' output") != 1 {
+	if w := workspaceOf(t, stdout); w.Stage != v1.StageRunning || !strings.Contains(w.ScriptsUnread, "get pods/log") ||
+		strings.Count(stderr, "cannot read the init scripts' output") != 1 {
 		t.Errorf("%+v\n%s", w, stderr)
 	}
 	status, _ := cmdtest.Must(t, 0, "status", "alice~scripted")

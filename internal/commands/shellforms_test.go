@@ -59,8 +59,10 @@ func TestUserStringsInShells(t *testing.T) {
 	if len(forms) < 6 {
 		t.Fatalf("the page has %q", forms)
 	}
-	forms = append(forms, "alice~repo=org/proj+ref=main", "alice~pod=web-1+ns=shop", "id/alice-2bd806c", "alice@example.com~dev", "alice.smith~dev",
-		"müller~dev", "%41lice~dev", "system%3Aserviceaccount%3Aci%3Adeploy", "alice~ref%2Bx", "b64-YWxpY2V-ZGV2", "alice~dev:notes.txt", "alice~dev:~/notes", "alice~dev:", "machine/web")
+	forms = append(forms, "alice~repo=org/proj+ref=main", "alice~pod=web-1+ns=shop", "id/alice-2bd806c",
+		"alice@example.com~dev", "alice.smith~dev",
+		"müller~dev", "%41lice~dev", "system%3Aserviceaccount%3Aci%3Adeploy", "alice~ref%2Bx", "b64-YWxpY2V-ZGV2",
+		"alice~dev:notes.txt", "alice~dev:~/notes", "alice~dev:", "machine/web")
 	for name, shell := range interpreters {
 		t.Run(name, func(t *testing.T) {
 			if got := inShell(t, shell, `printf '%s\n' `+strings.Join(forms, " ")); got != strings.Join(forms, "\n") {
@@ -91,7 +93,8 @@ func TestDocumentedCommandsInShells(t *testing.T) {
 		}
 		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
 			line, _, _ := strings.Cut(m[1], "  ") // what it does is behind it
-			if isSynopsis := strings.ContainsAny(line, "[|<>;&$…\\") && !strings.Contains(line, "'"); !isSynopsis && strings.Count(line, "'")%2 == 0 && !strings.ContainsAny(line, "|<>&") {
+			if isSynopsis := strings.ContainsAny(line, "[|<>;&$…\\") && !strings.Contains(line, "'"); !isSynopsis &&
+				strings.Count(line, "'")%2 == 0 && !strings.ContainsAny(line, "|<>&") {
 				lines = append(lines, line)
 			}
 		}

@@ -28,13 +28,18 @@ func TestStuckAfter(t *testing.T) {
 		status, stdout, stderr := cmdtest.Run(t, "", strings.Fields(args)...)
 		schematest.Validate(t, []byte(stdout))
 		var e v1.Error
-		if err := json.Unmarshal([]byte(stdout), &e); err != nil || status != 3 || e.Code != "FAILED" || e.Reason != "STUCK" || e.Left == v1.LeftDeleted {
+		if err := json.Unmarshal([]byte(stdout), &e); err != nil || status != 3 || e.Code != "FAILED" ||
+			e.Reason != "STUCK" || e.Left == v1.LeftDeleted {
 			t.Fatalf("berth %s: %d, %v, %s\n%s", args, status, err, stdout, stderr)
 		}
-		if e.Message != "0/1 nodes: 1 Insufficient cpu" || e.Workspace == nil || e.Workspace.Stage != v1.StageScheduling || !e.Workspace.GivenUp {
+		if e.Message != "0/1 nodes: 1 Insufficient cpu" || e.Workspace == nil || e.Workspace.Stage != v1.StageScheduling ||
+			!e.Workspace.GivenUp {
 			t.Errorf("berth %s: %s", args, stdout)
 		}
-		for _, says := range []string{"stuck: this will not resolve by itself", "still Scheduling: 0/1 nodes", "waited 1s for it (--stuck-after)"} {
+		for _, says := range []string{
+			"stuck: this will not resolve by itself", "still Scheduling: 0/1 nodes",
+			"waited 1s for it (--stuck-after)",
+		} {
 			if !strings.Contains(stderr, says) {
 				t.Errorf("berth %s: %q is not in\n%s", args, says, stderr)
 			}
@@ -69,7 +74,8 @@ func TestStuckAfterWithoutWaiting(t *testing.T) {
 	server.Full = true
 	cmdtest.Cluster(t, server.URL)
 	for _, command := range []string{"provision", "update", "start", "restart", "exec"} {
-		if _, stderr := cmdtest.Must(t, map[bool]int{true: 125, false: 2}[command == "exec"], command, "alice", "--no-wait", "--stuck-after", "5m"); !strings.Contains(stderr, "--stuck-after and --no-wait are mutually exclusive") {
+		if _, stderr := cmdtest.Must(t, map[bool]int{true: 125, false: 2}[command == "exec"], command, "alice", "--no-wait",
+			"--stuck-after", "5m"); !strings.Contains(stderr, "--stuck-after and --no-wait are mutually exclusive") {
 			t.Errorf("%s: %s", command, stderr)
 		}
 	}

@@ -42,16 +42,20 @@ func TestUpdateOfAClaimThatWasNeverBound(t *testing.T) {
 	cmdtest.Must(t, 0, "provision", "alice~dev")
 	is("Pending")
 	of("standard")
-	if stdout, stderr := cmdtest.Must(t, 0, "update", "alice~dev", "--dry-run=client"); !strings.Contains(stdout, "# delete persistentvolumeclaim/") || !strings.Contains(stdout, "# create persistentvolumeclaim/") {
+	if stdout, stderr := cmdtest.Must(t, 0, "update", "alice~dev", "--dry-run=client"); !strings.Contains(stdout,
+		"# delete persistentvolumeclaim/") || !strings.Contains(stdout, "# create persistentvolumeclaim/") {
 		t.Errorf("%s\n%s", stdout, stderr)
 	}
 	_, stderr := cmdtest.Must(t, 0, "update", "alice~dev", "--yes")
-	if class() != "standard" || !strings.Contains(stderr, "storage data is made again as its blueprint says: it never had a volume") || strings.Contains(stderr, "StorageLost") {
+	if class() != "standard" || !strings.Contains(stderr,
+		"storage data is made again as its blueprint says: it never had a volume") ||
+		strings.Contains(stderr, "StorageLost") {
 		t.Errorf("%s\n%s", class(), stderr)
 	}
 	is("Bound")
 	of("other")
-	if _, stderr := cmdtest.Must(t, 3, "update", "alice~dev", "--yes"); !strings.Contains(stderr, "storage data cannot be changed") {
+	if _, stderr := cmdtest.Must(t, 3, "update", "alice~dev", "--yes"); !strings.Contains(stderr,
+		"storage data cannot be changed") {
 		t.Error(stderr)
 	}
 

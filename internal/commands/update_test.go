@@ -54,7 +54,8 @@ func TestUpdateOfAWorkspace(t *testing.T) {
 		}
 		schematest.Validate(t, []byte(stdout))
 		var one v1.Workspace
-		if err := json.Unmarshal([]byte(stdout), &one); err != nil || one.Update == nil || !slices.Equal(one.Update.Changes, c.changes) {
+		if err := json.Unmarshal([]byte(stdout), &one); err != nil || one.Update == nil ||
+			!slices.Equal(one.Update.Changes, c.changes) {
 			t.Errorf("berth %s: %v, %s", c.args, err, stdout)
 		}
 	}

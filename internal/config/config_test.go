@@ -39,7 +39,8 @@ func TestPrecedence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Blueprints != "/from/file" || c.DefaultRegistry != "Registry.Example.com:5000" || c.DefaultBlueprint != "default" {
+	if c.Blueprints != "/from/file" || c.DefaultRegistry != "Registry.Example.com:5000" ||
+		c.DefaultBlueprint != "default" {
 		t.Errorf("from the file: %+v", c)
 	}
 	t.Setenv("BERTH_BLUEPRINTS", "/from/env")
@@ -55,7 +56,9 @@ func TestUnknownKeysAreErrorsWithTheirLines(t *testing.T) {
 	_, err := load(t, write(t, "blueprints: /x\nblueprnts: /y\ncolour: red\n"), "")
 	f := fault.From(err)
 	all := strings.Join(f.Problems, "\n")
-	if f.Code != fault.InvalidArgument || !strings.Contains(all, `config.yaml:2:1: unknown field "blueprnts": did you mean blueprints?`) || !strings.Contains(all, `config.yaml:3:1: unknown field "colour"`) {
+	if f.Code != fault.InvalidArgument ||
+		!strings.Contains(all, `config.yaml:2:1: unknown field "blueprnts": did you mean blueprints?`) ||
+		!strings.Contains(all, `config.yaml:3:1: unknown field "colour"`) {
 		t.Errorf("%v: %s", err, all)
 	}
 }
@@ -65,7 +68,8 @@ func TestExpansion(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "registry.txt"), []byte("ghcr.io\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := load(t, file, ""); !strings.Contains(strings.Join(fault.From(err).Problems, ""), "config.yaml:1:13: the variable TEAM_DIR is not set") {
+	if _, err := load(t, file, ""); !strings.Contains(strings.Join(fault.From(err).Problems, ""),
+		"config.yaml:1:13: the variable TEAM_DIR is not set") {
 		t.Errorf("a variable that is not set: %v %q", err, fault.From(err).Problems)
 	}
 	t.Setenv("TEAM_DIR", "/team")
@@ -88,7 +92,8 @@ func TestIdentity(t *testing.T) {
 		t.Fatal(err, fault.From(err).Problems)
 	}
 	p := c.Identity.Providers
-	if len(p) != 3 || p[0].StripPrefix != "oidc:" || p[1].Path != filepath.Join(filepath.Dir(file), "users.yaml") || p[2].Organization != "acme" || p[2].Timeout != "5s" {
+	if len(p) != 3 || p[0].StripPrefix != "oidc:" || p[1].Path != filepath.Join(filepath.Dir(file), "users.yaml") ||
+		p[2].Organization != "acme" || p[2].Timeout != "5s" {
 		t.Errorf("%+v", p)
 	}
 	_, err = load(t, write(t, `blueprnts: x
@@ -105,8 +110,12 @@ identity:
 `), "")
 	all := strings.Join(fault.From(err).Problems, "\n")
 	for _, want := range []string{
-		`config.yaml:1:1: unknown field "blueprnts": did you mean blueprints?`, `config.yaml:4:12: kind "ldap": must be one of`, "config.yaml:5:5: kind file requires path", "config.yaml:6:27: name is not allowed with kind file",
-		"config.yaml:7:5: tokenEnv, tokenFile and cli are mutually exclusive", `config.yaml:7:53: invalid timeout "soon"`, "config.yaml:8:22: url must not hold a login", "config.yaml:9:22: url of kind git must contain {name}", `config.yaml:10:24: unknown field "colour"`,
+		`config.yaml:1:1: unknown field "blueprnts": did you mean blueprints?`,
+		`config.yaml:4:12: kind "ldap": must be one of`, "config.yaml:5:5: kind file requires path",
+		"config.yaml:6:27: name is not allowed with kind file",
+		"config.yaml:7:5: tokenEnv, tokenFile and cli are mutually exclusive", `config.yaml:7:53: invalid timeout "soon"`,
+		"config.yaml:8:22: url must not hold a login", "config.yaml:9:22: url of kind git must contain {name}",
+		`config.yaml:10:24: unknown field "colour"`,
 		"config.yaml:11:52: cli requires an https url",
 	} {
 		if !strings.Contains(all, want) {

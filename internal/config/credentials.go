@@ -95,12 +95,14 @@ func (c Credentials) source() string {
 func (r *Repositories) check(dir string) (problems []string) {
 	if u, err := url.Parse(strings.NewReplacer("{owner}", "o", "{name}", "n").Replace(r.URL)); r.URL != "" &&
 		(err != nil || u.Scheme == "" || u.User != nil || !strings.Contains(r.URL, "{name}")) {
-		problems = append(problems, "repositories.url: must be an address with {name} and without credentials, such as "+identity.DefaultRemote)
+		problems = append(problems, "repositories.url: must be an address with {name} and without credentials, such as "+
+			identity.DefaultRemote)
 	}
 	for i := range r.Credentials {
 		login := &r.Credentials[i]
 		field := fmt.Sprintf("repositories.credentials[%d]", i)
-		if u, err := url.Parse(login.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+		if u, err := url.Parse(login.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" ||
+			u.User != nil {
 			problems = append(problems, field+".url: must be an address without credentials, such as https://github.com")
 		}
 		problems = append(problems, login.check(field, dir)...)

@@ -58,7 +58,8 @@ func (c *Config) checkGateways(dir string) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%s.name: duplicate name %q", field, g.Name))
 		}
 		names[g.Name] = true
-		if u, err := url.Parse(g.URL); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		if u, err := url.Parse(g.URL); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil ||
+			u.RawQuery != "" || u.Fragment != "" {
 			problems = append(problems, field+".url: must be https://HOST[:PORT]")
 		}
 		problems = append(problems, g.Credential.check(field+".credential")...)

@@ -32,9 +32,18 @@ func TestGateways(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]Gateway{
-		"a": {Name: "a", URL: "https://a.example.com", CA: filepath.Join(dir, "ca.crt"), Namespace: "dev", Credential: GatewayCredential{TokenFile: filepath.Join(dir, "token")}},
-		"b": {Name: "b", URL: "https://b.example.com:8443/prefix", Credential: GatewayCredential{Command: []string{"token", "--now"}}},
-		"c": {Name: "c", URL: "https://c.example.com", Credential: GatewayCredential{Certificate: GatewayCertificate{Cert: "/c.crt", Key: filepath.Join(dir, "c.key")}}},
+		"a": {
+			Name: "a", URL: "https://a.example.com", CA: filepath.Join(dir, "ca.crt"), Namespace: "dev",
+			Credential: GatewayCredential{TokenFile: filepath.Join(dir, "token")},
+		},
+		"b": {
+			Name: "b", URL: "https://b.example.com:8443/prefix",
+			Credential: GatewayCredential{Command: []string{"token", "--now"}},
+		},
+		"c": {
+			Name: "c", URL: "https://c.example.com",
+			Credential: GatewayCredential{Certificate: GatewayCertificate{Cert: "/c.crt", Key: filepath.Join(dir, "c.key")}},
+		},
 		"d": {Name: "d", URL: "https://d.example.com", Credential: GatewayCredential{Kubeconfig: true}},
 	}
 	for name, w := range want {
@@ -57,13 +66,15 @@ func TestGatewaysRefused(t *testing.T) {
 		`{name: a, url: "https://a?x=y"` + rest: "gateways[0].url: must be https://HOST[:PORT]",
 		`{name: a` + rest:                       "gateways[0].url: must be https://HOST[:PORT]",
 		`{name: a, url: "https://a"}`:           "gateways[0].credential: requires exactly one of",
-		`{name: a, url: "https://a", credential: {kubeconfig: true, tokenFile: x}}`:       "gateways[0].credential: requires exactly one of",
-		`{name: a, url: "https://a", credential: {command: []}}`:                          "gateways[0].credential: requires exactly one of",
-		`{name: a, url: "https://a", credential: {certificate: {cert: x}}}`:               "gateways[0].credential.certificate: requires cert and key",
-		`{name: a, url: "https://a", credential: {token: x}}`:                             "token",
-		"{name: a, url: \"https://a\"" + rest + "\n- {name: a, url: \"https://b\"" + rest: `gateways[1].name: duplicate name "a"`,
+		`{name: a, url: "https://a", credential: {kubeconfig: true, tokenFile: x}}`: "gateways[0].credential: requires exactly one of",
+		`{name: a, url: "https://a", credential: {command: []}}`:                    "gateways[0].credential: requires exactly one of",
+		`{name: a, url: "https://a", credential: {certificate: {cert: x}}}`:         "gateways[0].credential.certificate: requires cert and key",
+		`{name: a, url: "https://a", credential: {token: x}}`:                       "token",
+		"{name: a, url: \"https://a\"" + rest + "\n- {name: a, url: \"https://b\"" +
+			rest: `gateways[1].name: duplicate name "a"`,
 	} {
-		if _, _, err := loadGateways(t, "gateways:\n- "+text+"\n"); fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(strings.Join(append(fault.From(err).Problems, err.Error()), "\n"), says) {
+		if _, _, err := loadGateways(t, "gateways:\n- "+text+"\n"); fault.CodeOf(err) != fault.InvalidArgument ||
+			!strings.Contains(strings.Join(append(fault.From(err).Problems, err.Error()), "\n"), says) {
 			t.Errorf("%s: %v, want %s", text, err, says)
 		}
 	}

@@ -25,7 +25,8 @@ func TestJobs(t *testing.T) {
 		t.Fatal(err, fault.From(err).Problems)
 	}
 	n := c.Jobs.NATS
-	if c.Jobs.Store != "nats" || c.Jobs.Retention != "24h" || n.Service.Port != 4223 || string(n.Password) != "hush" || n.TLS.ServerName != "nats.example.com" || n.TLS.CA != filepath.Join(filepath.Dir(file), "ca.pem") {
+	if c.Jobs.Store != "nats" || c.Jobs.Retention != "24h" || n.Service.Port != 4223 || string(n.Password) != "hush" ||
+		n.TLS.ServerName != "nats.example.com" || n.TLS.CA != filepath.Join(filepath.Dir(file), "ca.pem") {
 		t.Errorf("%+v", c.Jobs)
 	}
 	if strings.Contains(fmt.Sprintf("%+v %#v", c, c), "hush") {
@@ -33,7 +34,10 @@ func TestJobs(t *testing.T) {
 	}
 	_, err = load(t, write(t, `jobs: {store: redis, retention: 1s, nats: {url: "nats://a", tls: {cert: x, serverName: "a/b"}}}`), "")
 	all := strings.Join(fault.From(err).Problems, "\n")
-	for _, want := range []string{"jobs.store", "jobs.retention", "jobs.nats.tls: cert and key", "jobs.nats.tls.serverName"} {
+	for _, want := range []string{
+		"jobs.store", "jobs.retention", "jobs.nats.tls: cert and key",
+		"jobs.nats.tls.serverName",
+	} {
 		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(all, want) {
 			t.Errorf("%s is not in %q, %v", want, all, err)
 		}

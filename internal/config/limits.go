@@ -24,7 +24,8 @@ func (l Limits) problems() []string {
 		n    *int
 	}{{"workspacesPerUser", l.WorkspacesPerUser}, {"workspaces", l.Workspaces}} {
 		if limit.n != nil && *limit.n < 0 {
-			problems = append(problems, fmt.Sprintf("limits.%s: %d: must not be negative; leave it out for no limit", limit.name, *limit.n))
+			problems = append(problems, fmt.Sprintf("limits.%s: %d: must not be negative; leave it out for no limit",
+				limit.name, *limit.n))
 		}
 	}
 	return problems

@@ -14,7 +14,10 @@ import (
 func TestLimits(t *testing.T) {
 	for text, want := range map[string]Limits{
 		"blueprints: /x\n": {},
-		"limits: {maxActiveHours: 0.5, maxAgeHours: 8760}\n":   {Limits: blueprint.Limits{MaxActiveHours: new(0.5), MaxAgeHours: new(8760.0)}},
+		"limits: {maxActiveHours: 0.5, maxAgeHours: 8760}\n": {Limits: blueprint.Limits{
+			MaxActiveHours: new(0.5),
+			MaxAgeHours:    new(8760.0),
+		}},
 		"limits: {workspacesPerUser: 3, workspaces: 0}\n":      {WorkspacesPerUser: new(3), Workspaces: new(0)},
 		"limits: {maxStoppedHours: 0, workspacesPerUser: ~}\n": {Limits: blueprint.Limits{MaxStoppedHours: new(0.0)}},
 	} {
@@ -29,7 +32,8 @@ func TestLimits(t *testing.T) {
 func TestWrongLimits(t *testing.T) {
 	for text, want := range map[string][]string{
 		"limits: {workspacesPerUser: -1, workspaces: -2, maxAgeHours: -3, maxActiveHours: .inf}\n": {
-			":1:29: limits.workspacesPerUser: -1: must not be negative", ":1:45: limits.workspaces: -2", ":1:62: limits.maxAgeHours: -3: must be", ":1:82: limits.maxActiveHours: +Inf",
+			":1:29: limits.workspacesPerUser: -1: must not be negative", ":1:45: limits.workspaces: -2",
+			":1:62: limits.maxAgeHours: -3: must be", ":1:82: limits.maxActiveHours: +Inf",
 		},
 		"limits:\n  workspaces: 1.5\n  maxAgeHours: old\n  workspacesPerTeam: 3\n": {
 			":2:15: expected an integer", ":3:16: expected a number", `:4:3: unknown field "workspacesPerTeam"`,

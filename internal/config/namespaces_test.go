@@ -15,12 +15,14 @@ func TestInjectNamespaces(t *testing.T) {
 		"injectNamespaces: [shop, '*']\n": {"shop", "*"},
 	} {
 		c, err := load(t, write(t, text), "")
-		if err != nil || strings.Join(c.InjectNamespaces, " ") != strings.Join(want, " ") || (c.InjectNamespaces == nil) != (want == nil) {
+		if err != nil || strings.Join(c.InjectNamespaces, " ") != strings.Join(want, " ") ||
+			(c.InjectNamespaces == nil) != (want == nil) {
 			t.Errorf("%q: %#v, %v", text, c.InjectNamespaces, err)
 		}
 	}
 	_, err := load(t, write(t, "injectNamespaces: [shop-*]\n"), "")
-	if f := fault.From(err); f.Code != fault.InvalidArgument || !strings.Contains(strings.Join(f.Problems, " "), "shop-*") {
+	if f := fault.From(err); f.Code != fault.InvalidArgument ||
+		!strings.Contains(strings.Join(f.Problems, " "), "shop-*") {
 		t.Errorf("%v", err)
 	}
 }

@@ -188,7 +188,8 @@ func (s *settings) err() error {
 	}
 	if s.unknown {
 		codes, kubernetes := catalog.Reasons()
-		return err.WithHint("the causes are %s; Kubernetes' own reasons are %s", strings.Join(codes, ", "), strings.Join(kubernetes, ", "))
+		return err.WithHint("the causes are %s; Kubernetes' own reasons are %s", strings.Join(codes, ", "),
+			strings.Join(kubernetes, ", "))
 	}
 	return err.WithHint("see `berth help policies`")
 }

@@ -44,15 +44,20 @@ func TestPolicyPrecedence(t *testing.T) {
 	check := func(p cause.Policy, err error, want cause.Policy) {
 		t.Helper()
 		want.RecoveryTime = time.Minute
-		if err != nil || p.Name != want.Name || p.CrashLoopThreshold != want.CrashLoopThreshold || p.PullDelay != want.PullDelay ||
-			p.GracePeriod != want.GracePeriod || p.StuckAfter != want.StuckAfter || p.RecoveryTime != want.RecoveryTime || !slices.Equal(p.IgnoreReasons, want.IgnoreReasons) {
+		if err != nil || p.Name != want.Name || p.CrashLoopThreshold != want.CrashLoopThreshold ||
+			p.PullDelay != want.PullDelay ||
+			p.GracePeriod != want.GracePeriod || p.StuckAfter != want.StuckAfter || p.RecoveryTime != want.RecoveryTime ||
+			!slices.Equal(p.IgnoreReasons, want.IgnoreReasons) {
 			t.Errorf("%+v, %v, want %+v", p, err, want)
 		}
 	}
 	p, err := loadPolicy(t, "")
 	check(p, err, cause.DefaultPolicy())
 	p, err = loadPolicy(t, ofFile)
-	check(p, err, cause.Policy{Name: "patient", PullDelay: time.Second, GracePeriod: 5 * time.Minute, StuckAfter: 15 * time.Minute, IgnoreReasons: []string{"CrashLoop", "ErrImagePull"}})
+	check(p, err, cause.Policy{
+		Name: "patient", PullDelay: time.Second, GracePeriod: 5 * time.Minute,
+		StuckAfter: 15 * time.Minute, IgnoreReasons: []string{"CrashLoop", "ErrImagePull"},
+	})
 
 	t.Setenv("BERTH_POLICY", "Fast")
 	t.Setenv("BERTH_CRASH_LOOP_THRESHOLD", "7")
@@ -61,10 +66,17 @@ func TestPolicyPrecedence(t *testing.T) {
 	t.Setenv("BERTH_STUCK_AFTER", "16m")
 	t.Setenv("BERTH_IGNORE_REASONS", "oomkilled, evicted")
 	p, err = loadPolicy(t, ofFile)
-	check(p, err, cause.Policy{Name: "fast", CrashLoopThreshold: 7, PullDelay: 2 * time.Second, GracePeriod: 6 * time.Minute, StuckAfter: 16 * time.Minute, IgnoreReasons: []string{"OOMKilled", "Evicted"}})
+	check(p, err, cause.Policy{
+		Name: "fast", CrashLoopThreshold: 7, PullDelay: 2 * time.Second,
+		GracePeriod: 6 * time.Minute, StuckAfter: 16 * time.Minute, IgnoreReasons: []string{"OOMKilled", "Evicted"},
+	})
 
-	p, err = loadPolicy(t, ofFile, "--policy", "patient", "--crash-loop-threshold", "0", "--pull-delay", "0s", "--grace-period", "1m", "--stuck-after", "0", "--ignore-reason", "backoff", "--ignore-reason", "ExecFormat")
-	check(p, err, cause.Policy{Name: "patient", GracePeriod: time.Minute, IgnoreReasons: []string{"BackOff", "ExecFormat"}})
+	p, err = loadPolicy(t, ofFile, "--policy", "patient", "--crash-loop-threshold", "0", "--pull-delay", "0s",
+		"--grace-period", "1m", "--stuck-after", "0", "--ignore-reason", "backoff", "--ignore-reason", "ExecFormat")
+	check(p, err, cause.Policy{
+		Name: "patient", GracePeriod: time.Minute,
+		IgnoreReasons: []string{"BackOff", "ExecFormat"},
+	})
 }
 
 // All errors are reported at once, each with the source of the value.
@@ -76,14 +88,16 @@ func TestWrongPolicies(t *testing.T) {
 	all := strings.Join(f.Problems, "\n")
 	for _, words := range []string{
 		`config.yaml:1:16: policy.name "hasty": must be one of fast, patient`, `BERTH_PULL_DELAY "soon": must be a duration`,
-		`BERTH_CRASH_LOOP_THRESHOLD "many": must be a number`, "config.yaml:1:36: policy.gracePeriod must not be negative, got -3s",
+		`BERTH_CRASH_LOOP_THRESHOLD "many": must be a number`,
+		"config.yaml:1:36: policy.gracePeriod must not be negative, got -3s",
 		`--ignore-reason: unknown reason "Nonsense"`,
 	} {
 		if !strings.Contains(all, words) {
 			t.Errorf("%q does not say %q", all, words)
 		}
 	}
-	if f.Code != fault.InvalidArgument || len(f.Problems) != 5 || !strings.Contains(f.Hint, "CrashLoop, ") || !strings.Contains(f.Hint, "ErrImagePull, ") {
+	if f.Code != fault.InvalidArgument || len(f.Problems) != 5 || !strings.Contains(f.Hint, "CrashLoop, ") ||
+		!strings.Contains(f.Hint, "ErrImagePull, ") {
 		t.Errorf("%+v", f)
 	}
 }

@@ -43,8 +43,9 @@ func NewClient(base *url.URL, source *Source, scheme Scheme, limit int64) *http.
 func NewClientWithoutVerification(base *url.URL, source *Source, scheme Scheme, limit int64) *http.Client {
 	client := NewClient(base, source, scheme, limit)
 	unverified := &http.Transport{
-		Proxy:             http.ProxyFromEnvironment,
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // as the user asks
+		Proxy:           http.ProxyFromEnvironment,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12},
+		//nolint:gosec // as the user asks
 		ForceAttemptHTTP2: true,
 		DisableKeepAlives: true, // the client is for a few requests, and nobody closes it
 	}

@@ -100,7 +100,8 @@ const waitDelay = time.Second
 // helper may write secrets there.
 func output(ctx context.Context, stdin, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(cmd.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never", "GH_PROMPT_DISABLED=1")
+	cmd.Env = append(cmd.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never",
+		"GH_PROMPT_DISABLED=1")
 	cmd.WaitDelay = waitDelay
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.Output()

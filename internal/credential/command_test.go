@@ -56,7 +56,10 @@ func TestGitHubCLI(t *testing.T) {
 
 func TestGitHubCLIFails(t *testing.T) {
 	for name, test := range map[string]struct{ script, message string }{
-		"not logged in": {"echo 'no oauth token found: " + token + "' >&2; exit 1", "`gh auth token --hostname git.example.com` failed: exit status 1"},
+		"not logged in": {
+			"echo 'no oauth token found: " + token + "' >&2; exit 1",
+			"`gh auth token --hostname git.example.com` failed: exit status 1",
+		},
 		"not installed": {"", "executable file not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +69,8 @@ func TestGitHubCLIFails(t *testing.T) {
 				program(t, "gh", test.script)
 			}
 			_, err := GitHubCLI("git.example.com")(t.Context())
-			if fault.CodeOf(err) != fault.Unauthenticated || fault.ReasonOf(err) != ReasonRejected || !strings.Contains(err.Error(), test.message) {
+			if fault.CodeOf(err) != fault.Unauthenticated || fault.ReasonOf(err) != ReasonRejected ||
+				!strings.Contains(err.Error(), test.message) {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
 			if strings.Contains(fmt.Sprintf("%+v", *fault.From(err)), token) {
@@ -86,13 +90,17 @@ func TestGitHelper(t *testing.T) {
 		config, username string
 		question         []string
 	}{
-		"by the host":         {"", "", []string{"protocol=https", "host=git.example.com:8443"}},
-		"of a user":           {"", "alice", []string{"protocol=https", "host=git.example.com:8443", "username=alice"}},
-		"by the path as well": {"\tuseHttpPath = true\n", "", []string{"protocol=https", "host=git.example.com:8443", "path=org/proj.git"}},
+		"by the host": {"", "", []string{"protocol=https", "host=git.example.com:8443"}},
+		"of a user":   {"", "alice", []string{"protocol=https", "host=git.example.com:8443", "username=alice"}},
+		"by the path as well": {
+			"\tuseHttpPath = true\n", "",
+			[]string{"protocol=https", "host=git.example.com:8443", "path=org/proj.git"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			question := filepath.Join(t.TempDir(), "question")
-			helper := program(t, "helper", `[ "$1" = get ] || exit 0; cat >`+question+`; echo username=alice; echo password=`+token)
+			helper := program(t, "helper", `[ "$1" = get ] || exit 0; cat >`+question+`; echo username=alice; echo password=`+
+				token)
 			gitConfig(t, "[credential]\n\thelper = "+helper+"\n"+test.config)
 			c, err := GitHelper(remote, test.username)(t.Context())
 			if err != nil || c.Username != "alice" || c.Token.Reveal() != token {
@@ -118,7 +126,8 @@ func TestGitHelperFails(t *testing.T) {
 			t.Setenv("GIT_ASKPASS", ask)
 			t.Setenv("SSH_ASKPASS", ask)
 			_, err := GitHelper(remote, "")(t.Context())
-			if fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), "`git credential fill` failed for git.example.com: exit status") ||
+			if fault.CodeOf(err) != fault.Unauthenticated ||
+				!strings.Contains(err.Error(), "`git credential fill` failed for git.example.com: exit status") ||
 				strings.Contains(fmt.Sprintf("%+v", *fault.From(err)), token) {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
@@ -133,7 +142,8 @@ func TestGitHelperFails(t *testing.T) {
 func TestGitHelperDoesNotPromptOnTheTerminal(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	program(t, "git", `echo "$* $GIT_TERMINAL_PROMPT $GCM_INTERACTIVE" >`+log+`; exit 128`)
-	if _, err := GitHelper(&url.URL{Scheme: "https", Host: "git.example.com"}, "")(t.Context()); fault.CodeOf(err) != fault.Unauthenticated {
+	if _, err := GitHelper(&url.URL{Scheme: "https", Host: "git.example.com"},
+		"")(t.Context()); fault.CodeOf(err) != fault.Unauthenticated {
 		t.Errorf("%s: %v", fault.CodeOf(err), err)
 	}
 	if text, err := os.ReadFile(log); err != nil || string(text) != "credential fill 0 never\n" {
@@ -177,7 +187,8 @@ func TestProgram(t *testing.T) {
 			if c.Token.Reveal() != test.token || (err != nil) != (test.message != "") {
 				t.Errorf("%q, %v", c.Token.Reveal(), err)
 			}
-			if err != nil && (fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), test.message) || strings.Contains(err.Error(), token)) {
+			if err != nil && (fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), test.message) ||
+				strings.Contains(err.Error(), token)) {
 				t.Errorf("%v (%s)", err, fault.CodeOf(err))
 			}
 		})

@@ -25,15 +25,18 @@ func TestSource(t *testing.T) {
 		source            *Source
 		token, from, says string
 	}{
-		"nil":                  {nil, "", "", ""},
-		"none":                 {&Source{Getenv: getenv}, "", "", ""},
-		"a variable":           {&Source{Env: "A", Getenv: getenv}, token, "the variable A", ""},
-		"a variable not set":   {&Source{Env: "B", Getenv: getenv}, "", "", "the variable B (tokenEnv) is not set"},
-		"a file":               {&Source{File: write(token + "\n")}, token, "the file ", ""},
-		"an empty file":        {&Source{File: write("\n")}, "", "", "is empty"},
-		"a large file":         {&Source{File: write(strings.Repeat("x", maxFile+1))}, "", "", "is larger than 16 KiB"},
-		"no such file":         {&Source{File: "/nowhere"}, "", "", "tokenFile: open /nowhere: no such file"},
-		"a usual variable":     {&Source{Fallback: []string{"B", "USUAL"}, Getenv: getenv}, "other", "the variable USUAL", ""},
+		"nil":                {nil, "", "", ""},
+		"none":               {&Source{Getenv: getenv}, "", "", ""},
+		"a variable":         {&Source{Env: "A", Getenv: getenv}, token, "the variable A", ""},
+		"a variable not set": {&Source{Env: "B", Getenv: getenv}, "", "", "the variable B (tokenEnv) is not set"},
+		"a file":             {&Source{File: write(token + "\n")}, token, "the file ", ""},
+		"an empty file":      {&Source{File: write("\n")}, "", "", "is empty"},
+		"a large file":       {&Source{File: write(strings.Repeat("x", maxFile+1))}, "", "", "is larger than 16 KiB"},
+		"no such file":       {&Source{File: "/nowhere"}, "", "", "tokenFile: open /nowhere: no such file"},
+		"a usual variable": {
+			&Source{Fallback: []string{"B", "USUAL"}, Getenv: getenv}, "other", "the variable USUAL",
+			"",
+		},
 		"usual and configured": {&Source{Env: "A", Fallback: []string{"USUAL"}, Getenv: getenv}, token, "the variable A", ""},
 		"usual and not set":    {&Source{Env: "B", Fallback: []string{"USUAL"}, Getenv: getenv}, "", "", "is not set"},
 	} {

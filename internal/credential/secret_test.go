@@ -36,7 +36,10 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)
-	if err := flags.Parse([]string{"-v=10", "-logtostderr=false", "-alsologtostderr=false", "-stderrthreshold=4"}); err != nil {
+	if err := flags.Parse([]string{
+		"-v=10", "-logtostderr=false", "-alsologtostderr=false",
+		"-stderrthreshold=4",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	klog.SetOutput(&out)

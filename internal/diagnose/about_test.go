@@ -31,8 +31,11 @@ func TestStartable(t *testing.T) {
 		}, false},
 	} {
 		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: "alice-1", Namespace: "team", UID: "1", Labels: map[string]string{kube.LabelCanonicalID: "alice-1"}},
-			Status:     corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "alice-1", Namespace: "team", UID: "1",
+				Labels: map[string]string{kube.LabelCanonicalID: "alice-1"},
+			},
+			Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"},
 		}
 		test.change(pod)
 		read := diagnose.Dump{Contents: dump.Contents{Records: []watch.Record{{Type: apiwatch.Added, Object: pod}}}}

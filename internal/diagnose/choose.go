@@ -22,12 +22,14 @@ func (d Dump) Choose(wanted watch.Subject) (watch.Subject, error) {
 		}
 	}
 	if len(all) == 0 {
-		return wanted, d.lacks(fault.New(fault.InvalidArgument, "the dump has neither a pod nor a workload").WithHint("%s", dump.Hint))
+		return wanted, d.lacks(fault.New(fault.InvalidArgument, "the dump has neither a pod nor a workload").
+			WithHint("%s", dump.Hint))
 	}
 	found := fitting(all, wanted)
 	switch len(found) {
 	case 0:
-		return wanted, d.lacks(fault.New(fault.InvalidArgument, "the dump has no %s", named(wanted)).WithHint("it has %s", names(all)))
+		return wanted, d.lacks(fault.New(fault.InvalidArgument, "the dump has no %s", named(wanted)).
+			WithHint("it has %s", names(all)))
 	case 1:
 		return found[0].Subject, nil
 	}

@@ -30,8 +30,9 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 	}
 	last := story.last
 	diagnosis := v1.Diagnosis{
-		Subject: kube.Object(strings.ToLower(cmp.Or(subject.Kind, watch.KindPod)), subject.Name), Namespace: subject.Namespace,
-		At: at.UTC(), Verdict: last.Verdict(), Stage: last.Stage, Status: last.Status,
+		Subject:   kube.Object(strings.ToLower(cmp.Or(subject.Kind, watch.KindPod)), subject.Name),
+		Namespace: subject.Namespace,
+		At:        at.UTC(), Verdict: last.Verdict(), Stage: last.Stage, Status: last.Status,
 		Since: story.since(d.Recorded), FailedAt: story.failedAt(),
 		Message: last.Message, Node: last.Node,
 		Containers: last.Containers, Warnings: last.Warnings, Ignored: last.Ignored, Timeline: story.moments,

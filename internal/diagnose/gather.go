@@ -31,7 +31,9 @@ func gather(ctx context.Context, client kube.Interface, subject watch.Subject) (
 }
 
 // GatherAround reads what explains a subject that has been read already.
-func GatherAround(ctx context.Context, client kube.Interface, subject watch.Subject, object runtime.Object) (Dump, error) {
+func GatherAround(ctx context.Context, client kube.Interface, subject watch.Subject, object runtime.Object) (Dump,
+	error,
+) {
 	core, apps := client.CoreV1(), client.AppsV1()
 	var sets, pods, claims, events listing
 	options := metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(selectorOf(object))}
@@ -60,7 +62,8 @@ func GatherAround(ctx context.Context, client kube.Interface, subject watch.Subj
 		if !slices.ContainsFunc(pods.objects, mounts) {
 			return nil
 		}
-		return list(groupCtx, &claims, "persistentvolumeclaims", subject, core.PersistentVolumeClaims(subject.Namespace).List, metav1.ListOptions{})
+		return list(groupCtx, &claims, "persistentvolumeclaims", subject,
+			core.PersistentVolumeClaims(subject.Namespace).List, metav1.ListOptions{})
 	})
 	if err := group.Wait(); err != nil {
 		return Dump{}, err
@@ -106,7 +109,9 @@ func Get(ctx context.Context, client kube.Interface, s watch.Subject) (runtime.O
 	return object, kube.Fault(err, kube.Call{Verb: "get", Resource: resource, Namespace: s.Namespace, Name: s.Name})
 }
 
-func get(ctx context.Context, client kube.Interface, s watch.Subject) (object runtime.Object, resource string, err error) {
+func get(ctx context.Context, client kube.Interface, s watch.Subject) (object runtime.Object, resource string,
+	err error,
+) {
 	apps, options := client.AppsV1(), metav1.GetOptions{}
 	switch s.Kind {
 	case watch.KindPod:

@@ -16,7 +16,9 @@ import (
 
 // Live diagnoses a subject on a cluster, with the last log lines of the container
 // that failed.
-func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p cause.Policy, now time.Time) (v1.Diagnosis, error) {
+func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p cause.Policy,
+	now time.Time,
+) (v1.Diagnosis, error) {
 	dump, err := gather(ctx, client, subject)
 	if err == nil {
 		dump, err = dump.withNodes(ctx, client, subject, now)

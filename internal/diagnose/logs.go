@@ -44,7 +44,9 @@ func logs(ctx context.Context, client kube.Interface, namespace, pod string, cau
 	return nil, failed
 }
 
-func tail(ctx context.Context, client kube.Interface, namespace, pod, container string, previous bool) ([]string, error) {
+func tail(ctx context.Context, client kube.Interface, namespace, pod, container string, previous bool) ([]string,
+	error,
+) {
 	lines, bytes := int64(tailLines), int64(tailBytes)
 	stream, err := client.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{
 		Container: container, Previous: previous, TailLines: &lines, LimitBytes: &bytes,

@@ -14,7 +14,9 @@ import (
 
 // withNodes adds the nodes that pods wait on. Where they may not be read, that is named, and
 // the rest stands.
-func (d Dump) withNodes(ctx context.Context, client kube.Interface, subject watch.Subject, now time.Time) (Dump, error) {
+func (d Dump) withNodes(ctx context.Context, client kube.Interface, subject watch.Subject, now time.Time) (Dump,
+	error,
+) {
 	state := watch.NewState(subject)
 	for _, r := range d.Records {
 		state = state.Apply(r.Type, r.Object)

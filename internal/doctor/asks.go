@@ -22,9 +22,13 @@ type Asks struct {
 // AsksOf reads what a blueprint asks for, as the chart has it. A quantity that
 // is computed for each workspace is not known here, and left out.
 func AsksOf(b blueprint.Blueprint) Asks {
-	a := Asks{Blueprint: b.Name, Containers: []corev1.Container{{Name: v1.MainContainer, Resources: resourcesOf(b.Resources)}}}
+	a := Asks{Blueprint: b.Name, Containers: []corev1.Container{{
+		Name:      v1.MainContainer,
+		Resources: resourcesOf(b.Resources),
+	}}}
 	if b.Podman.Enabled {
-		a.Containers = append(a.Containers, corev1.Container{Name: "k8shell-podman", Resources: resourcesOf(b.Podman.Resources)})
+		a.Containers = append(a.Containers,
+			corev1.Container{Name: "k8shell-podman", Resources: resourcesOf(b.Podman.Resources)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Storages)) {
 		s := b.Storages[name]

@@ -20,6 +20,7 @@ func Certificates(installed bool, missing []rbac.Access, namespace string) Findi
 	for i, a := range missing {
 		verbs[i] = a.Verb
 	}
-	return Failed("you may not "+strings.Join(verbs, ", ")+" "+missing[0].Object()+" in namespace "+namespace+", which the configuration asks for",
+	return Failed("you may not "+strings.Join(verbs, ", ")+" "+missing[0].Object()+" in namespace "+namespace+
+		", which the configuration asks for",
 		"ask for the Role "+rbac.Named(rbac.Provision).ObjectName()+" of docs/rbac.md, or set certificate.enabled to false")
 }

@@ -35,10 +35,12 @@ func Storage(classes []storagev1.StorageClass) Finding {
 		return Warning("no default storage class: storage that names no class stays pending",
 			"name one in the blueprint, or mark one: kubectl annotate storageclass "+classes[0].Name+" "+defaultClass+"=true")
 	case len(defaults) > 1:
-		return Warning("several storage classes are the default: "+strings.Join(defaults, ", "), "the newest is used; name one in the blueprint to be sure")
+		return Warning("several storage classes are the default: "+strings.Join(defaults, ", "),
+			"the newest is used; name one in the blueprint to be sure")
 	}
 	if len(early) > 0 {
-		return Warning("default storage class "+defaults[0]+" creates volumes before the pod is scheduled, and its volumes are tied to a node or zone",
+		return Warning("default storage class "+
+			defaults[0]+" creates volumes before the pod is scheduled, and its volumes are tied to a node or zone",
 			"use a storage class with volumeBindingMode WaitForFirstConsumer; the mode of an existing one cannot be changed")
 	}
 	return OK("default storage class " + defaults[0])
@@ -47,8 +49,10 @@ func Storage(classes []storagev1.StorageClass) Finding {
 // bound are well-known provisioners whose volumes can be used on some nodes only.
 func bound() []string {
 	return []string{
-		"ebs.csi.aws.com", "kubernetes.io/aws-ebs", "pd.csi.storage.gke.io", "kubernetes.io/gce-pd", "disk.csi.azure.com", "kubernetes.io/azure-disk",
-		"cinder.csi.openstack.org", "csi.hetzner.cloud", "dobs.csi.digitalocean.com", "rancher.io/local-path", "topolvm.io", "openebs.io/local",
+		"ebs.csi.aws.com", "kubernetes.io/aws-ebs", "pd.csi.storage.gke.io", "kubernetes.io/gce-pd", "disk.csi.azure.com",
+		"kubernetes.io/azure-disk",
+		"cinder.csi.openstack.org", "csi.hetzner.cloud", "dobs.csi.digitalocean.com", "rancher.io/local-path", "topolvm.io",
+		"openebs.io/local",
 		"kubernetes.io/no-provisioner",
 	}
 }

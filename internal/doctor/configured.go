@@ -32,10 +32,16 @@ func (l live) configured(c Configured, review func(context.Context) (rbac.Review
 		{Name: "records", Look: func(ctx context.Context) (Finding, error) { return l.records(ctx, c.Jobs) }},
 	}
 	if c.Jobs.UsesNATS() {
-		checks = append(checks, Check{Name: "nats", Look: func(ctx context.Context) (Finding, error) { return l.nats(ctx, c.Jobs) }})
+		checks = append(checks, Check{
+			Name: "nats",
+			Look: func(ctx context.Context) (Finding, error) { return l.nats(ctx, c.Jobs) },
+		})
 	}
 	if c.Certificates {
-		checks = append(checks, Check{Name: "certificates", Look: func(ctx context.Context) (Finding, error) { return l.certificates(ctx, review) }})
+		checks = append(checks, Check{
+			Name: "certificates",
+			Look: func(ctx context.Context) (Finding, error) { return l.certificates(ctx, review) },
+		})
 	}
 	return checks
 }

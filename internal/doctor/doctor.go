@@ -55,7 +55,10 @@ func Run(ctx context.Context, checks []Check, each time.Duration) v1.Checkup {
 		group.Go(func() {
 			f := c.run(ctx, each)
 			problems, excerpts := fault.CutExcerpts(f.Problems)
-			checkup.Items[i] = v1.CheckupItem{Name: c.Name, Status: f.Status, Message: f.Message, Hint: f.Hint, Problems: problems, Excerpts: excerpts}
+			checkup.Items[i] = v1.CheckupItem{
+				Name: c.Name, Status: f.Status, Message: f.Message, Hint: f.Hint,
+				Problems: problems, Excerpts: excerpts,
+			}
 		})
 	}
 	group.Wait()

@@ -28,7 +28,10 @@ func TestFindings(t *testing.T) {
 		return version.Info{Major: "1", Minor: minor, GitVersion: "v1." + minor + ".0"}
 	}
 	class := func(name, isDefault string) storagev1.StorageClass {
-		return storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{defaultClass: isDefault}}}
+		return storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{
+			Name:        name,
+			Annotations: map[string]string{defaultClass: isDefault},
+		}}
 	}
 	of := func(provisioner string, mode storagev1.VolumeBindingMode) storagev1.StorageClass {
 		c := class("a", "true")
@@ -61,7 +64,10 @@ func TestFindings(t *testing.T) {
 	scratch := func(installed bool, unread string, with ...bool) Drivers {
 		d := Drivers{Installed: installed, Unread: unread}
 		for i, has := range with {
-			n := storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-" + strconv.Itoa(i+1)}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "another"}}}}
+			n := storagev1.CSINode{
+				ObjectMeta: metav1.ObjectMeta{Name: "node-" + strconv.Itoa(i+1)},
+				Spec:       storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "another"}}},
+			}
 			if has {
 				n.Spec.Drivers = append(n.Spec.Drivers, storagev1.CSINodeDriver{Name: "scratch.berth.dev"})
 			}
@@ -69,7 +75,10 @@ func TestFindings(t *testing.T) {
 		}
 		return d
 	}
-	everything := rbac.Review{Rules: []authorizationv1.ResourceRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}}
+	everything := rbac.Review{Rules: []authorizationv1.ResourceRule{{
+		APIGroups: []string{"*"}, Resources: []string{"*"},
+		Verbs: []string{"*"},
+	}}}
 	for name, c := range map[string]struct {
 		got  Finding
 		want v1.CheckupStatus
@@ -91,33 +100,43 @@ func TestFindings(t *testing.T) {
 		"no storage":              {Storage(nil), v1.CheckupWarning},
 		"no default":              {Storage([]storagev1.StorageClass{class("a", "false")}), v1.CheckupWarning},
 		"one default":             {Storage([]storagev1.StorageClass{class("a", "true")}), v1.CheckupOK},
-		"two defaults":            {Storage([]storagev1.StorageClass{class("a", "true"), class("b", "true")}), v1.CheckupWarning},
-		"made too early":          {Storage([]storagev1.StorageClass{of("ebs.csi.aws.com", "Immediate")}), v1.CheckupWarning},
-		"made when needed":        {Storage([]storagev1.StorageClass{of("ebs.csi.aws.com", "WaitForFirstConsumer")}), v1.CheckupOK},
-		"can be used everywhere":  {Storage([]storagev1.StorageClass{of("nfs.csi.k8s.io", "Immediate")}), v1.CheckupOK},
-		"quota with room":         {Quotas(quota("1", "10")), v1.CheckupOK},
-		"quota nearly used up":    {Quotas(quota("9", "10")), v1.CheckupWarning},
-		"quota used up":           {Quotas(quota("10", "10")), v1.CheckupFailed},
-		"quota of nothing":        {Quotas(quota("0", "0")), v1.CheckupFailed},
-		"a node":                  {Nodes([]corev1.Node{node("amd64", "True")}), v1.CheckupOK},
-		"a node is down":          {Nodes([]corev1.Node{node("amd64", "True"), node("amd64", "Unknown")}), v1.CheckupWarning},
-		"two architectures":       {Nodes([]corev1.Node{node("amd64", "True"), node("arm64", "True")}), v1.CheckupWarning},
-		"no node":                 {Nodes(nil), v1.CheckupFailed},
-		"all permissions":         {Permissions(rbac.Named(rbac.Provision), everything), v1.CheckupOK},
-		"no permissions":          {Permissions(rbac.Named(rbac.Provision), rbac.Review{}), v1.CheckupFailed},
-		"unknown permissions":     {Permissions(rbac.Named(rbac.Provision), rbac.Review{Incomplete: true}), v1.CheckupSkipped},
-		"a lock in use":           {Locks([]coordinationv1.Lease{lease(5)}, at(10)), v1.CheckupOK},
-		"a lock that was left":    {Locks([]coordinationv1.Lease{lease(5)}, at(50)), v1.CheckupWarning},
-		"a complete release":      {Releases(record("alice-2bd806c", "deployed"), nil, at(0)), v1.CheckupOK},
-		"half a release":          {Releases(record("alice-2bd806c", "pending-install"), nil, at(0)), v1.CheckupWarning},
-		"a release in progress":   {Releases(record("alice-2bd806c", "pending-install"), []coordinationv1.Lease{lease(0)}, at(5)), v1.CheckupOK},
-		"another tool's release":  {Releases(record("nginx", "failed"), nil, at(0)), v1.CheckupOK},
-		"no scratch driver":       {Scratch(scratch(false, "", false), nil), v1.CheckupOK},
-		"it is wanted":            {Scratch(scratch(false, "", false), []string{"build"}), v1.CheckupFailed},
-		"it is on all nodes":      {Scratch(scratch(true, "", true, true), []string{"build"}), v1.CheckupOK},
-		"it is on some nodes":     {Scratch(scratch(true, "", true, false), nil), v1.CheckupOK},
-		"it is on no node":        {Scratch(scratch(true, "", false, false), nil), v1.CheckupWarning},
-		"its nodes are not told":  {Scratch(scratch(true, "you may not"), nil), v1.CheckupOK},
+		"two defaults": {
+			Storage([]storagev1.StorageClass{class("a", "true"), class("b", "true")}),
+			v1.CheckupWarning,
+		},
+		"made too early": {Storage([]storagev1.StorageClass{of("ebs.csi.aws.com", "Immediate")}), v1.CheckupWarning},
+		"made when needed": {
+			Storage([]storagev1.StorageClass{of("ebs.csi.aws.com", "WaitForFirstConsumer")}),
+			v1.CheckupOK,
+		},
+		"can be used everywhere": {Storage([]storagev1.StorageClass{of("nfs.csi.k8s.io", "Immediate")}), v1.CheckupOK},
+		"quota with room":        {Quotas(quota("1", "10")), v1.CheckupOK},
+		"quota nearly used up":   {Quotas(quota("9", "10")), v1.CheckupWarning},
+		"quota used up":          {Quotas(quota("10", "10")), v1.CheckupFailed},
+		"quota of nothing":       {Quotas(quota("0", "0")), v1.CheckupFailed},
+		"a node":                 {Nodes([]corev1.Node{node("amd64", "True")}), v1.CheckupOK},
+		"a node is down":         {Nodes([]corev1.Node{node("amd64", "True"), node("amd64", "Unknown")}), v1.CheckupWarning},
+		"two architectures":      {Nodes([]corev1.Node{node("amd64", "True"), node("arm64", "True")}), v1.CheckupWarning},
+		"no node":                {Nodes(nil), v1.CheckupFailed},
+		"all permissions":        {Permissions(rbac.Named(rbac.Provision), everything), v1.CheckupOK},
+		"no permissions":         {Permissions(rbac.Named(rbac.Provision), rbac.Review{}), v1.CheckupFailed},
+		"unknown permissions": {
+			Permissions(rbac.Named(rbac.Provision), rbac.Review{Incomplete: true}),
+			v1.CheckupSkipped,
+		},
+		"a lock in use":        {Locks([]coordinationv1.Lease{lease(5)}, at(10)), v1.CheckupOK},
+		"a lock that was left": {Locks([]coordinationv1.Lease{lease(5)}, at(50)), v1.CheckupWarning},
+		"a complete release":   {Releases(record("alice-2bd806c", "deployed"), nil, at(0)), v1.CheckupOK},
+		"half a release":       {Releases(record("alice-2bd806c", "pending-install"), nil, at(0)), v1.CheckupWarning},
+		"a release in progress": {Releases(record("alice-2bd806c", "pending-install"), []coordinationv1.Lease{lease(0)},
+			at(5)), v1.CheckupOK},
+		"another tool's release": {Releases(record("nginx", "failed"), nil, at(0)), v1.CheckupOK},
+		"no scratch driver":      {Scratch(scratch(false, "", false), nil), v1.CheckupOK},
+		"it is wanted":           {Scratch(scratch(false, "", false), []string{"build"}), v1.CheckupFailed},
+		"it is on all nodes":     {Scratch(scratch(true, "", true, true), []string{"build"}), v1.CheckupOK},
+		"it is on some nodes":    {Scratch(scratch(true, "", true, false), nil), v1.CheckupOK},
+		"it is on no node":       {Scratch(scratch(true, "", false, false), nil), v1.CheckupWarning},
+		"its nodes are not told": {Scratch(scratch(true, "you may not"), nil), v1.CheckupOK},
 	} {
 		if c.got.Status != c.want {
 			t.Errorf("%s: %+v, want %s", name, c.got, c.want)
@@ -150,7 +169,10 @@ func TestScratchSays(t *testing.T) {
 // What is to be removed is named with its namespace, which is not the current one if
 // another was asked for.
 func TestReleasesHint(t *testing.T) {
-	record := corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Labels: map[string]string{"name": "alice-2bd806c", "status": "failed"}}}
+	record := corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team",
+		Labels:    map[string]string{"name": "alice-2bd806c", "status": "failed"},
+	}}
 	got := Releases([]corev1.Secret{record}, nil, at(0)).Hint
 	if want := "provision them again, which completes them, or remove them: berth delete id/alice-2bd806c --namespace team"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -176,7 +198,10 @@ func TestRun(t *testing.T) {
 		if took := time.Since(began); took != time.Second {
 			t.Errorf("it took %s", took)
 		}
-		want := []v1.CheckupStatus{v1.CheckupSkipped, v1.CheckupFailed, v1.CheckupSkipped, v1.CheckupSkipped, v1.CheckupFailed, v1.CheckupFailed}
+		want := []v1.CheckupStatus{
+			v1.CheckupSkipped, v1.CheckupFailed, v1.CheckupSkipped, v1.CheckupSkipped,
+			v1.CheckupFailed, v1.CheckupFailed,
+		}
 		for i, item := range got.Items {
 			if item.Status != want[i] {
 				t.Errorf("%d, %s: %s, want %s", i, item.Name, item.Status, want[i])

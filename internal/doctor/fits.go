@@ -30,9 +30,11 @@ func Fits(a Asks, quotas []corev1.ResourceQuota, ranges []corev1.LimitRange) Fin
 				never = append(never, fmt.Sprintf("quota %s requires %s of each container, and %s sets none: a limit range could give a default",
 					q.Name, name, strings.Join(unsaid, " and ")))
 			case sum.Cmp(hard) > 0:
-				never = append(never, fmt.Sprintf("quota %s allows %s %s, it asks for %s", q.Name, hard.String(), name, sum.String()))
+				never = append(never, fmt.Sprintf("quota %s allows %s %s, it asks for %s", q.Name, hard.String(), name,
+					sum.String()))
 			case sum.Cmp(left) > 0:
-				now = append(now, fmt.Sprintf("quota %s has %s %s left of %s, it asks for %s", q.Name, left.String(), name, hard.String(), sum.String()))
+				now = append(now, fmt.Sprintf("quota %s has %s %s left of %s, it asks for %s", q.Name, left.String(), name,
+					hard.String(), sum.String()))
 			}
 		}
 	}
@@ -40,7 +42,8 @@ func Fits(a Asks, quotas []corev1.ResourceQuota, ranges []corev1.LimitRange) Fin
 	f := OK(what + " fits into quotas and limits")
 	switch {
 	case len(never) > 0:
-		f = Failed(what+" would be refused in this namespace", "change resources in the blueprint, or ask the namespace's administrator for other quotas or limits")
+		f = Failed(what+" would be refused in this namespace",
+			"change resources in the blueprint, or ask the namespace's administrator for other quotas or limits")
 	case len(now) > 0:
 		f = Warning("there is no room for another "+strings.TrimPrefix(what, "a ")+" now", makeRoom(quotas))
 	}
@@ -54,7 +57,8 @@ func (a Asks) outOfRange(ranges []corev1.LimitRange) (problems []string) {
 		for _, name := range sorted(bound) {
 			limit := bound[name]
 			if q, given := list[name]; given && q.Cmp(limit) == order {
-				problems = append(problems, fmt.Sprintf("%s may have %s %s %s, it asks for %s", what, words, limit.String(), name, q.String()))
+				problems = append(problems, fmt.Sprintf("%s may have %s %s %s, it asks for %s", what, words, limit.String(), name,
+					q.String()))
 			}
 		}
 	}

@@ -22,14 +22,17 @@ func NATS(p store.Probe, keep time.Duration, err error) Finding {
 	}
 	switch {
 	case !p.Exists:
-		return OK(fmt.Sprintf("%s; the first record creates the bucket %s, which keeps them for %s", p.Address, job.Bucket, job.FormatRetention(keep)))
+		return OK(fmt.Sprintf("%s; the first record creates the bucket %s, which keeps them for %s", p.Address, job.Bucket,
+			job.FormatRetention(keep)))
 	case p.Keep == 0:
 		return Warning(fmt.Sprintf("%s keeps records forever (%d in bucket %s)", p.Address, p.Documents, job.Bucket),
 			fmt.Sprintf("give the bucket an age: nats stream edit KV_%s --max-age %s", job.Bucket, job.FormatRetention(keep)))
 	case p.Keep != keep:
-		return OK(fmt.Sprintf("%s keeps records for %s (set in bucket %s) instead of %s", p.Address, job.FormatRetention(p.Keep), job.Bucket, job.FormatRetention(keep)))
+		return OK(fmt.Sprintf("%s keeps records for %s (set in bucket %s) instead of %s", p.Address,
+			job.FormatRetention(p.Keep), job.Bucket, job.FormatRetention(keep)))
 	}
-	return OK(fmt.Sprintf("%s keeps records for %s (%d in bucket %s)", p.Address, job.FormatRetention(p.Keep), p.Documents, job.Bucket))
+	return OK(fmt.Sprintf("%s keeps records for %s (%d in bucket %s)", p.Address, job.FormatRetention(p.Keep),
+		p.Documents, job.Bucket))
 }
 
 // Records judges the records of jobs that lie in the namespace.

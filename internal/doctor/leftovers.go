@@ -32,7 +32,8 @@ func Locks(leases []coordinationv1.Lease, now time.Time) Finding {
 		}
 		return OK("no locks are held")
 	}
-	f := Warning("some were left by runs that were killed", "they do no harm: the next provision or delete of the workspace takes them over")
+	f := Warning("some were left by runs that were killed",
+		"they do no harm: the next provision or delete of the workspace takes them over")
 	f.Problems = stale
 	return f
 }
@@ -59,7 +60,8 @@ func Releases(records []corev1.Secret, leases []coordinationv1.Lease, now time.T
 	if len(halves) == 0 {
 		return OK("all are complete")
 	}
-	f := Warning("some workspaces are only partly installed", "provision them again, which completes them, or remove them: "+remove)
+	f := Warning("some workspaces are only partly installed",
+		"provision them again, which completes them, or remove them: "+remove)
 	f.Problems = halves
 	return f
 }

@@ -39,7 +39,8 @@ func Cluster(client *kube.Client, now func() time.Time, configured *Configured) 
 			func(list *corev1.ResourceQuotaList) Finding { return Quotas(list.Items) })},
 		{Name: "limits", Look: listing(core.LimitRanges(ns).List, "limitranges", ns, "",
 			func(list *corev1.LimitRangeList) Finding { return LimitRanges(list.Items) })},
-		{Name: "locks", Look: listing(client.CoordinationV1().Leases(ns).List, "leases.coordination.k8s.io", ns, kube.LabelCanonicalID,
+		{Name: "locks", Look: listing(client.CoordinationV1().Leases(ns).List, "leases.coordination.k8s.io", ns,
+			kube.LabelCanonicalID,
 			func(list *coordinationv1.LeaseList) Finding { return Locks(list.Items, now()) })},
 		{Name: "releases", Look: l.releases},
 	}
@@ -148,7 +149,9 @@ func (l live) namespace(ctx context.Context) (Finding, error) {
 
 // listing is a check that judges one list; the namespace is empty for what belongs
 // to none.
-func listing[L any](list func(context.Context, metav1.ListOptions) (L, error), resource, namespace, selector string, judge func(L) Finding) func(context.Context) (Finding, error) {
+func listing[L any](list func(context.Context, metav1.ListOptions) (L, error), resource, namespace, selector string,
+	judge func(L) Finding,
+) func(context.Context) (Finding, error) {
 	return func(ctx context.Context) (Finding, error) {
 		found, err := list(ctx, metav1.ListOptions{LabelSelector: selector})
 		if err != nil {
@@ -159,10 +162,12 @@ func listing[L any](list func(context.Context, metav1.ListOptions) (L, error), r
 }
 
 func (l live) releases(ctx context.Context) (Finding, error) {
-	records, err := l.client.CoreV1().Secrets(l.client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: "owner=helm"})
+	records, err := l.client.CoreV1().Secrets(l.client.Namespace).
+		List(ctx, metav1.ListOptions{LabelSelector: "owner=helm"})
 	if err != nil {
 		return Finding{}, l.fault(err, "list", "secrets")
 	}
 	judge := func(leases *coordinationv1.LeaseList) Finding { return Releases(records.Items, leases.Items, l.now()) }
-	return listing(l.client.CoordinationV1().Leases(l.client.Namespace).List, "leases.coordination.k8s.io", l.client.Namespace, kube.LabelCanonicalID, judge)(ctx)
+	return listing(l.client.CoordinationV1().Leases(l.client.Namespace).List, "leases.coordination.k8s.io",
+		l.client.Namespace, kube.LabelCanonicalID, judge)(ctx)
 }

@@ -21,7 +21,8 @@ func Namespace(ns *corev1.Namespace) Finding {
 	case ns.DeletionTimestamp != nil:
 		return Failed("namespace "+ns.Name+" is being deleted", "choose another one with --namespace")
 	case level == "restricted":
-		return Warning("namespace "+ns.Name+" has pod security level restricted: it refuses the agent, the podman sidecar and each blueprint whose securityContext lets it start as root",
+		return Warning("namespace "+ns.Name+
+			" has pod security level restricted: it refuses the agent, the podman sidecar and each blueprint whose securityContext lets it start as root",
 			"give the blueprints the securityContext that docs/blueprints.md has for it, or choose another namespace")
 	case level == "baseline":
 		return OK("namespace " + ns.Name + ", pod security level baseline: it refuses a podman sidecar that is privileged")
@@ -64,7 +65,8 @@ func Quotas(quotas []corev1.ResourceQuota) Finding {
 
 // makeRoom says what to do about a quota of a namespace.
 func makeRoom(quotas []corev1.ResourceQuota) string {
-	return "delete what is not needed (`" + fault.Command("berth", "status", "--namespace", quotas[0].Namespace) + "`), or ask for more"
+	return "delete what is not needed (`" + fault.Command("berth", "status", "--namespace", quotas[0].Namespace) +
+		"`), or ask for more"
 }
 
 func percent(used, hard resource.Quantity) float64 {

@@ -60,7 +60,8 @@ func NetworkPolicies(sets []appsv1.DaemonSet) Finding {
 	case best == nil:
 		return Skipped("no known network plugin runs as a DaemonSet: cannot tell whether network policies are enforced" + try)
 	case best.policies == mayEnforce:
-		return Skipped(best.name + where + " enforces network policies if it is recent and configured to, which cannot be checked from here" + try)
+		return Skipped(best.name + where +
+			" enforces network policies if it is recent and configured to, which cannot be checked from here" + try)
 	case best.policies == ignores:
 		return Warning(best.name+where+" does not enforce network policies: those of blueprints have no effect",
 			"ask your cluster administrator for a plugin that does, or do not rely on networkPolicyClass")

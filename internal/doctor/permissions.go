@@ -23,7 +23,10 @@ func Permissions(c rbac.Command, review rbac.Review) Finding {
 	for _, a := range rest {
 		f.Problems = append(f.Problems, "missing: "+a.String())
 	}
-	words := []string{"ask for the Role", c.ObjectName(), "of docs/rbac.md (`berth help rbac`); afterwards:", rbac.CanI(rest[0], review.Namespace)}
+	words := []string{
+		"ask for the Role", c.ObjectName(), "of docs/rbac.md (`berth help rbac`); afterwards:",
+		rbac.CanI(rest[0], review.Namespace),
+	}
 	f.Hint = strings.Join(words, " ")
 	return f
 }

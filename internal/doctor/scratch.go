@@ -43,14 +43,16 @@ func Scratch(d Drivers, wanted []string) Finding {
 	}
 	var without []string
 	for _, node := range d.Nodes {
-		if !slices.ContainsFunc(node.Spec.Drivers, func(one storagev1.CSINodeDriver) bool { return one.Name == volume.DriverName }) {
+		if !slices.ContainsFunc(node.Spec.Drivers,
+			func(one storagev1.CSINodeDriver) bool { return one.Name == volume.DriverName }) {
 			without = append(without, node.Name)
 		}
 	}
 	there += fmt.Sprintf(" and runs on %d of %d nodes", len(d.Nodes)-len(without), len(d.Nodes))
 	switch {
 	case len(without) == len(d.Nodes):
-		return Warning(there+": pods with scratch storages do not start", "see its pods: kubectl get pods --all-namespaces --selector app.kubernetes.io/name=berth,app.kubernetes.io/component=volumes")
+		return Warning(there+": pods with scratch storages do not start",
+			"see its pods: kubectl get pods --all-namespaces --selector app.kubernetes.io/name=berth,app.kubernetes.io/component=volumes")
 	case len(without) > 0:
 		return OK(there + "; a pod with a scratch storage does not start on " + firstFew(without))
 	}
@@ -76,7 +78,8 @@ func (l live) scratch(ctx context.Context, configured *Configured) (Finding, err
 	storage := l.client.StorageV1()
 	_, err := storage.CSIDrivers().Get(ctx, volume.DriverName, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return Finding{}, kube.Fault(err, kube.Call{Verb: "get", Resource: "csidrivers.storage.k8s.io", Name: volume.DriverName})
+		return Finding{}, kube.Fault(err,
+			kube.Call{Verb: "get", Resource: "csidrivers.storage.k8s.io", Name: volume.DriverName})
 	}
 	found := Drivers{Installed: err == nil}
 	list, err := storage.CSINodes().List(ctx, metav1.ListOptions{})

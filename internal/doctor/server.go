@@ -31,11 +31,13 @@ func Version(v version.Info, latency time.Duration) Finding {
 	case err != nil || v.Major != "1":
 		return Warning(said+"; this version is not known", "berth supports Kubernetes 1.31 and newer")
 	case minor < oldestMinor:
-		return Failed(said+"; it is too old", "berth requires Kubernetes 1.31 or newer: ask your cluster administrator to upgrade")
+		return Failed(said+"; it is too old",
+			"berth requires Kubernetes 1.31 or newer: ask your cluster administrator to upgrade")
 	case minor > newestMinor+untried:
 		return Warning(said+"; much newer than the version that berth was built for", "look for a newer version of berth")
 	case latency > slow:
-		return Warning(said+", which is slow", "each command waits for several answers in a row: check the network, VPN or proxy")
+		return Warning(said+", which is slow",
+			"each command waits for several answers in a row: check the network, VPN or proxy")
 	}
 	return OK(said)
 }

@@ -20,8 +20,14 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("%s %s is sent elsewhere, with %v", r.Method, r.URL, r.Header)
 	}))
 	t.Cleanup(other.Close)
-	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
-		for name, to := range map[string]string{"another server": other.URL + "/exec", "another path": "/elsewhere", "no TLS": "plain"} {
+	for _, status := range []int{
+		http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
+	} {
+		for name, to := range map[string]string{
+			"another server": other.URL + "/exec", "another path": "/elsewhere",
+			"no TLS": "plain",
+		} {
 			t.Run(http.StatusText(status)+" to "+name, func(t *testing.T) {
 				asked := map[string]bool{}
 				server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -45,7 +45,10 @@ func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session
 	}
 	// What client-go logs of a connection that ends is what the session ends with.
 	ctx = klog.NewContext(ctx, logr.Discard())
-	options := remotecommand.StreamOptions{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Tty: s.TTY, TerminalSizeQueue: s.Sizes}
+	options := remotecommand.StreamOptions{
+		Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Tty: s.TTY,
+		TerminalSizeQueue: s.Sizes,
+	}
 	if s.TTY {
 		options.Stderr = nil
 	}

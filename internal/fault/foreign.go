@@ -18,7 +18,8 @@ const maxArgument = 1 << 10
 func Line(text string) string { return oneLine(Shorten(text, maxArgument)) }
 
 func oneLine(text string) string {
-	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\v", " ", "\f", " ", "\u0085", " ", "\u2028", " ", "\u2029", " ").Replace(text)
+	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\v", " ", "\f", " ", "\u0085", " ", "\u2028", " ",
+		"\u2029", " ").Replace(text)
 }
 
 // Shorten cuts a text to a number of bytes and says how long it was.

@@ -47,7 +47,8 @@ func TestForeignTextIsALine(t *testing.T) {
 		t.Errorf("%q", hint)
 	}
 	odd := fmt.Errorf("a\nb: %w", fs.ErrNotExist)
-	if err := New(NotFound, "file: %w", odd); err.Err != odd || !errors.Is(err, fs.ErrNotExist) { //nolint:errorlint // this very one
+	if err := New(NotFound, "file: %w", odd); err.Err != odd || //nolint:errorlint // this very one
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v is lost: %v", odd, err.Err)
 	}
 	if got := Shorten("aé", 2); got != "a… (3 bytes)" {

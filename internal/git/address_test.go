@@ -11,13 +11,25 @@ func TestParseAddress(t *testing.T) {
 		shown string
 		ssh   []string // the end of what is run; nil for another way
 	}{
-		"git@git.example.com:org/proj.git":       {"git.example.com/org/proj", []string{"git@git.example.com", "git-upload-pack 'org/proj.git'"}},
-		"git@git.example.com:/srv/proj.git":      {"git.example.com/srv/proj", []string{"git@git.example.com", "git-upload-pack '/srv/proj.git'"}},
-		"git@git.example.com:~bob/my%20proj":     {"git.example.com/~bob/my proj", []string{"git@git.example.com", "git-upload-pack '~bob/my proj'"}},
-		"git@[::1]:org/proj":                     {"[::1]/org/proj", []string{"git@::1", "git-upload-pack 'org/proj'"}},
-		"ssh://git@git.example.com:22/org/p.git": {"git.example.com:22/org/p", []string{"git@git.example.com", "git-upload-pack '/org/p.git'"}},
-		"https://git.example.com/org/proj.git":   {"git.example.com/org/proj", nil},
-		"https://bob@git.example.com:443/proj":   {"git.example.com:443/proj", nil},
+		"git@git.example.com:org/proj.git": {
+			"git.example.com/org/proj",
+			[]string{"git@git.example.com", "git-upload-pack 'org/proj.git'"},
+		},
+		"git@git.example.com:/srv/proj.git": {
+			"git.example.com/srv/proj",
+			[]string{"git@git.example.com", "git-upload-pack '/srv/proj.git'"},
+		},
+		"git@git.example.com:~bob/my%20proj": {
+			"git.example.com/~bob/my proj",
+			[]string{"git@git.example.com", "git-upload-pack '~bob/my proj'"},
+		},
+		"git@[::1]:org/proj": {"[::1]/org/proj", []string{"git@::1", "git-upload-pack 'org/proj'"}},
+		"ssh://git@git.example.com:22/org/p.git": {
+			"git.example.com:22/org/p",
+			[]string{"git@git.example.com", "git-upload-pack '/org/p.git'"},
+		},
+		"https://git.example.com/org/proj.git": {"git.example.com/org/proj", nil},
+		"https://bob@git.example.com:443/proj": {"git.example.com:443/proj", nil},
 	} {
 		u, err := ParseAddress(text)
 		if err != nil {

@@ -123,12 +123,15 @@ func TestPackBombs(t *testing.T) {
 		asked plumbing.Hash
 		says  string
 	}{
-		"a long chain":     {chain(60_000, 1500, false), elsewhere, "has deltas that take more than 65536 KiB"},
-		"backwards":        {chain(60_000, 1500, true), elsewhere, "has deltas that take more than 65536 KiB"},
-		"large objects":    {chain(4<<20, 20, false), elsewhere, "has deltas that take more than 65536 KiB"},
-		"one large object": {zeros(30 << 20), plumbing.ComputeHash(plumbing.CommitObject, make([]byte, 30<<20)), "or a directory of it takes more than 8192 KiB"},
-		"many of them":     {zeros(slices.Repeat([]int{30 << 20}, 9)...), elsewhere, "unpacks to more than 262144 KiB"},
-		"gigabytes":        {wide(1<<20, 4000), elsewhere, "unpacks to more than 262144 KiB"},
+		"a long chain":  {chain(60_000, 1500, false), elsewhere, "has deltas that take more than 65536 KiB"},
+		"backwards":     {chain(60_000, 1500, true), elsewhere, "has deltas that take more than 65536 KiB"},
+		"large objects": {chain(4<<20, 20, false), elsewhere, "has deltas that take more than 65536 KiB"},
+		"one large object": {
+			zeros(30 << 20), plumbing.ComputeHash(plumbing.CommitObject, make([]byte, 30<<20)),
+			"or a directory of it takes more than 8192 KiB",
+		},
+		"many of them": {zeros(slices.Repeat([]int{30 << 20}, 9)...), elsewhere, "unpacks to more than 262144 KiB"},
+		"gigabytes":    {wide(1<<20, 4000), elsewhere, "unpacks to more than 262144 KiB"},
 	} {
 		pack := test.pack
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +144,8 @@ func TestPackBombs(t *testing.T) {
 			if held > 200<<20 {
 				t.Errorf("%d MB were held", held>>20)
 			}
-			if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), remote.String()+" is too large: a single commit "+test.says) {
+			if fault.CodeOf(err) != fault.Failed ||
+				!strings.Contains(err.Error(), remote.String()+" is too large: a single commit "+test.says) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -190,10 +194,12 @@ func TestDeltasInACircle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.get(t.Context(), plumbing.BlobObject, plumbing.ZeroHash, 100); !errors.Is(err, plumbing.ErrObjectNotFound) {
+	if _, err := o.get(t.Context(), plumbing.BlobObject, plumbing.ZeroHash, 100); !errors.Is(err,
+		plumbing.ErrObjectNotFound) {
 		t.Error(err)
 	}
-	if got, err := o.get(t.Context(), plumbing.BlobObject, plumbing.ComputeHash(plumbing.BlobObject, content), 100); err != nil || string(got) != "the same" {
+	if got, err := o.get(t.Context(), plumbing.BlobObject, plumbing.ComputeHash(plumbing.BlobObject, content),
+		100); err != nil || string(got) != "the same" {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -58,7 +58,8 @@ func notVisible(code fault.Code, format string, args ...any) *fault.Error {
 }
 
 func (r Remote) unavailable(err error) error {
-	return fault.New(fault.Unavailable, "repository %s: %w", r, err).WithHint("check the address and the network, or try again in a while")
+	return fault.New(fault.Unavailable, "repository %s: %w", r, err).
+		WithHint("check the address and the network, or try again in a while")
 }
 
 // fault explains an error of the remote, or of the way to it. The end of the
@@ -78,7 +79,8 @@ func (r Remote) fault(ctx context.Context, err error, ref string) error {
 	case errors.Is(err, transport.ErrRepositoryNotFound):
 		return NotFound(r.String(), c).WithHint("%s", r.LoginHint)
 	case errors.Is(err, transport.ErrAuthenticationRequired) && c.Anonymous():
-		return notVisible(fault.Unauthenticated, "%s requires a login for repository %s, which is private or does not exist", r.URL.Host, r).
+		return notVisible(fault.Unauthenticated,
+			"%s requires a login for repository %s, which is private or does not exist", r.URL.Host, r).
 			WithHint("%s", r.LoginHint)
 	case errors.Is(err, transport.ErrAuthenticationRequired):
 		return fault.New(fault.Unauthenticated, "%s rejected the login from %s for repository %s", r.URL.Host, c.From, r).
@@ -102,7 +104,8 @@ func (r Remote) fault(ctx context.Context, err error, ref string) error {
 		return fault.New(fault.Failed, "repository %s is too large: a single commit has more than %d objects", r, maxObjects).
 			WithHint("%s", partialHint)
 	case errors.Is(err, exec.ErrNotFound):
-		return fault.New(fault.InvalidArgument, "reading repository %s requires git, which is not installed", r).WithHint("install git")
+		return fault.New(fault.InvalidArgument, "reading repository %s requires git, which is not installed", r).
+			WithHint("install git")
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return r.tooLarge("sends", r.Limits.Transfer)

@@ -64,7 +64,8 @@ type fetcher struct {
 // remote cannot send them one by one.
 func (f *fetcher) withoutBlobs() packp.Filter {
 	c := f.capabilities
-	if c.Supports(capability.Filter) && (c.Supports(capability.AllowReachableSHA1InWant) || c.Supports("allow-any-sha1-in-want")) {
+	if c.Supports(capability.Filter) &&
+		(c.Supports(capability.AllowReachableSHA1InWant) || c.Supports("allow-any-sha1-in-want")) {
 		return packp.FilterBlobNone()
 	}
 	return ""

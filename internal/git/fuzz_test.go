@@ -100,7 +100,8 @@ func FuzzPack(f *testing.F) {
 // none of ours.
 func FuzzRemote(f *testing.F) {
 	f.Add("001e# service=git-upload-pack\n0000", "0008NAK\n"+string(packOf()))
-	f.Add("001e# service=git-upload-pack\n0000003e"+strings.Repeat("ab", 20)+" HEAD\x00shallow filter\n0000", "0000"+"0008NAK\nPACK")
+	f.Add("001e# service=git-upload-pack\n0000003e"+strings.Repeat("ab", 20)+" HEAD\x00shallow filter\n0000", "0000"+
+		"0008NAK\nPACK")
 	f.Add("ffff", "0000")
 	var refs, answer string
 	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

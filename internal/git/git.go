@@ -89,7 +89,9 @@ func (r Remote) Fetch(ctx context.Context, refs ...string) (*Snapshot, error) {
 }
 
 // fetch gets the commit that find chooses.
-func (r Remote) fetch(ctx context.Context, find func(*packp.AdvRefs) (ref string, hash plumbing.Hash, err error)) (_ *Snapshot, err error) {
+func (r Remote) fetch(ctx context.Context,
+	find func(*packp.AdvRefs) (ref string, hash plumbing.Hash, err error),
+) (_ *Snapshot, err error) {
 	session, err := r.open(ctx)
 	if err != nil {
 		return nil, err

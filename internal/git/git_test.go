@@ -115,8 +115,11 @@ func read(t *testing.T, r Remote, refs ...string) (content string, s *Snapshot, 
 func server(t *testing.T, root string) http.Handler {
 	t.Helper()
 	return &cgi.Handler{
-		Path:   filepath.Join(run(t, root, "--exec-path"), "git-http-backend"),
-		Env:    []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+		Path: filepath.Join(run(t, root, "--exec-path"), "git-http-backend"),
+		Env: []string{
+			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1",
+			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		},
 		Stderr: io.Discard,
 	}
 }
@@ -207,7 +210,10 @@ func TestLimits(t *testing.T) {
 	plain := httptest.NewServer(server(t, root))
 	t.Cleanup(plain.Close)
 	program(t, "ssh", `shift $(($# - 1)); exec /bin/sh -c "$1"`)
-	for way, address := range map[string]string{"http": plain.URL, "file": "file://" + root, "ssh": "ssh://git.example.com" + root} {
+	for way, address := range map[string]string{
+		"http": plain.URL, "file": "file://" + root,
+		"ssh": "ssh://git.example.com" + root,
+	} {
 		for name, test := range map[string]struct {
 			limits Limits
 			says   string
@@ -278,7 +284,8 @@ func TestFetchOverHTTP(t *testing.T) {
 		})
 	}
 	_, _, err := read(t, remoteAt(t, "http://127.0.0.1:1/org/proj.git"))
-	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "repository 127.0.0.1:1/org/proj: ") || !strings.Contains(err.Error(), "connection refused") {
+	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "repository 127.0.0.1:1/org/proj: ") ||
+		!strings.Contains(err.Error(), "connection refused") {
 		t.Error(err)
 	}
 }

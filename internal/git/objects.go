@@ -36,11 +36,14 @@ func (o *objects) add(ctx context.Context, content storage) error {
 
 // get is the content of an object: plumbing.ErrObjectNotFound if there is none of
 // that kind and hash, errObjectTooLarge if it is larger than limit.
-func (o *objects) get(ctx context.Context, kind plumbing.ObjectType, hash plumbing.Hash, limit int64) (content []byte, err error) {
-	missing, err := o.each(ctx, kind, map[plumbing.Hash]struct{}{hash: {}}, limit, func(_ plumbing.Hash, found []byte) error {
-		content = found
-		return nil
-	})
+func (o *objects) get(ctx context.Context, kind plumbing.ObjectType, hash plumbing.Hash, limit int64) (content []byte,
+	err error,
+) {
+	missing, err := o.each(ctx, kind, map[plumbing.Hash]struct{}{hash: {}}, limit,
+		func(_ plumbing.Hash, found []byte) error {
+			content = found
+			return nil
+		})
 	if err == nil && missing > 0 {
 		err = plumbing.ErrObjectNotFound
 	}
@@ -50,7 +53,9 @@ func (o *objects) get(ctx context.Context, kind plumbing.ObjectType, hash plumbi
 // each gives the objects of a kind that are wanted, one after the other, and takes
 // them out of wanted. How many are missing is no error. Every pack is gone through
 // once, however many objects of it are wanted.
-func (o *objects) each(ctx context.Context, kind plumbing.ObjectType, wanted map[plumbing.Hash]struct{}, limit int64, take func(plumbing.Hash, []byte) error) (missing int, err error) {
+func (o *objects) each(ctx context.Context, kind plumbing.ObjectType, wanted map[plumbing.Hash]struct{}, limit int64,
+	take func(plumbing.Hash, []byte) error,
+) (missing int, err error) {
 	found := func(hash plumbing.Hash, content []byte) error {
 		if int64(len(content)) > limit {
 			return largeObjectError{hash}
@@ -87,7 +92,9 @@ func (largeObjectError) Error() string { return errObjectTooLarge.Error() }
 func (largeObjectError) Is(target error) bool { return target == errObjectTooLarge }
 
 // eachWhole gives those that are no deltas, in the order of the pack.
-func (o *objects) eachWhole(ctx context.Context, p *pack, kind plumbing.ObjectType, wanted map[plumbing.Hash]struct{}, limit int64, found func(plumbing.Hash, []byte) error) error {
+func (o *objects) eachWhole(ctx context.Context, p *pack, kind plumbing.ObjectType, wanted map[plumbing.Hash]struct{},
+	limit int64, found func(plumbing.Hash, []byte) error,
+) error {
 	var places []int
 	for hash := range wanted {
 		if i, ok := p.whole[hash]; ok && p.entries[i].kind == kind {
@@ -120,7 +127,9 @@ type layer struct {
 // is wanted of that, until nothing is wanted any more. Only the objects on the way to
 // the newest are held. A delta is applied once: one can lead back to what it is
 // applied to.
-func (o *objects) search(ctx context.Context, p *pack, i int, wanted map[plumbing.Hash]struct{}, applied []bool, found func(plumbing.Hash, []byte) error) error {
+func (o *objects) search(ctx context.Context, p *pack, i int, wanted map[plumbing.Hash]struct{}, applied []bool,
+	found func(plumbing.Hash, []byte) error,
+) error {
 	kind, deltas := p.entries[i].kind, p.deltasOf(i, p.entries[i].hash)
 	if len(deltas) == 0 {
 		return nil

@@ -80,7 +80,8 @@ func (r Remote) client(address *url.URL) *http.Client {
 	if check := client.CheckRedirect; r.SameHost {
 		client.CheckRedirect = func(request *http.Request, via []*http.Request) error {
 			if request.URL.Host != address.Host {
-				return fault.New(fault.Failed, "repository %s redirects to another host, %s, which is refused", r, request.URL.Host).
+				return fault.New(fault.Failed, "repository %s redirects to another host, %s, which is refused", r,
+					request.URL.Host).
 					WithReason(ReasonHostNotTrusted).WithHint("if that is where the repository is now, use its address there")
 			}
 			return check(request, via)
@@ -109,7 +110,8 @@ func (l listening) RoundTrip(r *http.Request) (*http.Response, error) {
 // explain is fault for what a watched context may have ended.
 func (r Remote) explain(ctx, watched context.Context, err error, ref string) error {
 	if ctx.Err() == nil && errors.Is(context.Cause(watched), errSilent) {
-		return fault.New(fault.Unavailable, "repository %s: it %s", r, pace.TooLittle(r.Silence)).WithHint("try again in a while")
+		return fault.New(fault.Unavailable, "repository %s: it %s", r, pace.TooLittle(r.Silence)).
+			WithHint("try again in a while")
 	}
 	return r.fault(ctx, err, ref)
 }

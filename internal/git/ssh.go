@@ -108,7 +108,9 @@ func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRef
 }
 
 // UploadPack asks for a pack.
-func (s *sshSession) UploadPack(_ context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {
+func (s *sshSession) UploadPack(_ context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse,
+	error,
+) {
 	err := request.UploadRequest.Encode(s.stdin)
 	if err == nil {
 		err = request.UploadHaves.Encode(s.stdin, true)

@@ -44,7 +44,9 @@ func key(t *testing.T) (file string, signer ssh.Signer) {
 // sshServer runs what a client with the key asks it to run.
 func sshServer(t *testing.T, host ssh.Signer, user ssh.PublicKey) (address string) {
 	t.Helper()
-	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, offered ssh.PublicKey) (*ssh.Permissions, error) {
+	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, offered ssh.PublicKey) (*ssh.Permissions,
+		error,
+	) {
 		if !slices.Equal(offered.Marshal(), user.Marshal()) {
 			return nil, errors.New("another key")
 		}
@@ -123,11 +125,19 @@ func TestFetchOverSSH(t *testing.T) {
 		code                        fault.Code
 		says, hint                  string
 	}{
-		"success":          {mine, known(otherSigner.PublicKey()), "org/proj", "", "", ""},
-		"an unknown host":  {mine, "", "org/proj", fault.Unauthenticated, "the SSH host key of " + address + " is unknown", "`ssh -T -p " + port + " git@" + host + "`"},
-		"another host key": {mine, known(signer.PublicKey()), "org/proj", fault.Unauthenticated, "the SSH host key of " + address + " has changed", "ssh-keygen -R '" + knownAs + "'"},
-		"another key":      {other, known(otherSigner.PublicKey()), "org/proj", fault.Unauthenticated, "accepted none of your SSH keys for repository " + address + root + "/org/proj", "ssh-add"},
-		"no repository":    {mine, known(otherSigner.PublicKey()), "org/none", fault.NotFound, "repository " + address + root + "/org/none not found", "check the spelling"},
+		"success": {mine, known(otherSigner.PublicKey()), "org/proj", "", "", ""},
+		"an unknown host": {
+			mine, "", "org/proj", fault.Unauthenticated, "the SSH host key of " + address + " is unknown",
+			"`ssh -T -p " + port + " git@" + host + "`",
+		},
+		"another host key": {mine, known(signer.PublicKey()), "org/proj", fault.Unauthenticated, "the SSH host key of " +
+			address + " has changed", "ssh-keygen -R '" + knownAs + "'"},
+		"another key": {
+			other, known(otherSigner.PublicKey()), "org/proj", fault.Unauthenticated,
+			"accepted none of your SSH keys for repository " + address + root + "/org/proj", "ssh-add",
+		},
+		"no repository": {mine, known(otherSigner.PublicKey()), "org/none", fault.NotFound, "repository " + address +
+			root + "/org/none not found", "check the spelling"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			knownHosts := filepath.Join(t.TempDir(), "known_hosts")
@@ -162,11 +172,17 @@ func TestSSHClientFails(t *testing.T) {
 		code   fault.Code
 		says   string
 	}{
-		"no connection":       {`printf 'banner\nssh: connect to host git.example.com port 22: Connection \033[31mrefused\r\n' >&2; exit 255`, fault.Unavailable, "port 22: Connection [31mrefused"},
-		"no message":          {"exit 255", fault.Unavailable, "repository git.example.com/org/proj: "},
-		"unexpected output":   {"echo welcome; exit 0", fault.Unavailable, "repository git.example.com/org/proj: "},
-		"message of GitHub":   {`echo 'ERROR: Repository not found.' >&2; exit 1`, fault.NotFound, "repository git.example.com/org/proj not found"},
-		"message of a server": {`echo 'Host key verification failed.' >&2; exit 1`, fault.Unavailable, "repository git.example.com/org/proj: Host key verification failed."},
+		"no connection":     {`printf 'banner\nssh: connect to host git.example.com port 22: Connection \033[31mrefused\r\n' >&2; exit 255`, fault.Unavailable, "port 22: Connection [31mrefused"},
+		"no message":        {"exit 255", fault.Unavailable, "repository git.example.com/org/proj: "},
+		"unexpected output": {"echo welcome; exit 0", fault.Unavailable, "repository git.example.com/org/proj: "},
+		"message of GitHub": {
+			`echo 'ERROR: Repository not found.' >&2; exit 1`, fault.NotFound,
+			"repository git.example.com/org/proj not found",
+		},
+		"message of a server": {
+			`echo 'Host key verification failed.' >&2; exit 1`, fault.Unavailable,
+			"repository git.example.com/org/proj: Host key verification failed.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program(t, "ssh", test.script)
@@ -190,7 +206,8 @@ func TestSSHClientFails(t *testing.T) {
 func TestRemoteExitsEarly(t *testing.T) {
 	root, _ := repositories(t)
 	missing := strings.Repeat("ab", 20)
-	script := "exec <&-; git upload-pack --advertise-refs " + root + "/org/proj.git; echo 'fatal: git upload-pack: not our ref " + missing + "' >&2; exit 128"
+	script := "exec <&-; git upload-pack --advertise-refs " + root +
+		"/org/proj.git; echo 'fatal: git upload-pack: not our ref " + missing + "' >&2; exit 128"
 	program(t, "ssh", script)
 	program(t, "git-upload-pack", script)
 	for _, address := range []string{"ssh://git.example.com/org/proj", "file:///org/proj"} {

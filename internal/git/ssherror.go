@@ -30,11 +30,14 @@ func (r Remote) sshFault(err error, ofClient bool, stderr string) error {
 			return known
 		}
 	case strings.Contains(stderr, "HOST IDENTIFICATION HAS CHANGED"):
-		return fault.New(fault.Unauthenticated, "the SSH host key of %s has changed: someone may be intercepting the connection, or the host has a new key", r.URL.Host).
+		return fault.New(fault.Unauthenticated,
+			"the SSH host key of %s has changed: someone may be intercepting the connection, or the host has a new key",
+			r.URL.Host).
 			WithReason(ReasonHostNotTrusted).
 			WithHint("ask the administrator of the host; if the change is theirs, remove the old key with `ssh-keygen -R '%s'` and connect once with `%s`", r.knownHost(), r.sshCommand())
 	case strings.Contains(stderr, "Host key verification failed"):
-		return fault.New(fault.Unauthenticated, "the SSH host key of %s is unknown; repository %s was not read", r.URL.Host, r).
+		return fault.New(fault.Unauthenticated, "the SSH host key of %s is unknown; repository %s was not read", r.URL.Host,
+			r).
 			WithReason(ReasonHostNotTrusted).
 			WithHint("connect once with `%s`, and compare the fingerprint with the published one", r.sshCommand())
 	case strings.Contains(stderr, "Permission denied ("):
@@ -51,12 +54,15 @@ func (r Remote) sshFault(err error, ofClient bool, stderr string) error {
 // it does not know why.
 func (r Remote) keyFault(stderr string) error {
 	switch {
-	case strings.Contains(stderr, "HOST IDENTIFICATION HAS CHANGED"), strings.Contains(stderr, "Host key verification failed"):
-		return fault.New(fault.Unauthenticated, "the SSH host key of %s is not the one that is known for it; repository %s was not read", r.URL.Host, r).
+	case strings.Contains(stderr, "HOST IDENTIFICATION HAS CHANGED"),
+		strings.Contains(stderr, "Host key verification failed"):
+		return fault.New(fault.Unauthenticated,
+			"the SSH host key of %s is not the one that is known for it; repository %s was not read", r.URL.Host, r).
 			WithReason(ReasonHostNotTrusted).
 			WithHint("put the host's key into ssh-knownhosts of %s: compare `ssh-keyscan` with what its administrator publishes", r.Key)
 	case strings.Contains(stderr, "Permission denied ("):
-		return notVisible(fault.Unauthenticated, "%s did not accept the SSH key of %s for repository %s", r.URL.Host, r.Key, r).
+		return notVisible(fault.Unauthenticated, "%s did not accept the SSH key of %s for repository %s", r.URL.Host, r.Key,
+			r).
 			WithHint("check that ssh-privatekey is a key without a passphrase that may read the repository")
 	}
 	return nil

@@ -32,7 +32,8 @@ func SSHKey(privateKey, knownHosts []byte, insecure bool) (command []string, rem
 	}
 	switch {
 	case insecure:
-		command = append(command, "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile="+os.DevNull, "-o", "GlobalKnownHostsFile="+os.DevNull)
+		command = append(command, "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile="+os.DevNull, "-o",
+			"GlobalKnownHostsFile="+os.DevNull)
 	case len(bytes.TrimSpace(knownHosts)) > 0:
 		command = append(command, "-o", `UserKnownHostsFile="`+known+`"`, "-o", "GlobalKnownHostsFile="+os.DevNull)
 	}

@@ -88,19 +88,20 @@ func (c *contents) list(ctx context.Context) error {
 		for hash := range level {
 			wanted[hash] = struct{}{}
 		}
-		missing, err := c.snapshot.fetcher.objects.each(ctx, plumbing.TreeObject, wanted, maxMeta, func(hash plumbing.Hash, content []byte) error {
-			var tree object.Tree
-			if err := decode(content, &tree); err != nil {
-				return fault.New(fault.Failed, "%s: a directory is not valid: %w", c.location(level[hash][0]), err).
-					WithHint("check the repository with git fsck")
-			}
-			for _, dir := range level[hash] {
-				if err := c.read(dir, tree.Entries, next); err != nil {
-					return err
+		missing, err := c.snapshot.fetcher.objects.each(ctx, plumbing.TreeObject, wanted, maxMeta,
+			func(hash plumbing.Hash, content []byte) error {
+				var tree object.Tree
+				if err := decode(content, &tree); err != nil {
+					return fault.New(fault.Failed, "%s: a directory is not valid: %w", c.location(level[hash][0]), err).
+						WithHint("check the repository with git fsck")
 				}
-			}
-			return nil
-		})
+				for _, dir := range level[hash] {
+					if err := c.read(dir, tree.Entries, next); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 		if err != nil {
 			return err
 		}
@@ -130,7 +131,8 @@ func (c *contents) root(ctx context.Context) (plumbing.Hash, error) {
 	case err != nil:
 		return plumbing.ZeroHash, err
 	case entry.Mode != filemode.Dir:
-		return plumbing.ZeroHash, fault.New(fault.InvalidArgument, "%s is %s, not a directory", s.Location(c.dir), kindOf(entry.Mode)).
+		return plumbing.ZeroHash, fault.New(fault.InvalidArgument, "%s is %s, not a directory", s.Location(c.dir),
+			kindOf(entry.Mode)).
 			WithHint("name the directory that it is in, or leads to")
 	}
 	return entry.Hash, nil
@@ -211,7 +213,8 @@ func (c *contents) give(ctx context.Context, files Files) error {
 		}
 	}
 	if large, ok := errors.AsType[largeObjectError](err); ok {
-		return TooLarge(c.location(c.files[large.hash][0]), f.remote.Limits.File).WithHint("leave it out of the repository, or name a directory without it")
+		return TooLarge(c.location(c.files[large.hash][0]), f.remote.Limits.File).
+			WithHint("leave it out of the repository, or name a directory without it")
 	}
 	if err == nil && missing > 0 {
 		return plumbing.ErrObjectNotFound
@@ -256,7 +259,8 @@ func (c *contents) refused() error {
 	err := fault.New(fault.InvalidArgument, "%s: %s", c.location(""), c.problems[0]).WithReason(ReasonRefused).
 		WithHint("a bundle has regular files only: leave it out of the repository, or name a directory without it")
 	if len(c.problems) > 1 {
-		err.Message = fmt.Sprintf("%s has %d entries that cannot be in a bundle, the first is that %s", c.location(""), len(c.problems), fault.Line(c.problems[0]))
+		err.Message = fmt.Sprintf("%s has %d entries that cannot be in a bundle, the first is that %s", c.location(""),
+			len(c.problems), fault.Line(c.problems[0]))
 		err.Problems = c.problems
 	}
 	return err

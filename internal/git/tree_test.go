@@ -138,17 +138,25 @@ func TestFiles(t *testing.T) {
 				"the whole":         {Ref{Commit: first}, "", 304, "", ""},
 				"the whole, dotted": {Ref{Commit: first}, ".", 304, "", ""},
 				"below":             {Ref{Branch: "main"}, "deploy/manifests", 300, "", ""},
-				"links":             {Ref{Branch: "main"}, "odd", 0, fault.InvalidArgument, `odd has 2 entries that cannot be in a bundle, the first is that "link" is a symbolic link`},
+				"links": {
+					Ref{Branch: "main"},
+					"odd", 0, fault.InvalidArgument,
+					`odd has 2 entries that cannot be in a bundle, the first is that "link" is a symbolic link`,
+				},
 				"a link on the top": {Ref{Branch: "main"}, "", 0, fault.InvalidArgument, `"link" is a symbolic link`},
 				"a pointer of LFS":  {Ref{Branch: "main"}, "lfs", 0, fault.InvalidArgument, `"big.bin" is a pointer of Git LFS`},
-				"through a link":    {Ref{Branch: "main"}, "link", 0, fault.InvalidArgument, "link is a symbolic link, not a directory"},
-				"a file":            {Ref{Branch: "main"}, "README", 0, fault.InvalidArgument, "README is a file, not a directory"},
-				"no directory":      {Ref{Branch: "main"}, "nope", 0, fault.NotFound, "there is no directory"},
-				"a way up":          {Ref{Branch: "main"}, "../x", 0, fault.InvalidArgument, "is not a directory of a repository"},
-				"no branch":         {Ref{Branch: "nope"}, "", 0, fault.NotFound, `has no branch "nope"`},
-				"no tag":            {Ref{Tag: "main"}, "", 0, fault.NotFound, `has no tag "main"`},
-				"no commit":         {Ref{Commit: strings.Repeat("ab", 20)}, "", 0, fault.NotFound, "or does not send it"},
-				"not a commit":      {Ref{Commit: "nothing"}, "", 0, fault.NotFound, `has no commit "nothing"`},
+				"through a link": {
+					Ref{Branch: "main"},
+					"link", 0, fault.InvalidArgument,
+					"link is a symbolic link, not a directory",
+				},
+				"a file":       {Ref{Branch: "main"}, "README", 0, fault.InvalidArgument, "README is a file, not a directory"},
+				"no directory": {Ref{Branch: "main"}, "nope", 0, fault.NotFound, "there is no directory"},
+				"a way up":     {Ref{Branch: "main"}, "../x", 0, fault.InvalidArgument, "is not a directory of a repository"},
+				"no branch":    {Ref{Branch: "nope"}, "", 0, fault.NotFound, `has no branch "nope"`},
+				"no tag":       {Ref{Tag: "main"}, "", 0, fault.NotFound, `has no tag "main"`},
+				"no commit":    {Ref{Commit: strings.Repeat("ab", 20)}, "", 0, fault.NotFound, "or does not send it"},
+				"not a commit": {Ref{Commit: "nothing"}, "", 0, fault.NotFound, `has no commit "nothing"`},
 			} {
 				t.Run(fmt.Sprintf("%s partial=%v %s", way, partial, name), func(t *testing.T) {
 					requests = 0
@@ -235,35 +243,42 @@ func TestHostileTrees(t *testing.T) {
 		objects []entry // the last is the tree
 		says    string
 	}{
-		"a way up":           {[]entry{blob, treeOf(file("..")...)}, `".." is not a name of a file`},
-		"the directory":      {[]entry{blob, treeOf(file(".")...)}, `"." is not a name`},
-		"nothing":            {[]entry{blob, treeOf(file("")...)}, "a directory is not valid: malformed tree"},
-		"a path":             {[]entry{blob, treeOf(file("../../etc/passwd")...)}, `"../../etc/passwd" is not a name`},
-		"an absolute path":   {[]entry{blob, treeOf(file("/etc/passwd")...)}, `"/etc/passwd" is not a name`},
-		"a directory up":     {[]entry{blob, sub, treeOf("40000 ..", hashOf(sub))}, `".." is not a name`},
-		"git's own":          {[]entry{blob, sub, treeOf("40000 .git", hashOf(sub))}, `".git" has the name of git's own directory`},
+		"a way up":         {[]entry{blob, treeOf(file("..")...)}, `".." is not a name of a file`},
+		"the directory":    {[]entry{blob, treeOf(file(".")...)}, `"." is not a name`},
+		"nothing":          {[]entry{blob, treeOf(file("")...)}, "a directory is not valid: malformed tree"},
+		"a path":           {[]entry{blob, treeOf(file("../../etc/passwd")...)}, `"../../etc/passwd" is not a name`},
+		"an absolute path": {[]entry{blob, treeOf(file("/etc/passwd")...)}, `"/etc/passwd" is not a name`},
+		"a directory up":   {[]entry{blob, sub, treeOf("40000 ..", hashOf(sub))}, `".." is not a name`},
+		"git's own": {
+			[]entry{blob, sub, treeOf("40000 .git", hashOf(sub))},
+			`".git" has the name of git's own directory`,
+		},
 		"git's own, another": {[]entry{blob, sub, treeOf("40000 .GiT", hashOf(sub))}, `".GiT" has the name`},
 		"a backslash":        {[]entry{blob, treeOf(file(`a\b`)...)}, "has a backslash"},
 		"a line break":       {[]entry{blob, treeOf(file("a\nb")...)}, "has control characters"},
 		"not UTF-8":          {[]entry{blob, treeOf(file("a\xff")...)}, "is not UTF-8"},
 		"twice":              {[]entry{blob, treeOf(append(file("a"), file("a")...)...)}, `"a" is there twice`},
-		"a file and a tree":  {[]entry{blob, sub, treeOf(append(file("a"), "40000 a", hashOf(sub))...)}, `"a" is there twice`},
-		"a link":             {[]entry{blob, treeOf("120000 a", hashOf(blob))}, `"a" is a symbolic link`},
-		"a submodule":        {[]entry{blob, treeOf("160000 a", hashOf(blob))}, `"a" is a submodule`},
-		"an unknown mode":    {[]entry{blob, treeOf("20000 a", hashOf(blob))}, "is a submodule"}, // as git takes it
-		"a bomb":             {bomb, "has more than 1000 files and directories"},
-		"too deep":           {deep, "more than 64 directories"},
-		"too many":           {[]entry{blob, treeOf(many...)}, "has more than 1000 files and directories"},
-		"a large file":       {[]entry{blob, large, treeOf("100644 a", hashOf(large))}, ":a is larger than 1 MiB"},
-		"a missing file":     {[]entry{treeOf(file("a")...)}, "no branch, tag or commit"},
-		"a missing tree":     {[]entry{treeOf("40000 d", hashOf(sub))}, "no branch, tag or commit"},
-		"a file as a tree":   {[]entry{blob, treeOf("40000 d", hashOf(blob))}, "no branch, tag or commit"},
+		"a file and a tree": {
+			[]entry{blob, sub, treeOf(append(file("a"), "40000 a", hashOf(sub))...)},
+			`"a" is there twice`,
+		},
+		"a link":           {[]entry{blob, treeOf("120000 a", hashOf(blob))}, `"a" is a symbolic link`},
+		"a submodule":      {[]entry{blob, treeOf("160000 a", hashOf(blob))}, `"a" is a submodule`},
+		"an unknown mode":  {[]entry{blob, treeOf("20000 a", hashOf(blob))}, "is a submodule"}, // as git takes it
+		"a bomb":           {bomb, "has more than 1000 files and directories"},
+		"too deep":         {deep, "more than 64 directories"},
+		"too many":         {[]entry{blob, treeOf(many...)}, "has more than 1000 files and directories"},
+		"a large file":     {[]entry{blob, large, treeOf("100644 a", hashOf(large))}, ":a is larger than 1 MiB"},
+		"a missing file":   {[]entry{treeOf(file("a")...)}, "no branch, tag or commit"},
+		"a missing tree":   {[]entry{treeOf("40000 d", hashOf(sub))}, "no branch, tag or commit"},
+		"a file as a tree": {[]entry{blob, treeOf("40000 d", hashOf(blob))}, "no branch, tag or commit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			commit := commitOf(hashOf(test.objects[len(test.objects)-1]))
 			r := forTrees(t, sends(t, hashOf(commit), packOf(append(test.objects, commit)...)).URL+"/org/proj")
 			got, _, err := filesOf(t, r, Ref{Branch: "main"}, "")
-			if code := fault.CodeOf(err); code != fault.InvalidArgument && code != fault.NotFound && code != fault.Failed || !strings.Contains(err.Error(), test.says) {
+			if code := fault.CodeOf(err); code != fault.InvalidArgument && code != fault.NotFound && code != fault.Failed ||
+				!strings.Contains(err.Error(), test.says) {
 				t.Errorf("%s: %v; %v", code, err, slices.Collect(maps.Keys(got)))
 			}
 		})
@@ -276,11 +291,13 @@ func TestAnotherCommit(t *testing.T) {
 	tree := treeOf("100644 a", hashOf(blob))
 	commit := commitOf(hashOf(tree))
 	good := packOf(blob, tree, commit)
-	files, _, err := filesOf(t, forTrees(t, sends(t, hashOf(commit), good).URL+"/org/proj"), Ref{Commit: hashOf(commit).String()}, "")
+	files, _, err := filesOf(t, forTrees(t, sends(t, hashOf(commit), good).URL+"/org/proj"),
+		Ref{Commit: hashOf(commit).String()}, "")
 	if err != nil || files["a"] != "x" {
 		t.Fatalf("%v %v", files, err)
 	}
-	_, _, err = filesOf(t, forTrees(t, sends(t, hashOf(commit), good).URL+"/org/proj"), Ref{Commit: strings.Repeat("ab", 20)}, "")
+	_, _, err = filesOf(t, forTrees(t, sends(t, hashOf(commit), good).URL+"/org/proj"),
+		Ref{Commit: strings.Repeat("ab", 20)}, "")
 	if fault.CodeOf(err) != fault.NotFound {
 		t.Error(err)
 	}
@@ -341,7 +358,11 @@ func TestSilence(t *testing.T) {
 func TestRedirectElsewhere(t *testing.T) {
 	root, _ := bundles(t)
 	backend := server(t, root)
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the other host is asked") }))
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request,
+	) {
+		t.Error("the other host is asked")
+	}))
 	t.Cleanup(other.Close)
 	home := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -354,7 +375,8 @@ func TestRedirectElsewhere(t *testing.T) {
 		}
 	}))
 	t.Cleanup(home.Close)
-	if files, _, err := filesOf(t, forTrees(t, home.URL+"/old/bundle.git"), Ref{Tag: "v1"}, "deploy"); err != nil || len(files) != 303 {
+	if files, _, err := filesOf(t, forTrees(t, home.URL+"/old/bundle.git"), Ref{Tag: "v1"}, "deploy"); err != nil ||
+		len(files) != 303 {
 		t.Errorf("%d %v", len(files), err)
 	}
 	_, _, err := filesOf(t, forTrees(t, home.URL+"/gone/bundle.git"), Ref{Tag: "v1"}, "deploy")
@@ -398,12 +420,24 @@ func TestSSHKey(t *testing.T) {
 		code                    fault.Code
 		says                    string
 	}{
-		"success":          {mine, known(otherSigner.PublicKey()), "org/bundle.git", false, "", ""},
-		"any host":         {mine, "", "org/bundle.git", true, "", ""},
-		"another host key": {mine, known(signer.PublicKey()), "org/bundle.git", false, fault.Unauthenticated, "is not the one that is known"},
-		"an unknown host":  {mine, "other.example.com " + known(otherSigner.PublicKey())[len("["+host+"]:"+port+" "):], "org/bundle.git", false, fault.Unauthenticated, "is not the one that is known"},
-		"another key":      {otherFile, known(otherSigner.PublicKey()), "org/bundle.git", false, fault.Unauthenticated, "did not accept the SSH key of secret/git"},
-		"no repository":    {mine, known(otherSigner.PublicKey()), "org/none.git", false, fault.NotFound, "not visible with the SSH key of secret/git"},
+		"success":  {mine, known(otherSigner.PublicKey()), "org/bundle.git", false, "", ""},
+		"any host": {mine, "", "org/bundle.git", true, "", ""},
+		"another host key": {
+			mine, known(signer.PublicKey()), "org/bundle.git", false, fault.Unauthenticated,
+			"is not the one that is known",
+		},
+		"an unknown host": {
+			mine, "other.example.com " + known(otherSigner.PublicKey())[len("["+host+"]:"+port+" "):],
+			"org/bundle.git", false, fault.Unauthenticated, "is not the one that is known",
+		},
+		"another key": {
+			otherFile, known(otherSigner.PublicKey()), "org/bundle.git", false, fault.Unauthenticated,
+			"did not accept the SSH key of secret/git",
+		},
+		"no repository": {
+			mine, known(otherSigner.PublicKey()), "org/none.git", false, fault.NotFound,
+			"not visible with the SSH key of secret/git",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
@@ -466,7 +500,8 @@ func FuzzTree(f *testing.F) {
 			t.Errorf("%v", err)
 		}
 		for name, text := range files {
-			if text != "x" || strings.Contains(name, "..") && name == ".." || strings.ContainsAny(name, "/\\\x00\n") || name == "" {
+			if text != "x" || strings.Contains(name, "..") && name == ".." || strings.ContainsAny(name, "/\\\x00\n") ||
+				name == "" {
 				t.Errorf("%q", name)
 			}
 		}

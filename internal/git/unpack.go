@@ -57,7 +57,10 @@ func index(ctx context.Context, content storage, left *int64) (*pack, error) {
 	if count > maxObjects {
 		return nil, errTooManyObjects
 	}
-	p := &pack{content: content, whole: map[plumbing.Hash]int{}, onEntry: map[int][]int{}, onObject: map[plumbing.Hash][]int{}}
+	p := &pack{
+		content: content, whole: map[plumbing.Hash]int{}, onEntry: map[int][]int{},
+		onObject: map[plumbing.Hash][]int{},
+	}
 	places := map[int64]int{}
 	for i := range int(count) {
 		header, err := scanner.NextObjectHeader()
@@ -84,7 +87,9 @@ func index(ctx context.Context, content storage, left *int64) (*pack, error) {
 }
 
 // addWhole notes an object by its hash.
-func (p *pack) addWhole(scanner *packfile.Scanner, header *packfile.ObjectHeader, i int) (hash plumbing.Hash, err error) {
+func (p *pack) addWhole(scanner *packfile.Scanner, header *packfile.ObjectHeader, i int) (hash plumbing.Hash,
+	err error,
+) {
 	if !header.Type.Valid() {
 		return hash, fmt.Errorf("%w: an object of type %d", packfile.ErrMalformedPackFile, header.Type)
 	}
@@ -100,7 +105,9 @@ func (p *pack) addWhole(scanner *packfile.Scanner, header *packfile.ObjectHeader
 
 // addDelta notes a delta by what it is applied to, and returns the size of what it
 // makes.
-func (p *pack) addDelta(scanner *packfile.Scanner, header *packfile.ObjectHeader, i int, places map[int64]int) (result int64, err error) {
+func (p *pack) addDelta(scanner *packfile.Scanner, header *packfile.ObjectHeader, i int,
+	places map[int64]int,
+) (result int64, err error) {
 	if header.Type == plumbing.REFDeltaObject {
 		p.onObject[header.Reference] = append(p.onObject[header.Reference], i)
 	} else {

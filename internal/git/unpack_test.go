@@ -64,9 +64,12 @@ func TestUnpackIsBounded(t *testing.T) {
 		want error
 		fits bool
 	}{
-		"a blob":                {packOf(base), nil, true},
-		"a delta":               {packOf(base, delta(2000, 2)), nil, true},
-		"too large":             {packOf(base, entry{kind: plumbing.BlobObject, size: 9000, content: make([]byte, 9000)}), errUnpackedTooLarge, false},
+		"a blob":  {packOf(base), nil, true},
+		"a delta": {packOf(base, delta(2000, 2)), nil, true},
+		"too large": {
+			packOf(base, entry{kind: plumbing.BlobObject, size: 9000, content: make([]byte, 9000)}),
+			errUnpackedTooLarge, false,
+		},
 		"too large together":    {packOf(base, base, base, base, base, base), errUnpackedTooLarge, false},
 		"a delta too large":     {packOf(base, delta(5000, 5)), errUnpackedTooLarge, false},
 		"a delta without end":   {packOf(base, delta(1<<63, 5)), errUnpackedTooLarge, false},
@@ -77,7 +80,8 @@ func TestUnpackIsBounded(t *testing.T) {
 		o := &objects{left: 5000}
 		err := o.add(t.Context(), inMemory(test.pack))
 		if err == nil { // what does not exist is found to be none of those that can be made
-			if _, err = o.get(t.Context(), plumbing.BlobObject, plumbing.ZeroHash, 5000); errors.Is(err, plumbing.ErrObjectNotFound) {
+			if _, err = o.get(t.Context(), plumbing.BlobObject, plumbing.ZeroHash, 5000); errors.Is(err,
+				plumbing.ErrObjectNotFound) {
 				err = nil
 			}
 		}

@@ -18,6 +18,7 @@ type cache struct {
 
 // Resolve asks once; concurrent callers wait for the answer.
 func (c *cache) Resolve(ctx context.Context, username string) (User, error) {
-	known, _ := c.known.LoadOrStore(username, sync.OnceValues(func() (User, error) { return c.Users.Resolve(ctx, username) }))
+	known, _ := c.known.LoadOrStore(username,
+		sync.OnceValues(func() (User, error) { return c.Users.Resolve(ctx, username) }))
 	return known.(func() (User, error))() //nolint:forcetypeassert // nothing else is stored
 }

@@ -78,7 +78,11 @@ func (c Chain) Custom(ctx context.Context, u userstring.UserString) (*blueprint.
 		if p.Repositories == nil {
 			continue
 		}
-		custom, err := ask(ctx, p, func(ctx context.Context) (*blueprint.Source, error) { return p.Repositories.Custom(ctx, u) })
+		custom, err := ask(ctx, p, func(ctx context.Context) (*blueprint.Source,
+			error,
+		) {
+			return p.Repositories.Custom(ctx, u)
+		})
 		switch {
 		case errors.Is(err, ErrNotResponsible):
 			continue

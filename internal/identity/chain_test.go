@@ -53,23 +53,58 @@ func TestChain(t *testing.T) {
 		code         fault.Code
 		reason, says string
 	}{
-		"known":                       {Chain{link("a", knows(Active))}, "", "", ""},
-		"known to the second":         {Chain{link("a", stranger), link("b", knows(Active))}, "", "", ""},
-		"known before the outage":     {Chain{link("a", knows(Active)), link("b", down)}, "", "", ""},
-		"unknown everywhere":          {Chain{link("a", stranger), link("b", stranger)}, fault.Unauthenticated, ReasonUnknown, "user alice is unknown to a, b"},
-		"locked":                      {Chain{link("a", knows(Locked)), link("b", knows(Active))}, fault.PermissionDenied, ReasonLocked, "user alice is locked"},
-		"invalid":                     {Chain{link("a", knows(Invalid))}, fault.PermissionDenied, ReasonInvalid, "user alice is invalid"},
-		"unreachable":                 {Chain{link("a", down)}, fault.Unavailable, ReasonUnavailable, "identity provider a could not be reached: connection refused"},
-		"unreachable, known later":    {Chain{link("a", down), link("b", knows(Active))}, fault.Unavailable, ReasonUnavailable, "provider a"},
-		"unknown, then unreachable":   {Chain{link("a", stranger), link("b", down)}, fault.Unavailable, ReasonUnavailable, "provider b"},
-		"silent":                      {Chain{link("a", stub{silent: true}), link("b", knows(Active))}, fault.Unavailable, ReasonUnavailable, "a did not answer within 1s"},
-		"no provider of users":        {Chain{{Name: "git", Repositories: knows(Active)}}, fault.Unauthenticated, ReasonUnknown, "no configured identity provider knows users"},
-		"an outage with its own hint": {Chain{link("a", stub{userErr: fault.New(fault.Unavailable, "down").WithHint("do this")})}, fault.Unavailable, ReasonUnavailable, "down"},
+		"known":                   {Chain{link("a", knows(Active))}, "", "", ""},
+		"known to the second":     {Chain{link("a", stranger), link("b", knows(Active))}, "", "", ""},
+		"known before the outage": {Chain{link("a", knows(Active)), link("b", down)}, "", "", ""},
+		"unknown everywhere": {
+			Chain{link("a", stranger), link("b", stranger)},
+			fault.Unauthenticated,
+			ReasonUnknown, "user alice is unknown to a, b",
+		},
+		"locked": {
+			Chain{link("a", knows(Locked)), link("b", knows(Active))},
+			fault.PermissionDenied,
+			ReasonLocked, "user alice is locked",
+		},
+		"invalid": {
+			Chain{link("a", knows(Invalid))},
+			fault.PermissionDenied, ReasonInvalid,
+			"user alice is invalid",
+		},
+		"unreachable": {
+			Chain{link("a", down)},
+			fault.Unavailable, ReasonUnavailable,
+			"identity provider a could not be reached: connection refused",
+		},
+		"unreachable, known later": {
+			Chain{link("a", down), link("b", knows(Active))},
+			fault.Unavailable,
+			ReasonUnavailable, "provider a",
+		},
+		"unknown, then unreachable": {
+			Chain{link("a", stranger), link("b", down)},
+			fault.Unavailable, ReasonUnavailable,
+			"provider b",
+		},
+		"silent": {
+			Chain{link("a", stub{silent: true}), link("b", knows(Active))},
+			fault.Unavailable,
+			ReasonUnavailable, "a did not answer within 1s",
+		},
+		"no provider of users": {
+			Chain{{Name: "git", Repositories: knows(Active)}},
+			fault.Unauthenticated,
+			ReasonUnknown, "no configured identity provider knows users",
+		},
+		"an outage with its own hint": {Chain{link("a",
+			stub{userErr: fault.New(fault.Unavailable, "down").
+				WithHint("do this")})}, fault.Unavailable, ReasonUnavailable, "down"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, err := test.chain.Resolve(t.Context(), "alice")
-				if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason || err != nil && !strings.Contains(err.Error(), test.says) {
+				if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason || err != nil &&
+					!strings.Contains(err.Error(), test.says) {
 					t.Errorf("%s %s: %v", fault.CodeOf(err), fault.ReasonOf(err), err)
 				}
 				if err != nil && fault.From(err).Hint == "" {
@@ -93,20 +128,25 @@ func TestChainCancelled(t *testing.T) {
 func TestChainCustom(t *testing.T) {
 	u, _ := userstring.Parse("alice~repo=org/proj")
 	has, none := stub{custom: &blueprint.Source{Name: "here"}}, stub{}
-	elsewhere, unseen := stub{customErr: ErrNotResponsible}, stub{customErr: git.NotFound("github.com/org/proj", credential.Credential{})}
+	elsewhere, unseen := stub{customErr: ErrNotResponsible},
+		stub{customErr: git.NotFound("github.com/org/proj", credential.Credential{})}
 	for name, test := range map[string]struct {
 		chain Chain
 		found bool
 		code  fault.Code
 	}{
-		"first":                      {Chain{link("a", has), link("b", none)}, true, ""},
-		"second":                     {Chain{link("a", elsewhere), link("b", has)}, true, ""},
-		"not seen by the first":      {Chain{link("a", unseen), link("b", has)}, true, ""},
-		"the repository has none":    {Chain{link("a", none), link("b", unseen)}, false, ""},
-		"seen by none":               {Chain{link("a", unseen), link("b", elsewhere)}, false, fault.NotFound},
-		"none reads repositories":    {Chain{link("a", elsewhere)}, false, fault.InvalidArgument},
-		"users, not repositories":    {Chain{{Name: "a", Users: has}}, false, fault.InvalidArgument},
-		"unreachable, had by second": {Chain{link("a", stub{customErr: errors.New("down")}), link("b", has)}, false, fault.Unavailable},
+		"first":                   {Chain{link("a", has), link("b", none)}, true, ""},
+		"second":                  {Chain{link("a", elsewhere), link("b", has)}, true, ""},
+		"not seen by the first":   {Chain{link("a", unseen), link("b", has)}, true, ""},
+		"the repository has none": {Chain{link("a", none), link("b", unseen)}, false, ""},
+		"seen by none":            {Chain{link("a", unseen), link("b", elsewhere)}, false, fault.NotFound},
+		"none reads repositories": {Chain{link("a", elsewhere)}, false, fault.InvalidArgument},
+		"users, not repositories": {Chain{{Name: "a", Users: has}}, false, fault.InvalidArgument},
+		"unreachable, had by second": {
+			Chain{link("a", stub{customErr: errors.New("down")}), link("b", has)},
+			false,
+			fault.Unavailable,
+		},
 	} {
 		custom, err := test.chain.Custom(t.Context(), u)
 		if (custom != nil) != test.found || fault.CodeOf(err) != test.code {
@@ -151,7 +191,8 @@ func TestMayUse(t *testing.T) {
 		{nil, false},
 	} {
 		err := User{Username: "alice", Provider: "file", Blueprints: test.allowed}.MayUse("dev")
-		if (err == nil) != test.may || err != nil && (fault.CodeOf(err) != fault.PermissionDenied || fault.ReasonOf(err) != ReasonNotAllowed) {
+		if (err == nil) != test.may || err != nil &&
+			(fault.CodeOf(err) != fault.PermissionDenied || fault.ReasonOf(err) != ReasonNotAllowed) {
 			t.Errorf("%v: %v", test.allowed, err)
 		}
 	}

@@ -21,7 +21,8 @@ const (
 func Unknown(username string, providers ...string) error {
 	return fault.New(fault.Unauthenticated, "user %s is unknown to %s", username, strings.Join(providers, ", ")).
 		WithReason(ReasonUnknown).
-		WithHint("check the spelling, or add %s there; the providers are those of identity.providers in the configuration", username)
+		WithHint("check the spelling, or add %s there; the providers are those of identity.providers in the configuration",
+			username)
 }
 
 // unavailable is a provider that could not be asked. It says nothing about the

@@ -71,7 +71,8 @@ func (l *Log) Line(line string) News {
 		}
 		s := v1.Script{Name: name, Number: number, At: at}
 		switch {
-		case running != nil && strings.HasPrefix(what, "ended") && running.Name == name && running.Number == number && l.total == total:
+		case running != nil && strings.HasPrefix(what, "ended") && running.Name == name && running.Number == number &&
+			l.total == total:
 			code, _ := strconv.Atoi(part(5))
 			running.says(text[:said[0]])
 			running.ended(at, code)
@@ -96,7 +97,8 @@ func (l *Log) Line(line string) News {
 
 // isNext says whether the next script can be this one of so many.
 func (l *Log) isNext(number, total int) bool {
-	return !l.ready && number == len(l.scripts)+1 && number <= total && total <= mostScripts && (l.total == 0 || l.total == total)
+	return !l.ready && number == len(l.scripts)+1 && number <= total && total <= mostScripts &&
+		(l.total == 0 || l.total == total)
 }
 
 func (l *Log) begin(s v1.Script, total int, skipped bool) {

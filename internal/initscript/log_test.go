@@ -50,20 +50,38 @@ func TestLog(t *testing.T) {
 		"empty lines say nothing":         {"workspace: init script 1/1 one started\na\n \n", "1 one running | a\n"},
 		"without times":                   {"workspace: init script 1/1 one started\nworkspace: init script 1/1 one ended with status 0\nworkspace: ready", "1 one done\nready\n"},
 		"no end of line before the end":   {"workspace: init script 1/1 one started\nno newlineworkspace: init script 1/1 one ended with status 3", "1 one failed 3 | no newline\n"},
-		"progress":                        {"workspace: init script 1/1 one started\n10%\r20%\r30%\r", "1 one running | 30%\n"},
-		"the repository":                  {"workspace: init script 1/1 k8shell.repository-0a1b2c3 started", "1 repository running\n"},
-		"the names of files":              {"workspace: init script 1/2 01_Setup.sh skipped\nworkspace: init script 2/2 repository-0a1b2c3 started", "1 01_Setup.sh skipped\n2 repository-0a1b2c3 running\n"},
-		"a runtime that does not say it":  {"workspace: starting\nworkspace: init script one\nworkspace: init script one failed with status 1; continuing\nworkspace: ready", "ready\n"},
+		"progress": {
+			"workspace: init script 1/1 one started\n10%\r20%\r30%\r",
+			"1 one running | 30%\n",
+		},
+		"the repository": {
+			"workspace: init script 1/1 k8shell.repository-0a1b2c3 started",
+			"1 repository running\n",
+		},
+		"the names of files":             {"workspace: init script 1/2 01_Setup.sh skipped\nworkspace: init script 2/2 repository-0a1b2c3 started", "1 01_Setup.sh skipped\n2 repository-0a1b2c3 running\n"},
+		"a runtime that does not say it": {"workspace: starting\nworkspace: init script one\nworkspace: init script one failed with status 1; continuing\nworkspace: ready", "ready\n"},
 
-		"an end without a begin":         {"workspace: init script 1/1 one ended with status 0\n", ""},
-		"another's end":                  {"workspace: init script 1/2 one started\nworkspace: init script 2/2 two ended with status 0", "1 one running | workspace: init script 2/2 two ended with status 0\n"},
-		"another's begin":                {"workspace: init script 1/2 one started\nworkspace: init script 2/2 two started", "1 one running | workspace: init script 2/2 two started\n"},
-		"a second end":                   {"workspace: init script 1/2 one started\nworkspace: init script 1/2 one ended with status 4\nworkspace: init script 1/2 one ended with status 0\n", "1 one failed 4\n"},
-		"begun again":                    {"workspace: init script 1/2 one started\nworkspace: init script 1/2 one ended with status 4\nworkspace: init script 1/2 one started\n", "1 one failed 4\n"},
-		"ready while a script runs":      {"workspace: init script 1/1 one started\nworkspace: ready", "1 one running | workspace: ready\n"},
-		"ready before the last script":   {"workspace: init script 1/2 one skipped\nworkspace: ready", "1 one skipped\n"},
-		"a script after that":            {"workspace: starting\nworkspace: ready\nworkspace: init script 1/1 one started", "ready\n"},
-		"another number of all":          {"workspace: init script 1/2 one skipped\nworkspace: init script 2/3 two started", "1 one skipped\n"},
+		"an end without a begin": {"workspace: init script 1/1 one ended with status 0\n", ""},
+		"another's end":          {"workspace: init script 1/2 one started\nworkspace: init script 2/2 two ended with status 0", "1 one running | workspace: init script 2/2 two ended with status 0\n"},
+		"another's begin": {
+			"workspace: init script 1/2 one started\nworkspace: init script 2/2 two started",
+			"1 one running | workspace: init script 2/2 two started\n",
+		},
+		"a second end": {"workspace: init script 1/2 one started\nworkspace: init script 1/2 one ended with status 4\nworkspace: init script 1/2 one ended with status 0\n", "1 one failed 4\n"},
+		"begun again":  {"workspace: init script 1/2 one started\nworkspace: init script 1/2 one ended with status 4\nworkspace: init script 1/2 one started\n", "1 one failed 4\n"},
+		"ready while a script runs": {
+			"workspace: init script 1/1 one started\nworkspace: ready",
+			"1 one running | workspace: ready\n",
+		},
+		"ready before the last script": {"workspace: init script 1/2 one skipped\nworkspace: ready", "1 one skipped\n"},
+		"a script after that": {
+			"workspace: starting\nworkspace: ready\nworkspace: init script 1/1 one started",
+			"ready\n",
+		},
+		"another number of all": {
+			"workspace: init script 1/2 one skipped\nworkspace: init script 2/3 two started",
+			"1 one skipped\n",
+		},
 		"one that is left out":           {"workspace: init script 2/2 two started", ""},
 		"a beginning that is gone":       {"workspace: init script 2/2 two started\nworkspace: init script 2/2 two ended with status 1\nworkspace: ready", ""},
 		"nothing but the end":            {"workspace: ready", ""},
@@ -93,7 +111,8 @@ func TestLogKeepsTheEnd(t *testing.T) {
 	before := l.Last()
 	l.Line("workspace: init script 1/1 one ended with status 1")
 	got := l.Last().Lines
-	if len(got) != lastLines || !strings.HasPrefix(got[0], "line 90 ") || !strings.HasPrefix(got[lastLines-1], "line 99 ") {
+	if len(got) != lastLines || !strings.HasPrefix(got[0], "line 90 ") ||
+		!strings.HasPrefix(got[lastLines-1], "line 99 ") {
 		t.Errorf("%d lines, from %.10q", len(got), got)
 	}
 	for _, line := range append(got, before.Lines...) {

@@ -20,7 +20,9 @@ const outputEvery = 500 * time.Millisecond
 // Follow reports on the scripts of a pod as they run: each when it begins and when it ends,
 // and now and then what it has written last. It ends when all have come to their end, or the
 // container has: whole says whether all were seen. The client is that of the pod's namespace.
-func Follow(ctx context.Context, client *kube.Client, pod *corev1.Pod, container string, report func(v1.Script)) (whole bool, err error) {
+func Follow(ctx context.Context, client *kube.Client, pod *corev1.Pod, container string,
+	report func(v1.Script),
+) (whole bool, err error) {
 	f := &feed{object: kube.Object("Pod", pod.Name) + ":" + container, report: report}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -44,7 +46,9 @@ const (
 
 // Read reads what has become of the scripts of a pod so far, and whether all have come to
 // their end. That is not known of a log that is too long, or of which the beginning is gone.
-func Read(ctx context.Context, client *kube.Client, pod *corev1.Pod, container string) (scripts []v1.Script, ready bool, err error) {
+func Read(ctx context.Context, client *kube.Client, pod *corev1.Pod, container string) (scripts []v1.Script,
+	ready bool, err error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	f := &feed{object: kube.Object("Pod", pod.Name) + ":" + container, report: func(v1.Script) {}, left: readBytes}

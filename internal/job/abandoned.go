@@ -26,7 +26,8 @@ func (s *Stores) markAbandoned(ctx context.Context, records []Record) {
 	if !slices.ContainsFunc(records, isRunning) {
 		return
 	}
-	leases, err := s.cluster.Client.CoordinationV1().Leases(s.cluster.Namespace).List(ctx, metav1.ListOptions{LabelSelector: kube.LabelCanonicalID})
+	leases, err := s.cluster.Client.CoordinationV1().Leases(s.cluster.Namespace).
+		List(ctx, metav1.ListOptions{LabelSelector: kube.LabelCanonicalID})
 	if err != nil {
 		return
 	}

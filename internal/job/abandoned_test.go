@@ -24,7 +24,8 @@ func TestJobWithoutItsLock(t *testing.T) {
 		return &coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{
 				Name: "berth-" + workspace, Namespace: "team",
-				Labels: map[string]string{"k8shell.io/canonical-id": workspace}, Annotations: map[string]string{"berth.dev/job-id": job},
+				Labels:      map[string]string{"k8shell.io/canonical-id": workspace},
+				Annotations: map[string]string{"berth.dev/job-id": job},
 			},
 			Spec: coordinationv1.LeaseSpec{HolderIdentity: &identity, RenewTime: &renewed},
 		}
@@ -122,14 +123,19 @@ func TestJobInNATSWithoutItsLock(t *testing.T) {
 				_ = client.Tracker().Add(&coordinationv1.Lease{
 					ObjectMeta: metav1.ObjectMeta{
 						Name: "berth-alice-1", Namespace: "team",
-						Labels: map[string]string{"k8shell.io/canonical-id": "alice-1"}, Annotations: map[string]string{"berth.dev/job-id": c.job},
+						Labels:      map[string]string{"k8shell.io/canonical-id": "alice-1"},
+						Annotations: map[string]string{"berth.dev/job-id": c.job},
 					},
 					Spec: coordinationv1.LeaseSpec{HolderIdentity: new(dead.String()), RenewTime: new(metav1.NewMicroTime(at(9)))},
 				})
 			}
 			now := func() time.Time { return at(10) }
-			s := &Stores{cluster: configMaps(client, "team", Retention, now), nats: configMaps(fake.NewClientset(), "nats", Retention, now)}
-			if err := put(t.Context(), s.nats, Record{ID: "it", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: at(0)}); err != nil {
+			s := &Stores{
+				cluster: configMaps(client, "team", Retention, now),
+				nats:    configMaps(fake.NewClientset(), "nats", Retention, now),
+			}
+			if err := put(t.Context(), s.nats,
+				Record{ID: "it", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: at(0)}); err != nil {
 				t.Fatal(err)
 			}
 			if r, err := s.Get(t.Context(), "it"); err != nil || r.State(at(10)) != c.want {
@@ -146,7 +152,8 @@ func TestJobsWithoutPermissionForLocks(t *testing.T) {
 		return true, nil, fault.New(fault.PermissionDenied, "you may not list leases")
 	})
 	s := &Stores{cluster: configMaps(client, "team", Retention, func() time.Time { return at(10) })}
-	if err := put(t.Context(), s.cluster, Record{ID: "it", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: at(0)}); err != nil {
+	if err := put(t.Context(), s.cluster,
+		Record{ID: "it", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: at(0)}); err != nil {
 		t.Fatal(err)
 	}
 	for second, want := range map[int]v1.JobState{10: v1.JobRunning, 100: v1.JobInterrupted} {

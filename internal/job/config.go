@@ -67,7 +67,8 @@ func (c Config) Problems() (problems []string) {
 	if c.Store == StoreNATS && !c.NATS.IsSet() {
 		problems = append(problems, "jobs.store nats requires jobs.nats.url or jobs.nats.service")
 	}
-	if d, err := time.ParseDuration(c.Retention); c.Retention != "" && (err != nil || d < time.Minute || d > maxRetention) {
+	if d, err := time.ParseDuration(c.Retention); c.Retention != "" &&
+		(err != nil || d < time.Minute || d > maxRetention) {
 		problems = append(problems, fmt.Sprintf("jobs.retention %q: must be a duration from a minute to ten years, such as 48h", c.Retention))
 	}
 	return append(problems, c.NATS.Problems("jobs.nats")...)

@@ -58,7 +58,8 @@ func (s *Stores) move(ctx context.Context, waiting store.Document, record Record
 	}
 	// A run that went on with the job may have written more.
 	if known, err := Decode(waiting.Key, there.Value); err != nil || record.UpdatedAt.After(known.UpdatedAt) {
-		if _, err := s.nats.Update(ctx, store.Document{Key: waiting.Key, Value: waiting.Value, Revision: there.Revision}); err != nil {
+		if _, err := s.nats.Update(ctx,
+			store.Document{Key: waiting.Key, Value: waiting.Value, Revision: there.Revision}); err != nil {
 			return err
 		}
 	}

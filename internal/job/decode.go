@@ -22,7 +22,8 @@ const ReasonUnreadable = "RECORD_UNREADABLE"
 func Decode(id string, text []byte) (Record, error) {
 	r, err := decode(id, text)
 	if err != nil {
-		return Record{}, fault.New(fault.Failed, "the record of job %s cannot be read: %w", id, err).WithReason(ReasonUnreadable)
+		return Record{}, fault.New(fault.Failed, "the record of job %s cannot be read: %w", id, err).
+			WithReason(ReasonUnreadable)
 	}
 	return r, nil
 }

@@ -37,22 +37,28 @@ func damaged() map[string]struct{ text, says string } {
 func TestDamagedRecords(t *testing.T) {
 	for name, test := range damaged() {
 		s := &Stores{cluster: configMaps(fake.NewClientset(&corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Name: "k8shell-job-x", Namespace: "team", Labels: map[string]string{"k8shell.io/job-id": "x", LabelExpires: "99999999999"}},
-			Data:       map[string]string{"record": test.text},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "k8shell-job-x", Namespace: "team",
+				Labels: map[string]string{"k8shell.io/job-id": "x", LabelExpires: "99999999999"},
+			},
+			Data: map[string]string{"record": test.text},
 		}), "team", Retention, time.Now)}
 		if err := put(t.Context(), s.cluster, Record{ID: "good"}); err != nil {
 			t.Fatal(err)
 		}
 		_, err := s.Get(t.Context(), "x")
-		if fault.CodeOf(err) != fault.Failed || fault.ReasonOf(err) != ReasonUnreadable || !strings.Contains(err.Error(), "record of job x cannot be read: ") ||
-			!strings.Contains(err.Error(), test.says) || !strings.Contains(fault.From(err).Hint, "kubectl delete configmap k8shell-job-x --namespace team") {
+		if fault.CodeOf(err) != fault.Failed || fault.ReasonOf(err) != ReasonUnreadable ||
+			!strings.Contains(err.Error(), "record of job x cannot be read: ") ||
+			!strings.Contains(err.Error(), test.says) ||
+			!strings.Contains(fault.From(err).Hint, "kubectl delete configmap k8shell-job-x --namespace team") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if all, _, err := s.List(t.Context()); err != nil || len(all) != 1 || all[0].ID != "good" {
 			t.Errorf("%s: %+v, %v", name, all, err)
 		}
 		r := &Recorder{stores: s, resumed: true}
-		if record, err := r.resume(t.Context(), Record{ID: "x", Username: "alice"}, s.cluster); err != nil || record.Username != "alice" {
+		if record, err := r.resume(t.Context(), Record{ID: "x", Username: "alice"}, s.cluster); err != nil ||
+			record.Username != "alice" {
 			t.Errorf("%s: %+v, %v", name, record, err)
 		}
 	}

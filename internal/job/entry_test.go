@@ -42,7 +42,8 @@ func TestMessagesOfEntries(t *testing.T) {
 // What a record says something took is believed from nothing up to a year.
 func TestSeconds(t *testing.T) {
 	for says, want := range map[float64]time.Duration{
-		-1: 0, 0: 0, 1.5: 1500 * time.Millisecond, 31_536_000: 8760 * time.Hour, 31_536_001: 8760 * time.Hour, 1e300: 8760 * time.Hour,
+		-1: 0, 0: 0, 1.5: 1500 * time.Millisecond, 31_536_000: 8760 * time.Hour, 31_536_001: 8760 * time.Hour,
+		1e300: 8760 * time.Hour,
 	} {
 		if got := seconds(says); got != want {
 			t.Errorf("%g: %s, want %s", says, got, want)
@@ -101,7 +102,8 @@ func TestSplitCount(t *testing.T) {
 		}
 	}
 	for over, want := range map[time.Duration]string{
-		0: "a (x2)", 499 * time.Millisecond: "a (x2)", 500 * time.Millisecond: "a (x2 over 1s)", time.Hour: "a (x2 over 1h0m0s)", -time.Hour: "a (x2)",
+		0: "a (x2)", 499 * time.Millisecond: "a (x2)", 500 * time.Millisecond: "a (x2 over 1s)",
+		time.Hour: "a (x2 over 1h0m0s)", -time.Hour: "a (x2)",
 	} {
 		if got := countText("a", 2, over); got != want {
 			t.Errorf("over %s: %q", over, got)
@@ -111,7 +113,10 @@ func TestSplitCount(t *testing.T) {
 
 // The next ID follows the newest that is a number.
 func TestNextID(t *testing.T) {
-	for want, ids := range map[string][]string{"1": nil, "8": {"3", "7"}, "4": {"7", "3"}, "6": {"5", "x"}, "3": {"x", "y"}} {
+	for want, ids := range map[string][]string{
+		"1": nil, "8": {"3", "7"}, "4": {"7", "3"}, "6": {"5", "x"},
+		"3": {"x", "y"},
+	} {
 		var r Record
 		for _, id := range ids {
 			r.Events = append(r.Events, v1.JobEvent{ID: id})

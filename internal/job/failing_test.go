@@ -29,8 +29,10 @@ func twoStores(t *testing.T) (stores *Stores, asked *[]string, fail func(which .
 		return Record{ID: id, UpdatedAt: at(second), Username: where, Status: v1.JobStatusCompleted}
 	}
 	for _, err := range []error{
-		put(t.Context(), stores.nats, record("nats", 1, "nats")), put(t.Context(), stores.cluster, record("cluster", 1, "cluster")),
-		put(t.Context(), stores.nats, record("both", 5, "nats")), put(t.Context(), stores.pending(), record("both", 3, "cluster")),
+		put(t.Context(), stores.nats, record("nats", 1, "nats")),
+		put(t.Context(), stores.cluster, record("cluster", 1, "cluster")),
+		put(t.Context(), stores.nats, record("both", 5, "nats")),
+		put(t.Context(), stores.pending(), record("both", 3, "cluster")),
 		put(t.Context(), stores.pending(), record("waits", 3, "cluster")),
 	} {
 		if err != nil {
@@ -39,7 +41,10 @@ func twoStores(t *testing.T) (stores *Stores, asked *[]string, fail func(which .
 	}
 	asked = new([]string)
 	failing := []int{}
-	for name, client := range map[string]*fake.Clientset{"nats": nats.Client.(*fake.Clientset), "cluster": stores.cluster.Client.(*fake.Clientset)} {
+	for name, client := range map[string]*fake.Clientset{
+		"nats":    nats.Client.(*fake.Clientset),
+		"cluster": stores.cluster.Client.(*fake.Clientset),
+	} {
 		client.PrependReactor("*", "configmaps", func(action clienttesting.Action) (bool, runtime.Object, error) {
 			*asked = append(*asked, name+" "+action.GetVerb())
 			return slices.Contains(failing, len(*asked)), nil, apierrors.NewServiceUnavailable(name + " is away")
@@ -98,7 +103,12 @@ func TestEachFailingRequest(t *testing.T) {
 		{"read from the cluster", read("cluster"), []int{2}, "nats get, cluster get", " UNAVAILABLE"},
 		{"read nothing", read("none"), nil, "nats get, cluster get", " NOT_FOUND"},
 		{"list", listed, nil, "nats list, cluster list", "both of nats, cluster of cluster, nats of nats, waits of cluster"},
-		{"list", listed, []int{1}, "nats list, cluster list", "both of cluster, cluster of cluster, more of nats, waits of cluster"},
+		{
+			"list", listed,
+			[]int{1},
+			"nats list, cluster list",
+			"both of cluster, cluster of cluster, more of nats, waits of cluster",
+		},
 		{"list", listed, []int{2}, "nats list, cluster list", "both of nats, nats of nats"},
 		{"list", listed, []int{1, 2}, "nats list, cluster list", "more of nats UNAVAILABLE"},
 		{"find", found("clu"), nil, "nats list, cluster list", "cluster"},
@@ -106,13 +116,21 @@ func TestEachFailingRequest(t *testing.T) {
 		{"find", found("clu"), []int{2}, "nats list, cluster list", " NOT_FOUND"},
 		{"find one that is missing", found("nats"), []int{1}, "nats list, cluster list", " UNAVAILABLE"},
 		{"find in nothing", found("clu"), []int{1, 2}, "nats list, cluster list", " UNAVAILABLE"},
-		{"find what is whole", found("5f0c1a52-9d7b-4c11-8d2e-3f4a5b6c7d8e"), nil, "", "5f0c1a52-9d7b-4c11-8d2e-3f4a5b6c7d8e"},
+		{
+			"find what is whole", found("5f0c1a52-9d7b-4c11-8d2e-3f4a5b6c7d8e"), nil, "",
+			"5f0c1a52-9d7b-4c11-8d2e-3f4a5b6c7d8e",
+		},
 		{"move", moved, nil, "cluster list, nats get, cluster delete, nats get, nats create, cluster delete", "2"},
 		{"move", moved, []int{1}, "cluster list", "0 UNAVAILABLE"},
 		{"move", moved, []int{2}, "cluster list, nats get", "0 UNAVAILABLE"},
 		{"move", moved, []int{3}, "cluster list, nats get, cluster delete", "0 UNAVAILABLE"},
 		{"move", moved, []int{5}, "cluster list, nats get, cluster delete, nats get, nats create", "1 UNAVAILABLE"},
-		{"move", moved, []int{6}, "cluster list, nats get, cluster delete, nats get, nats create, cluster delete", "1 UNAVAILABLE"},
+		{
+			"move", moved,
+			[]int{6},
+			"cluster list, nats get, cluster delete, nats get, nats create, cluster delete",
+			"1 UNAVAILABLE",
+		},
 	} {
 		stores, asked, fail := twoStores(t)
 		fail(test.fails...)
@@ -121,7 +139,8 @@ func TestEachFailingRequest(t *testing.T) {
 			got += " " + string(fault.CodeOf(err))
 		}
 		if got != test.want || strings.Join(*asked, ", ") != test.asked {
-			t.Errorf("%s, %v fail: %q after %q; want %q after %q", test.name, test.fails, got, strings.Join(*asked, ", "), test.want, test.asked)
+			t.Errorf("%s, %v fail: %q after %q; want %q after %q", test.name, test.fails, got, strings.Join(*asked, ", "),
+				test.want, test.asked)
 		}
 	}
 }
@@ -134,7 +153,8 @@ func TestOneStore(t *testing.T) {
 		t.Errorf("%d moved, %v: %q", n, err, *asked)
 	}
 	all, missing, err := stores.List(t.Context())
-	if got := sorted(all...); got != "both of cluster, cluster of cluster, waits of cluster" || cmp.Or(missing, err) != nil {
+	if got := sorted(all...); got != "both of cluster, cluster of cluster, waits of cluster" ||
+		cmp.Or(missing, err) != nil {
 		t.Errorf("%s, %v, %v", got, missing, err)
 	}
 	fail(2, 3)

@@ -65,7 +65,10 @@ func (r Record) trim(mayGo func([]v1.JobEvent, int) bool) (Record, bool) {
 		}
 		if note < 0 {
 			note = len(kept)
-			kept = append(kept, v1.JobEvent{ID: e.ID, Type: v1.JobEventProgress, Timestamp: e.Timestamp, ObjectName: leftOutName})
+			kept = append(kept, v1.JobEvent{
+				ID: e.ID, Type: v1.JobEventProgress, Timestamp: e.Timestamp,
+				ObjectName: leftOutName,
+			})
 		}
 	}
 	if candidates > 0 {

@@ -50,10 +50,12 @@ func TestTrim(t *testing.T) {
 		}
 		for _, before := range []int{0, 7} {
 			if before > 0 {
-				r.Events = append([]v1.JobEvent{{ID: "0", ObjectName: leftOutName, Message: fmt.Sprintf(leftOutText, before)}}, r.Events...)
+				r.Events = append([]v1.JobEvent{{ID: "0", ObjectName: leftOutName, Message: fmt.Sprintf(leftOutText, before)}},
+					r.Events...)
 			}
 			got, ok := r.trim(isEventOrStep)
-			if !ok || len(got.Events) != left+1 || got.Events[0].Message != fmt.Sprintf(leftOutText, before+n-left) || got.Events[0].ObjectName != leftOutName {
+			if !ok || len(got.Events) != left+1 || got.Events[0].Message != fmt.Sprintf(leftOutText, before+n-left) ||
+				got.Events[0].ObjectName != leftOutName {
 				t.Errorf("%d: %+v", n, got.Events)
 			}
 		}

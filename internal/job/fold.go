@@ -136,7 +136,8 @@ func withoutNumbers(message string) string {
 func isLike(e v1.JobEvent) func(v1.JobEvent) bool {
 	message := withoutNumbers(e.Message)
 	return func(other v1.JobEvent) bool {
-		return e.Type == other.Type && e.ObjectName == other.ObjectName && e.Status == other.Status && message == withoutNumbers(other.Message)
+		return e.Type == other.Type && e.ObjectName == other.ObjectName && e.Status == other.Status &&
+			message == withoutNumbers(other.Message)
 	}
 }
 

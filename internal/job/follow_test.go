@@ -103,7 +103,10 @@ func TestWhatEndsFollowing(t *testing.T) {
 		return store.Document{Key: "a", Value: text, Revision: "1"}
 	}
 	running := document(Record{ID: "a", Status: v1.JobStatusRunning, UpdatedAt: time.Now()})
-	old := document(Record{ID: "a", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: time.Now().Add(-2 * silence)})
+	old := document(Record{
+		ID: "a", WorkspaceName: "alice-1", Status: v1.JobStatusRunning,
+		UpdatedAt: time.Now().Add(-2 * silence),
+	})
 	completed := document(Record{ID: "a", Status: v1.JobStatusCompleted})
 	damaged := store.Document{Key: "a", Value: []byte("{"), Revision: "2"}
 	for name, c := range map[string]struct {
@@ -118,7 +121,8 @@ func TestWhatEndsFollowing(t *testing.T) {
 		"it was silent for a while": {[]store.Document{old, running}, 2, fault.Unavailable},
 	} {
 		shown := 0
-		last, err := withFallback(watched{documents: c.documents}).Follow(t.Context(), "a", time.Now, func(Record) { shown++ })
+		last, err := withFallback(watched{documents: c.documents}).
+			Follow(t.Context(), "a", time.Now, func(Record) { shown++ })
 		if shown != c.shown || fault.CodeOf(err) != c.code || last.ID != "a" {
 			t.Errorf("%s: %d are shown, %+v, %v", name, shown, last, err)
 		}
@@ -129,7 +133,8 @@ func TestWhatEndsFollowing(t *testing.T) {
 func TestFollowOfAnAbandonedJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withFallback(nil)
-		if err := put(t.Context(), s.cluster, Record{ID: "a", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: time.Now()}); err != nil {
+		if err := put(t.Context(), s.cluster,
+			Record{ID: "a", WorkspaceName: "alice-1", Status: v1.JobStatusRunning, UpdatedAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		began, shown := time.Now(), 0
@@ -153,11 +158,19 @@ func TestFollowInTheCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.cluster.Client.(*fake.Clientset).PrependReactor("list", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-		meta := metav1.ObjectMeta{Name: "k8shell-job-a", ResourceVersion: "1", Labels: map[string]string{"k8shell.io/job-id": "a", LabelExpires: "never"}}
-		return true, &corev1.ConfigMapList{Items: []corev1.ConfigMap{{ObjectMeta: meta, Data: map[string]string{"record": string(text)}}}}, nil
-	})
-	if last, err := s.Follow(t.Context(), "a", time.Now, func(Record) {}); err != nil || last.Status != v1.JobStatusCompleted {
+	s.cluster.Client.(*fake.Clientset).
+		PrependReactor("list", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+			meta := metav1.ObjectMeta{
+				Name: "k8shell-job-a", ResourceVersion: "1",
+				Labels: map[string]string{"k8shell.io/job-id": "a", LabelExpires: "never"},
+			}
+			return true, &corev1.ConfigMapList{Items: []corev1.ConfigMap{{
+				ObjectMeta: meta,
+				Data:       map[string]string{"record": string(text)},
+			}}}, nil
+		})
+	if last, err := s.Follow(t.Context(), "a", time.Now, func(Record) {}); err != nil ||
+		last.Status != v1.JobStatusCompleted {
 		t.Errorf("%+v, %v", last, err)
 	}
 }

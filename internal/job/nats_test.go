@@ -67,19 +67,40 @@ func TestNATSIsLostAndComesBack(t *testing.T) {
 // In NATS each warning has an entry. Where it cannot be used the command ends as it would have, soon; the record is
 // in the cluster, folded, and one warning says why.
 func TestRecordWithoutNATS(t *testing.T) {
-	limited := &server.User{Username: "berth", Password: hush, Permissions: &server.Permissions{Publish: &server.SubjectPermission{Allow: []string{"x"}}}}
+	limited := &server.User{
+		Username: "berth", Password: hush,
+		Permissions: &server.Permissions{Publish: &server.SubjectPermission{Allow: []string{"x"}}},
+	}
 	for name, c := range map[string]struct {
 		server func(*server.Options)
 		config store.NATSConfig
 		code   fault.Code // none where it works
 		says   string
 	}{
-		"it works":       {nil, store.NATSConfig{}, "", ""},
-		"wrong password": {func(o *server.Options) { o.Username, o.Password = "berth", "another" }, store.NATSConfig{User: "berth", Password: hush}, fault.Unauthenticated, "jobs.nats.password"},
-		"no such file":   {nil, store.NATSConfig{Credentials: "/none"}, fault.InvalidArgument, "jobs.nats.credentials cannot be used"},
-		"not allowed":    {func(o *server.Options) { o.Users = []*server.User{limited} }, store.NATSConfig{User: "berth", Password: hush}, fault.PermissionDenied, "the bucket " + Bucket},
-		"no JetStream":   {func(o *server.Options) { o.JetStream = false }, store.NATSConfig{}, fault.Unavailable, "has no JetStream"},
-		"away":           {nil, store.NATSConfig{URL: "nats://127.0.0.1:1"}, fault.Unavailable, "jobs.nats.url"},
+		"it works": {nil, store.NATSConfig{}, "", ""},
+		"wrong password": {
+			func(o *server.Options) { o.Username, o.Password = "berth", "another" },
+			store.NATSConfig{User: "berth", Password: hush},
+			fault.Unauthenticated, "jobs.nats.password",
+		},
+		"no such file": {
+			nil,
+			store.NATSConfig{Credentials: "/none"},
+			fault.InvalidArgument,
+			"jobs.nats.credentials cannot be used",
+		},
+		"not allowed": {
+			func(o *server.Options) { o.Users = []*server.User{limited} },
+			store.NATSConfig{User: "berth", Password: hush},
+			fault.PermissionDenied, "the bucket " + Bucket,
+		},
+		"no JetStream": {
+			func(o *server.Options) { o.JetStream = false },
+			store.NATSConfig{},
+			fault.Unavailable,
+			"has no JetStream",
+		},
+		"away": {nil, store.NATSConfig{URL: "nats://127.0.0.1:1"}, fault.Unavailable, "jobs.nats.url"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.config.URL == "" {
@@ -105,12 +126,14 @@ func TestRecordWithoutNATS(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.code == "" {
-				if got, err := get(t.Context(), stores.nats, "a"); problem != nil || err != nil || got.Status != v1.JobStatusCompleted || len(got.Events) != 5 || len(waiting) != 0 {
+				if got, err := get(t.Context(), stores.nats, "a"); problem != nil || err != nil ||
+					got.Status != v1.JobStatusCompleted || len(got.Events) != 5 || len(waiting) != 0 {
 					t.Errorf("%v; %v: %+v, %d in the cluster", problem, err, got, len(waiting))
 				}
 				return
 			}
-			if fault.CodeOf(problem) != c.code || !strings.Contains(fmt.Sprint(problem), c.says) || len(waiting) != 1 || waiting[0].Status != v1.JobStatusCompleted || len(waiting[0].Events) != 3 {
+			if fault.CodeOf(problem) != c.code || !strings.Contains(fmt.Sprint(problem), c.says) || len(waiting) != 1 ||
+				waiting[0].Status != v1.JobStatusCompleted || len(waiting[0].Events) != 3 {
 				t.Errorf("%v, want %s: %q; in the cluster are %+v", problem, c.code, c.says, waiting)
 			}
 			if shown := fmt.Sprintf("%v %+v %#v", problem, problem, problem); strings.Contains(shown, hush) {

@@ -39,7 +39,8 @@ func TestOpen(t *testing.T) {
 			if p.Exists || (err != nil) != (c.nats && !c.keepsKnown) || (p.Address != "") != c.nats {
 				t.Errorf("%+v: NATS is %+v, %v", c.config, p, err)
 			}
-			if keep, known := s.Retention(t.Context()); keep != c.keep || known != c.keepsKnown || s.cluster.Namespace != "team" {
+			if keep, known := s.Retention(t.Context()); keep != c.keep || known != c.keepsKnown ||
+				s.cluster.Namespace != "team" {
 				t.Errorf("%+v: kept for %s, %t", c.config, keep, known)
 			}
 		}

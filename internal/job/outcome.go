@@ -87,7 +87,8 @@ func (r Record) Err(now time.Time) error {
 	case state == v1.JobSucceeded || state == v1.JobCreated || state == v1.JobRunning:
 		return nil
 	case r.Status != v1.JobStatusCompleted:
-		return fault.New(fault.Unavailable, "job %s was interrupted: no command has worked on it since %s", r.ID, r.UpdatedAt.UTC().Format(time.RFC3339)).
+		return fault.New(fault.Unavailable, "job %s was interrupted: no command has worked on it since %s", r.ID,
+			r.UpdatedAt.UTC().Format(time.RFC3339)).
 			WithHint("provision the workspace again: that continues the job or starts another")
 	}
 	result, _ := last(r.Events, isResult)

@@ -42,7 +42,8 @@ func TestStageOf(t *testing.T) {
 func TestSilence(t *testing.T) {
 	r := Record{Status: v1.JobStatusRunning, UpdatedAt: at(0)}
 	for age, want := range map[time.Duration]v1.JobState{
-		0: v1.JobRunning, time.Minute: v1.JobRunning, time.Minute + time.Millisecond: v1.JobInterrupted, -time.Hour: v1.JobRunning,
+		0: v1.JobRunning, time.Minute: v1.JobRunning, time.Minute + time.Millisecond: v1.JobInterrupted,
+		-time.Hour: v1.JobRunning,
 	} {
 		if got := r.State(at(0).Add(age)); got != want {
 			t.Errorf("after %s: %s, want %s", age, got, want)
@@ -53,7 +54,10 @@ func TestSilence(t *testing.T) {
 // The error of a job says what its record says: the result, or the last stage.
 func TestErr(t *testing.T) {
 	result := func(code fault.Code, message string) []v1.JobEvent {
-		return []v1.JobEvent{{Type: v1.JobEventStatus, Message: "Failed: x"}, {Type: v1.JobEventProgress, ObjectName: resultName, Status: string(code), Message: message}}
+		return []v1.JobEvent{
+			{Type: v1.JobEventStatus, Message: "Failed: x"},
+			{Type: v1.JobEventProgress, ObjectName: resultName, Status: string(code), Message: message},
+		}
 	}
 	for want, r := range map[string]Record{
 		"FAILED job a: no such image": {Events: result(fault.Failed, "no such image"), Status: v1.JobStatusCompleted},
@@ -82,7 +86,8 @@ func TestErr(t *testing.T) {
 func TestDocument(t *testing.T) {
 	far := time.FixedZone("far", 3600)
 	r := Record{
-		ID: "a", WorkspaceName: "alice-1", UserString: "alice~dev", Username: "alice", Status: v1.JobStatusRunning, CreatedAt: at(0).In(far), UpdatedAt: at(5).In(far),
+		ID: "a", WorkspaceName: "alice-1", UserString: "alice~dev", Username: "alice", Status: v1.JobStatusRunning,
+		CreatedAt: at(0).In(far), UpdatedAt: at(5).In(far),
 		Blueprint: "dev", Node: "node-1", Image: "dev:v1", Cause: "CrashLoop",
 		Events: []v1.JobEvent{
 			{ID: "1", Type: v1.JobEventStatus, Timestamp: at(1).In(far), BeganAt: at(0).In(far), Message: "Pulling"},
@@ -90,7 +95,8 @@ func TestDocument(t *testing.T) {
 		},
 	}
 	want := v1.Job{
-		ID: "a", WorkspaceName: "alice-1", UserString: "alice~dev", Username: "alice", Status: v1.JobStatusRunning, State: v1.JobRunning, Stage: v1.StagePulling,
+		ID: "a", WorkspaceName: "alice-1", UserString: "alice~dev", Username: "alice", Status: v1.JobStatusRunning,
+		State: v1.JobRunning, Stage: v1.StagePulling,
 		CreatedAt: at(0), UpdatedAt: at(5), Blueprint: "dev", Node: "node-1", Image: "dev:v1", Cause: "CrashLoop",
 		Events: []v1.JobEvent{
 			{ID: "1", Type: v1.JobEventStatus, Timestamp: at(1), BeganAt: at(0), Message: "Pulling"},
@@ -103,9 +109,13 @@ func TestDocument(t *testing.T) {
 		t.Errorf("running (-want +got):\n%s", diff)
 	}
 	r.Status, r.FinishedAt = v1.JobStatusCompleted, new(at(7).In(far))
-	r.Events = append(r.Events, v1.JobEvent{ID: "3", Type: v1.JobEventProgress, Timestamp: at(7), ObjectName: resultName, Status: StatusOK})
+	r.Events = append(r.Events, v1.JobEvent{
+		ID: "3", Type: v1.JobEventProgress, Timestamp: at(7), ObjectName: resultName,
+		Status: StatusOK,
+	})
 	got := r.Document(at(3600))
-	if got.State != v1.JobCreated || got.Code != "" || !got.FinishedAt.Equal(at(7)) || got.FinishedAt.Location() != time.UTC {
+	if got.State != v1.JobCreated || got.Code != "" || !got.FinishedAt.Equal(at(7)) ||
+		got.FinishedAt.Location() != time.UTC {
 		t.Errorf("completed: %+v", got)
 	}
 	if r.Events[0].Timestamp.Location() != far || r.Events[0].BeganAt.Location() != far {

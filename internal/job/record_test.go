@@ -17,11 +17,17 @@ var start = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
 func stage(second int, s v1.Stage, message string) v1.Event {
-	return v1.Event{At: at(second), Workspace: "alice-1", Stage: &v1.Snapshot{Stage: s, Status: s.Status(), Message: message}}
+	return v1.Event{
+		At: at(second), Workspace: "alice-1",
+		Stage: &v1.Snapshot{Stage: s, Status: s.Status(), Message: message},
+	}
 }
 
 func object(second int, reason, message string, count int) v1.Event {
-	return v1.Event{At: at(second), Object: &v1.ObjectEvent{Object: "pod/alice-1", Type: "Normal", Reason: reason, Message: message, Count: count}}
+	return v1.Event{
+		At:     at(second),
+		Object: &v1.ObjectEvent{Object: "pod/alice-1", Type: "Normal", Reason: reason, Message: message, Count: count},
+	}
 }
 
 func fold(events ...v1.Event) (r Record) {
@@ -35,7 +41,8 @@ func fold(events ...v1.Event) (r Record) {
 
 func lines(r Record) (lines []string) {
 	for _, e := range r.Events {
-		lines = append(lines, fmt.Sprintf("%s %s %s|%s|%s|%s", e.ID, e.Timestamp.Format("05"), e.Type, e.ObjectName, e.Status, e.Message))
+		lines = append(lines, fmt.Sprintf("%s %s %s|%s|%s|%s", e.ID, e.Timestamp.Format("05"), e.Type, e.ObjectName,
+			e.Status, e.Message))
 	}
 	return lines
 }
@@ -51,22 +58,40 @@ func TestFold(t *testing.T) {
 		want   []string
 	}{
 		"stages are kept, each": {
-			[]v1.Event{stage(0, v1.StageScheduling, ""), stage(1, v1.StageStarting, ""), stage(2, v1.StageScheduling, ""), stage(3, v1.StageRunning, "ready")},
+			[]v1.Event{
+				stage(0, v1.StageScheduling, ""), stage(1, v1.StageStarting, ""), stage(2, v1.StageScheduling, ""),
+				stage(3, v1.StageRunning, "ready"),
+			},
 			[]string{
 				"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 01 status|pod/alice-1|Provisioning|Starting",
 				"3 02 status|pod/alice-1|Provisioning|Scheduling", "4 03 status|pod/alice-1|Running|Running: ready",
 			},
 		},
 		"a reading that says the same is not": {
-			[]v1.Event{stage(0, v1.StagePulling, "dev:1"), stage(1, v1.StagePulling, "dev:1"), stage(2, v1.StagePulling, "dev:2")},
+			[]v1.Event{
+				stage(0, v1.StagePulling, "dev:1"), stage(1, v1.StagePulling, "dev:1"),
+				stage(2, v1.StagePulling, "dev:2"),
+			},
 			[]string{"1 00 status|pod/alice-1|Pulling|Pulling: dev:1", "2 02 status|pod/alice-1|Pulling|Pulling: dev:2"},
 		},
 		"a cause says more than a message": {
-			[]v1.Event{{At: at(1), Workspace: "alice-1", Stage: &v1.Snapshot{Stage: v1.StageFailed, Status: v1.StatusFailing, Message: "x", Cause: &v1.Cause{Message: "no such image"}}}},
+			[]v1.Event{{
+				At: at(1), Workspace: "alice-1",
+				Stage: &v1.Snapshot{
+					Stage: v1.StageFailed, Status: v1.StatusFailing, Message: "x",
+					Cause: &v1.Cause{Message: "no such image"},
+				},
+			}},
 			[]string{"1 01 status|pod/alice-1|Failing|Failed: no such image"},
 		},
 		"a cause that only a person can change": {
-			[]v1.Event{{At: at(1), Workspace: "alice-1", Stage: &v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Cause: &v1.Cause{Message: "no node", Stuck: true}}}},
+			[]v1.Event{{
+				At: at(1), Workspace: "alice-1",
+				Stage: &v1.Snapshot{
+					Stage: v1.StageScheduling, Status: v1.StatusProvisioning,
+					Cause: &v1.Cause{Message: "no node", Stuck: true},
+				},
+			}},
 			[]string{"1 01 status|pod/alice-1|Provisioning|Scheduling: no node (this will not resolve by itself)"},
 		},
 		"init scripts when they have ended": {
@@ -75,11 +100,17 @@ func TestFold(t *testing.T) {
 				{At: at(2), Script: &v1.Script{Name: "one", State: v1.ScriptFailed, ExitCode: new(3)}},
 				{At: at(3), Script: &v1.Script{Name: "two", State: v1.ScriptDone}},
 			},
-			[]string{"1 02 progress|initscript/one|failed|init script failed with exit code 3", "2 03 progress|initscript/two|done|init script"},
+			[]string{
+				"1 02 progress|initscript/one|failed|init script failed with exit code 3",
+				"2 03 progress|initscript/two|done|init script",
+			},
 		},
 		"events that are alike are counted as Kubernetes does": {
 			[]v1.Event{backOff(0, "10s", 1), object(1, "Pulled", "in 1.5s", 1), backOff(20, "20s", 4)},
-			[]string{"1 00 event|pod/alice-1|Warning|BackOff: back-off 20s (x4 over 20s)", "2 01 event|pod/alice-1|Normal|Pulled: in 1.5s"},
+			[]string{
+				"1 00 event|pod/alice-1|Warning|BackOff: back-off 20s (x4 over 20s)",
+				"2 01 event|pod/alice-1|Normal|Pulled: in 1.5s",
+			},
 		},
 		"another event of the same kind is one more": {
 			[]v1.Event{object(0, "Pulled", "in 1.5s", 1), object(9, "Pulled", "in 2.5s", 1)},
@@ -111,7 +142,8 @@ func TestFold(t *testing.T) {
 func TestUsesNATS(t *testing.T) {
 	set := store.NATSConfig{URL: "nats://nats.example.com"}
 	for kind, want := range map[StoreKind][2]bool{
-		"": {false, true}, StoreAuto: {false, true}, StoreNATS: {true, true}, StoreCluster: {false, false}, StoreNone: {false, false},
+		"": {false, true}, StoreAuto: {false, true}, StoreNATS: {true, true}, StoreCluster: {false, false},
+		StoreNone: {false, false},
 	} {
 		if got := (Config{Store: kind}).UsesNATS(); got != want[0] {
 			t.Errorf("%q, nothing configured: %t", kind, got)
@@ -127,16 +159,20 @@ func TestUsesNATS(t *testing.T) {
 func TestApart(t *testing.T) {
 	r := Record{apart: true}
 	for _, e := range []v1.Event{
-		stage(0, v1.StageScheduling, ""), stage(1, v1.StageScheduling, ""), warned(2, 1), stage(3, v1.StagePulling, ""), warned(4, 3),
-		object(5, "Pulled", "in 1.5s", 1), object(6, "Pulled", "in 2.5s", 1), stage(7, v1.StageScheduling, ""), warned(8, 3), stage(9, v1.StageRunning, ""),
+		stage(0, v1.StageScheduling, ""), stage(1, v1.StageScheduling, ""), warned(2, 1), stage(3, v1.StagePulling, ""),
+		warned(4, 3),
+		object(5, "Pulled", "in 1.5s", 1), object(6, "Pulled", "in 2.5s", 1), stage(7, v1.StageScheduling, ""),
+		warned(8, 3), stage(9, v1.StageRunning, ""),
 	} {
 		if entry, repeat, ok := entryOf(e); ok {
 			r = r.add(entry, repeat)
 		}
 	}
 	want := []string{
-		"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 02 event|pod/alice-1|Warning|BackOff: back-off 10s", "3 03 status|pod/alice-1|Pulling|Pulling",
-		"4 04 event|pod/alice-1|Warning|BackOff: back-off 10s (x3)", "5 05 event|pod/alice-1|Normal|Pulled: in 1.5s", "6 06 event|pod/alice-1|Normal|Pulled: in 2.5s (x2)",
+		"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 02 event|pod/alice-1|Warning|BackOff: back-off 10s",
+		"3 03 status|pod/alice-1|Pulling|Pulling",
+		"4 04 event|pod/alice-1|Warning|BackOff: back-off 10s (x3)", "5 05 event|pod/alice-1|Normal|Pulled: in 1.5s",
+		"6 06 event|pod/alice-1|Normal|Pulled: in 2.5s (x2)",
 		"7 07 status|pod/alice-1|Provisioning|Scheduling", "8 09 status|pod/alice-1|Running|Running",
 	}
 	if got := lines(r); !slices.Equal(got, want) {
@@ -149,8 +185,10 @@ func TestApart(t *testing.T) {
 		t.Errorf("taken over:\n%s", strings.Join(got, "\n"))
 	}
 	want = []string{
-		"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 02 event|pod/alice-1|Warning|BackOff: back-off 10s (x3 over 2s)", "3 03 status|pod/alice-1|Pulling|Pulling",
-		"4 05 event|pod/alice-1|Normal|Pulled: in 2.5s (x2 over 1s)", "5 07 status|pod/alice-1|Provisioning|Scheduling", "6 09 status|pod/alice-1|Running|Running",
+		"1 00 status|pod/alice-1|Provisioning|Scheduling",
+		"2 02 event|pod/alice-1|Warning|BackOff: back-off 10s (x3 over 2s)", "3 03 status|pod/alice-1|Pulling|Pulling",
+		"4 05 event|pod/alice-1|Normal|Pulled: in 2.5s (x2 over 1s)", "5 07 status|pod/alice-1|Provisioning|Scheduling",
+		"6 09 status|pod/alice-1|Running|Running",
 	}
 	if got := lines(r.folded()); !slices.Equal(got, want) {
 		t.Errorf("folded:\n%s", strings.Join(got, "\n"))
@@ -158,7 +196,10 @@ func TestApart(t *testing.T) {
 }
 
 func warned(second, count int) v1.Event {
-	return v1.Event{At: at(second), Warning: &v1.Warning{Object: "pod/alice-1", Reason: "BackOff", Message: "back-off 10s", Count: count}}
+	return v1.Event{
+		At:      at(second),
+		Warning: &v1.Warning{Object: "pod/alice-1", Reason: "BackOff", Message: "back-off 10s", Count: count},
+	}
 }
 
 // A run that takes over a job sees the same events again.
@@ -166,7 +207,10 @@ func TestAfter(t *testing.T) {
 	earlier := fold(stage(0, v1.StageScheduling, ""), object(1, "Created", "it", 3))
 	later := fold(object(1, "Created", "it", 3), stage(5, v1.StageScheduling, ""), stage(6, v1.StageRunning, ""))
 	earlier.ID, later.ID, later.Status = "x", "x", v1.JobStatusRunning
-	want := []string{"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 01 event|pod/alice-1|Normal|Created: it (x3)", "3 06 status|pod/alice-1|Running|Running"}
+	want := []string{
+		"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 01 event|pod/alice-1|Normal|Created: it (x3)",
+		"3 06 status|pod/alice-1|Running|Running",
+	}
 	if got := lines(later.After(earlier)); !slices.Equal(got, want) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
@@ -182,7 +226,10 @@ func TestFit(t *testing.T) {
 		r = r.add(v1.JobEvent{Type: v1.JobEventKubernetes, ObjectName: letters, Timestamp: at(i), Message: long}, oneMore)
 		if i%100 == 0 {
 			changes++
-			r = r.add(v1.JobEvent{Type: v1.JobEventStatus, Timestamp: at(i), Message: []string{"Scheduling", "Starting"}[changes%2]}, oneMore)
+			r = r.add(v1.JobEvent{
+				Type: v1.JobEventStatus, Timestamp: at(i),
+				Message: []string{"Scheduling", "Starting"}[changes%2],
+			}, oneMore)
 		}
 		if i%50 == 0 {
 			r = r.Fit(MaxSize)
@@ -219,7 +266,8 @@ func TestFit(t *testing.T) {
 // The stored form is a contract.
 func TestJSON(t *testing.T) {
 	r := fold(stage(0, v1.StageRunning, "ready"))
-	r.ID, r.WorkspaceName, r.Username, r.Status, r.CreatedAt, r.UpdatedAt = "5f0c", "alice-1", "alice", v1.JobStatusRunning, at(0), at(1)
+	r.ID, r.WorkspaceName, r.Username, r.Status, r.CreatedAt, r.UpdatedAt = "5f0c", "alice-1", "alice",
+		v1.JobStatusRunning, at(0), at(1)
 	text, err := r.Encode()
 	want := `{"id":"5f0c","workspaceName":"alice-1","username":"alice","status":"running","createdAt":"2026-11-20T12:00:00Z",` +
 		`"updatedAt":"2026-11-20T12:00:01Z","finishedAt":null,"events":[{"id":"1","type":"status","timestamp":"2026-11-20T12:00:00Z",` +
@@ -235,23 +283,36 @@ func TestJSON(t *testing.T) {
 
 func TestState(t *testing.T) {
 	completed := func(code string) Record {
-		return Record{Status: v1.JobStatusCompleted, UpdatedAt: at(0), Events: []v1.JobEvent{{Type: v1.JobEventProgress, ObjectName: resultName, Status: code, Message: "why"}}}
+		return Record{
+			Status: v1.JobStatusCompleted, UpdatedAt: at(0),
+			Events: []v1.JobEvent{{Type: v1.JobEventProgress, ObjectName: resultName, Status: code, Message: "why"}},
+		}
 	}
 	starting := func(r Record) Record {
 		return r.append(v1.JobEvent{Type: v1.JobEventStatus, Message: "Scheduling"})
 	}
 	foreign := func(status, message string) Record {
-		return Record{Status: v1.JobStatusCompleted, Events: []v1.JobEvent{{Type: v1.JobEventStatus, Status: status, Message: message}}}
+		return Record{
+			Status: v1.JobStatusCompleted,
+			Events: []v1.JobEvent{{Type: v1.JobEventStatus, Status: status, Message: message}},
+		}
 	}
 	for name, c := range map[string]struct {
 		r    Record
 		want v1.JobState
 		code fault.Code
 	}{
-		"running":                     {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590)}, v1.JobRunning, ""},
-		"no sign of life":             {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3500)}, v1.JobInterrupted, fault.Unavailable},
-		"ready":                       {completed(StatusOK), v1.JobSucceeded, ""},
-		"of a run that was killed":    {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590), abandoned: true}, v1.JobInterrupted, fault.Unavailable},
+		"running": {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590)}, v1.JobRunning, ""},
+		"no sign of life": {
+			Record{Status: v1.JobStatusRunning, UpdatedAt: at(3500)},
+			v1.JobInterrupted,
+			fault.Unavailable,
+		},
+		"ready": {completed(StatusOK), v1.JobSucceeded, ""},
+		"of a run that was killed": {
+			Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590), abandoned: true},
+			v1.JobInterrupted, fault.Unavailable,
+		},
 		"created, not followed":       {starting(completed(StatusOK)), v1.JobCreated, ""},
 		"failed":                      {completed("FAILED"), v1.JobFailed, fault.Failed},
 		"timed out":                   {completed("DEADLINE_EXCEEDED"), v1.JobFailed, fault.DeadlineExceeded},
@@ -273,10 +334,16 @@ func TestProblems(t *testing.T) {
 		config Config
 		want   []string
 	}{
-		"nothing":             {Config{}, nil},
-		"a URL":               {Config{NATS: store.NATSConfig{URL: "nats://a:4222,tls://b"}}, nil},
-		"all at once":         {Config{Store: "redis", Retention: "-1s", NATS: store.NATSConfig{Password: "x"}}, []string{`jobs.store "redis": must be one of`, `jobs.retention "-1s": must be a duration`, "jobs.nats.password"}},
-		"nats without NATS":   {Config{Store: StoreNATS}, []string{"jobs.store nats requires jobs.nats.url or jobs.nats.service"}},
+		"nothing": {Config{}, nil},
+		"a URL":   {Config{NATS: store.NATSConfig{URL: "nats://a:4222,tls://b"}}, nil},
+		"all at once": {
+			Config{Store: "redis", Retention: "-1s", NATS: store.NATSConfig{Password: "x"}},
+			[]string{`jobs.store "redis": must be one of`, `jobs.retention "-1s": must be a duration`, "jobs.nats.password"},
+		},
+		"nats without NATS": {
+			Config{Store: StoreNATS},
+			[]string{"jobs.store nats requires jobs.nats.url or jobs.nats.service"},
+		},
 		"a retention of less": {Config{Retention: "59s"}, []string{"jobs.retention"}},
 		"one of centuries":    {Config{Retention: "2000000h"}, []string{"jobs.retention"}},
 	} {

@@ -109,10 +109,12 @@ func withFallback(nats store.Store) *Stores {
 // forbid forbids a verb in the cluster, and counts how often it is tried.
 func forbid(s *Stores, verb string) *int {
 	tries := new(int)
-	s.cluster.Client.(*fake.Clientset).PrependReactor(verb, "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-		*tries++
-		return true, nil, apierrors.NewForbidden(corev1.Resource("configmaps"), "x", errors.New(`User "alice" cannot do that`))
-	})
+	s.cluster.Client.(*fake.Clientset).
+		PrependReactor(verb, "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+			*tries++
+			return true, nil, apierrors.NewForbidden(corev1.Resource("configmaps"), "x",
+				errors.New(`User "alice" cannot do that`))
+		})
 	return tries
 }
 
@@ -158,7 +160,8 @@ func TestRecorderOverAnOutage(t *testing.T) {
 		r.End(s.Seq(), nil)
 		s.Finish(v1.Result{Workspace: &v1.Workspace{}})
 		got := store.records["a"]
-		if !slices.Equal(stagesOf(got), threeStages) || got.Status != v1.JobStatusCompleted || got.FinishedAt == nil || r.Problem() != nil {
+		if !slices.Equal(stagesOf(got), threeStages) || got.Status != v1.JobStatusCompleted || got.FinishedAt == nil ||
+			r.Problem() != nil {
 			t.Errorf("%+v, %v", got, r.Problem())
 		}
 		if got.Events[0].ObjectName != "install" || got.code() != "" {
@@ -198,7 +201,8 @@ func TestRecorderEndsInTime(t *testing.T) {
 					t.Errorf("it took %s, want %s at most", took, c.most)
 				}
 				pending, err := list(t.Context(), stores.pending())
-				if err != nil || len(pending) != 1 || !slices.Equal(stagesOf(pending[0]), threeStages) || pending[0].code() != fault.Failed {
+				if err != nil || len(pending) != 1 || !slices.Equal(stagesOf(pending[0]), threeStages) ||
+					pending[0].code() != fault.Failed {
 					t.Fatalf("%+v, %v", pending, err)
 				}
 				if !errors.Is(r.Problem(), c.err) && !c.hang {
@@ -206,7 +210,8 @@ func TestRecorderEndsInTime(t *testing.T) {
 				}
 				store.broken(nil, false)
 				moved, err := stores.Move(t.Context())
-				if left, _ := stores.pending().List(t.Context()); moved != 1 || err != nil || len(left) != 0 || store.records["a"].ID != "a" {
+				if left, _ := stores.pending().List(t.Context()); moved != 1 || err != nil || len(left) != 0 ||
+					store.records["a"].ID != "a" {
 					t.Errorf("%d moved, %v; left are %v", moved, err, left)
 				}
 			})
@@ -227,10 +232,11 @@ func TestRecorderEndsWithOneWrite(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := &memory{delay: roundTrip}
 				stores := withFallback(store)
-				stores.cluster.Client.(*fake.Clientset).PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
-					time.Sleep(time.Hour)
-					return true, nil, errAway
-				})
+				stores.cluster.Client.(*fake.Clientset).
+					PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+						time.Sleep(time.Hour)
+						return true, nil, errAway
+					})
 				r := NewRecorder(stores, time.Now)
 				s := event.NewStream("alice-1", time.Now, r)
 				r.Begin(t.Context(), Start{ID: "a"})
@@ -317,7 +323,8 @@ func TestRecorderKeepsWhatIsCounted(t *testing.T) {
 			Containers: []v1.Container{{Name: v1.MainContainer, Image: "dev:v1"}},
 		})
 		s.Finish(v1.Result{Error: &v1.Error{Code: "FAILED"}})
-		if got := store.records["a"]; got.Blueprint != "dev" || got.Node != "node-1" || got.Image != "dev:v1" || got.Cause != "CrashLoop" {
+		if got := store.records["a"]; got.Blueprint != "dev" || got.Node != "node-1" || got.Image != "dev:v1" ||
+			got.Cause != "CrashLoop" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -326,13 +333,17 @@ func TestRecorderKeepsWhatIsCounted(t *testing.T) {
 // A job that was cut off continues in the same record.
 func TestRecorderResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &memory{records: map[string]Record{"a": {ID: "a", Status: v1.JobStatusRunning, CreatedAt: at(0), Events: []v1.JobEvent{{ID: "1", Type: v1.JobEventStatus, Message: "Scheduling", Status: "Provisioning"}}}}}
+		store := &memory{records: map[string]Record{"a": {
+			ID: "a", Status: v1.JobStatusRunning, CreatedAt: at(0),
+			Events: []v1.JobEvent{{ID: "1", Type: v1.JobEventStatus, Message: "Scheduling", Status: "Provisioning"}},
+		}}}
 		r := NewRecorder(withFallback(store), time.Now)
 		s := event.NewStream("alice-1", time.Now, r)
 		r.Begin(t.Context(), Start{ID: "a", Resumed: true})
 		reach(s, threeStages...)
 		s.Finish(v1.Result{})
-		if got := store.records["a"]; !slices.Equal(stagesOf(got), threeStages) || !got.CreatedAt.Equal(at(0)) || got.Status != v1.JobStatusCompleted {
+		if got := store.records["a"]; !slices.Equal(stagesOf(got), threeStages) || !got.CreatedAt.Equal(at(0)) ||
+			got.Status != v1.JobStatusCompleted {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -342,7 +353,10 @@ func TestRecorderResumes(t *testing.T) {
 func TestRecorderIsBounded(t *testing.T) {
 	r := NewRecorder(withFallback(nil), time.Now)
 	for i := range 3000 {
-		r.Handle(v1.Event{Object: &v1.ObjectEvent{Object: fmt.Sprintf("pod/%d", i), Message: strings.Repeat("x", maxMessage)}})
+		r.Handle(v1.Event{Object: &v1.ObjectEvent{
+			Object:  fmt.Sprintf("pod/%d", i),
+			Message: strings.Repeat("x", maxMessage),
+		}})
 	}
 	if n, most := r.record.size(), MaxSize+manyEntries*2*maxMessage; n > most {
 		t.Errorf("%d bytes, want at most %d", n, most)

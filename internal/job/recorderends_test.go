@@ -21,7 +21,10 @@ func TestRecorderBeginsAndEndsOnce(t *testing.T) {
 		r.End(0, errAway) // nothing has begun
 		r.Handle(v1.Event{Seq: 1, At: began, Progress: &v1.Progress{Message: "before"}})
 		time.Sleep(time.Minute)
-		r.Begin(t.Context(), Start{ID: "a", WorkspaceName: "alice-1", UserString: "alice/dev", Username: "alice", Namespace: "other", Blueprint: "dev"})
+		r.Begin(t.Context(), Start{
+			ID: "a", WorkspaceName: "alice-1", UserString: "alice/dev", Username: "alice",
+			Namespace: "other", Blueprint: "dev",
+		})
 		r.Begin(t.Context(), Start{ID: "b"})
 		r.Handle(v1.Event{Seq: 2, Stage: &v1.Snapshot{Stage: v1.StageScheduling}})
 		time.Sleep(time.Second)
@@ -39,8 +42,10 @@ func TestRecorderBeginsAndEndsOnce(t *testing.T) {
 			t.Fatalf("%+v, %v", all, err)
 		}
 		got := all[0]
-		if got.ID != "a" || got.WorkspaceName != "alice-1" || got.UserString != "alice/dev" || got.Username != "alice" || got.Blueprint != "dev" ||
-			!got.CreatedAt.Equal(began) || !got.FinishedAt.Equal(ended) || !got.UpdatedAt.Equal(ended) || got.Status != v1.JobStatusCompleted {
+		if got.ID != "a" || got.WorkspaceName != "alice-1" || got.UserString != "alice/dev" || got.Username != "alice" ||
+			got.Blueprint != "dev" ||
+			!got.CreatedAt.Equal(began) || !got.FinishedAt.Equal(ended) || !got.UpdatedAt.Equal(ended) ||
+			got.Status != v1.JobStatusCompleted {
 			t.Errorf("%+v", got)
 		}
 		want := []string{"before", "Scheduling", "not followed"}
@@ -63,7 +68,8 @@ func TestResultOfAJob(t *testing.T) {
 		"OK ready":         {v1.StageRunning, nil},
 		"OK not followed":  {v1.StagePulling, nil},
 		"UNAVAILABLE away": {v1.StagePulling, errAway},
-		"FAILED " + strings.Repeat("x", 1021) + "…": {v1.StageFailed, fault.New(fault.Failed, "%s", strings.Repeat("x", 2000))},
+		"FAILED " + strings.Repeat("x", 1021) +
+			"…": {v1.StageFailed, fault.New(fault.Failed, "%s", strings.Repeat("x", 2000))},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := &memory{}
@@ -74,7 +80,8 @@ func TestResultOfAJob(t *testing.T) {
 			r.End(s.Seq(), c.err)
 			s.Finish(v1.Result{})
 			entries := m.records["a"].Events
-			if last := entries[len(entries)-1]; last.Status+" "+last.Message != want || last.ObjectName != "result" || last.Type != v1.JobEventProgress {
+			if last := entries[len(entries)-1]; last.Status+" "+last.Message != want || last.ObjectName != "result" ||
+				last.Type != v1.JobEventProgress {
 				t.Errorf("%+v, want %q", last, want)
 			}
 		})

@@ -79,9 +79,11 @@ func choose(records []Record, typed string, now time.Time) (string, error) {
 	case 1:
 		return found[0].ID, nil
 	}
-	err := fault.New(fault.InvalidArgument, "%q is ambiguous: %d jobs have such an ID", typed, len(found)).WithHint("give more of the ID")
+	err := fault.New(fault.InvalidArgument, "%q is ambiguous: %d jobs have such an ID", typed, len(found)).
+		WithHint("give more of the ID")
 	for _, r := range found {
-		err.Problems = append(err.Problems, fmt.Sprintf("%s (%s, %s, %s)", r.ID, r.WorkspaceName, r.State(now), r.CreatedAt.UTC().Format(time.RFC3339)))
+		err.Problems = append(err.Problems,
+			fmt.Sprintf("%s (%s, %s, %s)", r.ID, r.WorkspaceName, r.State(now), r.CreatedAt.UTC().Format(time.RFC3339)))
 	}
 	return "", err
 }

@@ -20,12 +20,24 @@ func TestShortIDs(t *testing.T) {
 		ids  []string
 		want map[string]string
 	}{
-		"none":                  {nil, map[string]string{}},
-		"seven characters":      {[]string{"5f0c1a52-9d7b", "9b0c1a52-9d7b"}, map[string]string{"5f0c1a52-9d7b": "5f0c1a5", "9b0c1a52-9d7b": "9b0c1a5"}},
-		"as many as it takes":   {[]string{"5f0c1a52-9d7b", "5f0c1a52-9e7b"}, map[string]string{"5f0c1a52-9d7b": "5f0c1a52-9d", "5f0c1a52-9e7b": "5f0c1a52-9e"}},
-		"in any order":          {[]string{"5f0c1a52-9d7b", "9b0c1a52-9d7b", "5f0c1a52-9e7b"}, map[string]string{"5f0c1a52-9d7b": "5f0c1a52-9d", "9b0c1a52-9d7b": "9b0c1a5", "5f0c1a52-9e7b": "5f0c1a52-9e"}},
-		"a short one stays":     {[]string{"x", "y"}, map[string]string{"x": "x", "y": "y"}},
-		"one begins as another": {[]string{"5f0c1a5", "5f0c1a52"}, map[string]string{"5f0c1a5": "5f0c1a5", "5f0c1a52": "5f0c1a52"}},
+		"none": {nil, map[string]string{}},
+		"seven characters": {
+			[]string{"5f0c1a52-9d7b", "9b0c1a52-9d7b"},
+			map[string]string{"5f0c1a52-9d7b": "5f0c1a5", "9b0c1a52-9d7b": "9b0c1a5"},
+		},
+		"as many as it takes": {
+			[]string{"5f0c1a52-9d7b", "5f0c1a52-9e7b"},
+			map[string]string{"5f0c1a52-9d7b": "5f0c1a52-9d", "5f0c1a52-9e7b": "5f0c1a52-9e"},
+		},
+		"in any order": {
+			[]string{"5f0c1a52-9d7b", "9b0c1a52-9d7b", "5f0c1a52-9e7b"},
+			map[string]string{"5f0c1a52-9d7b": "5f0c1a52-9d", "9b0c1a52-9d7b": "9b0c1a5", "5f0c1a52-9e7b": "5f0c1a52-9e"},
+		},
+		"a short one stays": {[]string{"x", "y"}, map[string]string{"x": "x", "y": "y"}},
+		"one begins as another": {
+			[]string{"5f0c1a5", "5f0c1a52"},
+			map[string]string{"5f0c1a5": "5f0c1a5", "5f0c1a52": "5f0c1a52"},
+		},
 	} {
 		if got := ShortIDs(recordsOf(c.ids...)); !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -35,11 +35,27 @@ func spans(seconds map[v1.Stage]float64) (all []v1.JobSpan) {
 
 func TestStats(t *testing.T) {
 	jobs := []v1.Job{
-		{Username: "alice", Node: "a", Image: "one", Blueprint: "dev", State: v1.JobSucceeded, CreatedAt: at(0), FinishedAt: at(20), Timeline: spans(map[v1.Stage]float64{v1.StageScheduling: 1, v1.StagePulling: 12})},
-		{Username: "bob", Node: "b", Image: "one", Blueprint: "dev", State: v1.JobSucceeded, CreatedAt: at(0), FinishedAt: at(4), Timeline: append(spans(map[v1.Stage]float64{v1.StageScheduling: 2}), spans(map[v1.Stage]float64{v1.StageScheduling: 1})...)},
-		{Username: "alice", Node: "a", Image: "two", Blueprint: "ml", State: v1.JobFailed, Code: "FAILED", Cause: "CrashLoop", Timeline: spans(map[v1.Stage]float64{v1.StageStarting: 9})},
+		{
+			Username: "alice", Node: "a", Image: "one", Blueprint: "dev", State: v1.JobSucceeded, CreatedAt: at(0),
+			FinishedAt: at(20), Timeline: spans(map[v1.Stage]float64{v1.StageScheduling: 1, v1.StagePulling: 12}),
+		},
+		{
+			Username: "bob", Node: "b", Image: "one", Blueprint: "dev", State: v1.JobSucceeded, CreatedAt: at(0),
+			FinishedAt: at(4), Timeline: append(spans(map[v1.Stage]float64{v1.StageScheduling: 2}),
+				spans(map[v1.Stage]float64{v1.StageScheduling: 1})...),
+		},
+		{
+			Username: "alice", Node: "a", Image: "two", Blueprint: "ml", State: v1.JobFailed, Code: "FAILED",
+			Cause: "CrashLoop", Timeline: spans(map[v1.Stage]float64{v1.StageStarting: 9}),
+		},
 		{Username: "carol", State: v1.JobFailed, Code: "FAILED"},
-		{Username: "alice", Blueprint: "ml", State: v1.JobRunning, Cause: "Unschedulable", Timeline: []v1.JobSpan{{Type: v1.JobSpanStage, Name: "Scheduling", State: v1.StepBegun}, {Type: v1.JobSpanStep, Name: "install", Seconds: 7, State: v1.StepEnded}}},
+		{
+			Username: "alice", Blueprint: "ml", State: v1.JobRunning, Cause: "Unschedulable",
+			Timeline: []v1.JobSpan{
+				{Type: v1.JobSpanStage, Name: "Scheduling", State: v1.StepBegun},
+				{Type: v1.JobSpanStep, Name: "install", Seconds: 7, State: v1.StepEnded},
+			},
+		},
 		{Username: "alice", Node: "a", Image: "two", Blueprint: "ml", State: v1.JobFailed, Cause: "CrashLoop"},
 		{Username: "alice", Blueprint: "ml", State: v1.JobCreated},
 		{Username: "alice", Blueprint: "ml", State: v1.JobInterrupted},

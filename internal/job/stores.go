@@ -202,7 +202,9 @@ func list(ctx context.Context, from store.Store) (records []Record, err error) {
 
 // Follow calls show with a record as it grows, until the job has ended or no command
 // works on it any more, and returns the last one.
-func (s *Stores) Follow(ctx context.Context, id string, now func() time.Time, show func(Record)) (last Record, err error) {
+func (s *Stores) Follow(ctx context.Context, id string, now func() time.Time, show func(Record)) (last Record,
+	err error,
+) {
 	if r, err := s.Get(ctx, id); err == nil && r.abandoned {
 		show(r)
 		return r, nil

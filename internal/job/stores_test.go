@@ -22,7 +22,10 @@ func TestConfigMapOfARecord(t *testing.T) {
 	s := configMaps(fake.NewClientset(), "team", Retention, func() time.Time { return at(0) })
 	r := Record{ID: "5f0c", WorkspaceName: "alice-1"}
 	for i := range 2000 {
-		r.Events = append(r.Events, v1.JobEvent{ID: string(rune('a' + i%26)), Type: v1.JobEventKubernetes, ObjectName: "x", Message: strings.Repeat("y", 1000)})
+		r.Events = append(r.Events, v1.JobEvent{
+			ID: string(rune('a' + i%26)), Type: v1.JobEventKubernetes, ObjectName: "x",
+			Message: strings.Repeat("y", 1000),
+		})
 	}
 	if err := put(t.Context(), s, r); err != nil {
 		t.Fatal(err)
@@ -31,7 +34,10 @@ func TestConfigMapOfARecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"k8shell.io/job-id": "5f0c", "k8shell.io/canonical-id": "alice-1", "k8shell.io/job-expires": "1795348800"}
+	want := map[string]string{
+		"k8shell.io/job-id": "5f0c", "k8shell.io/canonical-id": "alice-1",
+		"k8shell.io/job-expires": "1795348800",
+	}
 	for name, value := range want {
 		if object.Labels[name] != value {
 			t.Errorf("the label %s is %q, want %q", name, object.Labels[name], value)
@@ -47,7 +53,10 @@ func TestConfigMapOfARecord(t *testing.T) {
 func TestHowLargeARecordMayBe(t *testing.T) {
 	var r Record
 	for i := range 3000 {
-		r.Events = append(r.Events, v1.JobEvent{ID: fmt.Sprint(i), Type: v1.JobEventKubernetes, ObjectName: fmt.Sprint(i), Message: strings.Repeat("y", 500)})
+		r.Events = append(r.Events, v1.JobEvent{
+			ID: fmt.Sprint(i), Type: v1.JobEventKubernetes, ObjectName: fmt.Sprint(i),
+			Message: strings.Repeat("y", 500),
+		})
 	}
 	for most, s := range map[int]*Stores{
 		512 << 10: {cluster: configMaps(fake.NewClientset(), "team", Retention, time.Now)},
@@ -64,8 +73,9 @@ func TestHowLargeARecordMayBe(t *testing.T) {
 // only in one of them is found there.
 func TestRecordsInBothStores(t *testing.T) {
 	s := withFallback(&memory{records: map[string]Record{
-		"nats": {ID: "nats", UpdatedAt: at(5), Username: "nats"}, "cluster": {ID: "cluster", UpdatedAt: at(0), Username: "nats"},
-		"only": {ID: "only", Username: "nats"},
+		"nats":    {ID: "nats", UpdatedAt: at(5), Username: "nats"},
+		"cluster": {ID: "cluster", UpdatedAt: at(0), Username: "nats"},
+		"only":    {ID: "only", Username: "nats"},
 	}})
 	for id, second := range map[string]int{"nats": 4, "cluster": 1, "other": 0} {
 		if err := put(t.Context(), s.cluster, Record{ID: id, UpdatedAt: at(second), Username: "cluster"}); err != nil {
@@ -113,7 +123,8 @@ func TestListWithoutOneStore(t *testing.T) {
 // A record that is damaged, being moved by another command or not waiting stays.
 func TestMove(t *testing.T) {
 	nats := &memory{records: map[string]Record{
-		"newer": {ID: "newer", UpdatedAt: at(9), Username: "nats"}, "older": {ID: "older", UpdatedAt: at(0), Username: "nats"},
+		"newer": {ID: "newer", UpdatedAt: at(9), Username: "nats"},
+		"older": {ID: "older", UpdatedAt: at(0), Username: "nats"},
 	}, contested: "contested"}
 	s := withFallback(nats)
 	for _, id := range []string{"newer", "older", "new", "contested"} {

@@ -105,7 +105,10 @@ func end(s *v1.JobSpan, at time.Time, state v1.StepState) {
 // which is believed only if it has ended by the time it was reported.
 func (t *timeline) work(e v1.JobEvent) {
 	took := seconds(e.Seconds)
-	span := v1.JobSpan{Type: v1.JobSpanStep, Name: e.ObjectName, BeganAt: e.BeganAt, Seconds: took.Seconds(), State: v1.StepEnded, Message: e.Message}
+	span := v1.JobSpan{
+		Type: v1.JobSpanStep, Name: e.ObjectName, BeganAt: e.BeganAt, Seconds: took.Seconds(),
+		State: v1.StepEnded, Message: e.Message,
+	}
 	if script, ok := strings.CutPrefix(e.ObjectName, scriptPrefix); ok {
 		span.Type, span.Name = v1.JobSpanScript, script
 	}

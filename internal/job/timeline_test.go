@@ -11,7 +11,10 @@ import (
 )
 
 func warning(second int, reason, message string) v1.Event {
-	return v1.Event{At: at(second), Warning: &v1.Warning{Object: "pod/alice-1", Reason: reason, Message: message, Count: 1}}
+	return v1.Event{
+		At:      at(second),
+		Warning: &v1.Warning{Object: "pod/alice-1", Reason: reason, Message: message, Count: 1},
+	}
 }
 
 func ofContainer(second int, name, reason string) v1.Event {
@@ -44,12 +47,18 @@ func TestTimeline(t *testing.T) {
 	}{
 		"nothing": {nil, "", nil},
 		"stages, one after the other": {
-			[]v1.Event{stage(0, v1.StageScheduling, ""), stage(1, v1.StageScheduling, "waits"), stage(2, v1.StageStarting, ""), stage(9, v1.StageRunning, "")},
+			[]v1.Event{
+				stage(0, v1.StageScheduling, ""), stage(1, v1.StageScheduling, "waits"), stage(2, v1.StageStarting, ""),
+				stage(9, v1.StageRunning, ""),
+			},
 			StatusOK,
 			[]string{"stage Scheduling 0 2s ended", "stage Starting 2 7s ended"},
 		},
 		"a stage that comes back": {
-			[]v1.Event{stage(0, v1.StageStarting, ""), stage(2, v1.StagePulling, ""), stage(5, v1.StageStarting, ""), stage(6, v1.StageRunning, "")},
+			[]v1.Event{
+				stage(0, v1.StageStarting, ""), stage(2, v1.StagePulling, ""), stage(5, v1.StageStarting, ""),
+				stage(6, v1.StageRunning, ""),
+			},
 			StatusOK,
 			[]string{"stage Starting 0 2s ended", "stage Pulling 2 3s ended", "stage Starting 5 1s ended"},
 		},
@@ -89,12 +98,18 @@ func TestTimeline(t *testing.T) {
 			[]string{"stage Scheduling 0 0s begun"},
 		},
 		"steps and what they took": {
-			[]v1.Event{step(2, "identity", v1.StepBegun, 0), step(3, "identity", v1.StepEnded, 1), step(4, "install", v1.StepFailed, 0)},
+			[]v1.Event{
+				step(2, "identity", v1.StepBegun, 0), step(3, "identity", v1.StepEnded, 1),
+				step(4, "install", v1.StepFailed, 0),
+			},
 			"FAILED",
 			[]string{"step identity 2 1s ended", "step install 4 0s failed"},
 		},
 		"init scripts, by the clock of the node": {
-			[]v1.Event{scriptOf(9, "one", v1.ScriptRunning, 3, 0), scriptOf(9, "one", v1.ScriptDone, 3, 2), scriptOf(9, "two", v1.ScriptFailed, 5, 1), scriptOf(9, "three", v1.ScriptSkipped, 6, 0)},
+			[]v1.Event{
+				scriptOf(9, "one", v1.ScriptRunning, 3, 0), scriptOf(9, "one", v1.ScriptDone, 3, 2),
+				scriptOf(9, "two", v1.ScriptFailed, 5, 1), scriptOf(9, "three", v1.ScriptSkipped, 6, 0),
+			},
 			"",
 			[]string{"script one 3 2s ended", "script two 5 1s failed"},
 		},
@@ -104,22 +119,35 @@ func TestTimeline(t *testing.T) {
 			[]string{"script one 7 2s ended"},
 		},
 		"containers from their pull until they were started": {
-			[]v1.Event{ofContainer(1, "init", "Pulled"), ofContainer(2, "init", "Created"), ofContainer(2, "init", "Started"), ofContainer(3, "main", "Pulling"), ofContainer(8, "main", "Pulled"), ofContainer(9, "main", "Started"), object(9, "Scheduled", "", 1), ofContainer(10, "lost", "Started")},
+			[]v1.Event{
+				ofContainer(1, "init", "Pulled"), ofContainer(2, "init", "Created"), ofContainer(2, "init", "Started"),
+				ofContainer(3, "main", "Pulling"), ofContainer(8, "main", "Pulled"), ofContainer(9, "main", "Started"),
+				object(9, "Scheduled", "", 1), ofContainer(10, "lost", "Started"),
+			},
 			"",
 			[]string{"container init 1 1s ended", "container main 3 6s ended"},
 		},
 		"what is called as a stage": {
-			[]v1.Event{stage(0, v1.StageStarting, ""), ofContainer(1, "Starting", "Pulled"), step(2, "Starting", v1.StepEnded, 1), stage(5, v1.StageRunning, "")},
+			[]v1.Event{
+				stage(0, v1.StageStarting, ""), ofContainer(1, "Starting", "Pulled"),
+				step(2, "Starting", v1.StepEnded, 1), stage(5, v1.StageRunning, ""),
+			},
 			"",
 			[]string{"stage Starting 0 5s ended", "container Starting 1 0s begun", "step Starting 1 1s ended"},
 		},
 		"containers at the same time": {
-			[]v1.Event{ofContainer(1, "side", "Pulling"), ofContainer(2, "main", "Pulling"), ofContainer(3, "side", "Started"), ofContainer(5, "main", "Started")},
+			[]v1.Event{
+				ofContainer(1, "side", "Pulling"), ofContainer(2, "main", "Pulling"), ofContainer(3, "side", "Started"),
+				ofContainer(5, "main", "Started"),
+			},
 			"",
 			[]string{"container side 1 2s ended", "container main 2 3s ended"},
 		},
 		"warnings, where they came": {
-			[]v1.Event{stage(0, v1.StageScheduling, ""), warning(3, "FailedMount", `configmap "x" not found`), warning(9, "FailedMount", `configmap "x" not found`)},
+			[]v1.Event{
+				stage(0, v1.StageScheduling, ""), warning(3, "FailedMount", `configmap "x" not found`),
+				warning(9, "FailedMount", `configmap "x" not found`),
+			},
 			"",
 			[]string{"stage Scheduling 0 0s begun", `warning FailedMount 3 0s ended configmap "x" not found`},
 		},
@@ -149,7 +177,10 @@ func TestTimeline(t *testing.T) {
 // What other programs write into a record does not make a time that cannot be printed.
 func TestTimelineOfNonsense(t *testing.T) {
 	for _, seconds := range []float64{1e300, -1e300, 1e-300} {
-		r := Record{Events: []v1.JobEvent{{Type: v1.JobEventProgress, ObjectName: "x", Status: "ended", Timestamp: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), Seconds: seconds}}}
+		r := Record{Events: []v1.JobEvent{{
+			Type: v1.JobEventProgress, ObjectName: "x", Status: "ended",
+			Timestamp: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), Seconds: seconds,
+		}}}
 		for _, s := range r.timeline() {
 			if _, err := s.BeganAt.MarshalJSON(); err != nil || s.Seconds < 0 {
 				t.Errorf("%g: %v, %v", seconds, s, err)
@@ -167,17 +198,23 @@ func TestRecordKnowsTheWorkspace(t *testing.T) {
 		return e
 	}
 	r := Record{Blueprint: "dev"}
-	for _, e := range []v1.Event{reading("node-1", nil), reading("", &v1.Cause{Code: "Unschedulable", Tentative: true}), object(2, "Scheduled", "", 1)} {
+	for _, e := range []v1.Event{
+		reading("node-1", nil), reading("", &v1.Cause{Code: "Unschedulable", Tentative: true}),
+		object(2, "Scheduled", "", 1),
+	} {
 		r = r.seen(e)
 	}
 	if r.Node != "node-1" || r.Image != "dev:v1" || r.Cause != "" {
 		t.Errorf("%+v", r)
 	}
 	r = r.seen(reading("", &v1.Cause{Code: "CrashLoop"}))
-	if d := r.Document(at(9)); d.Blueprint != "dev" || d.Node != "node-1" || d.Image != "dev:v1" || d.Cause != "CrashLoop" {
+	if d := r.Document(at(9)); d.Blueprint != "dev" || d.Node != "node-1" || d.Image != "dev:v1" ||
+		d.Cause != "CrashLoop" {
 		t.Errorf("%+v", d)
 	}
-	if r = (Record{Cause: "Unschedulable"}).After(Record{ID: "a", Blueprint: "dev", Node: "node-1", Cause: "CrashLoop"}); r.Node != "node-1" || r.Blueprint != "dev" || r.Cause != "Unschedulable" {
+	if r = (Record{Cause: "Unschedulable"}).
+		After(Record{ID: "a", Blueprint: "dev", Node: "node-1", Cause: "CrashLoop"}); r.Node != "node-1" ||
+		r.Blueprint != "dev" || r.Cause != "Unschedulable" {
 		t.Errorf("continued: %+v", r)
 	}
 }

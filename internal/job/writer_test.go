@@ -58,7 +58,10 @@ func TestWhenItIsWritten(t *testing.T) {
 			reach(s, threeStages...)
 			time.Sleep(time.Second)
 		}, "0s 1.2s"},
-		"it is away": {errAway, func(*timed, *event.Stream) { time.Sleep(4 * time.Second) }, "0s 250ms 750ms 1.75s 2.75s 3.75s"},
+		"it is away": {
+			errAway, func(*timed, *event.Stream) { time.Sleep(4 * time.Second) },
+			"0s 250ms 750ms 1.75s 2.75s 3.75s",
+		},
 		"it is away twice": {errAway, func(m *timed, s *event.Stream) {
 			time.Sleep(time.Second)
 			m.broken(nil, false)
@@ -73,7 +76,10 @@ func TestWhenItIsWritten(t *testing.T) {
 			reach(s, v1.StageScheduling)
 			time.Sleep(5 * time.Second)
 		}, "0s 1.2s 3.45s 5.95s"},
-		"it is not allowed": {fault.New(fault.PermissionDenied, "no"), func(*timed, *event.Stream) { time.Sleep(time.Minute) }, "0s"},
+		"it is not allowed": {
+			fault.New(fault.PermissionDenied, "no"),
+			func(*timed, *event.Stream) { time.Sleep(time.Minute) }, "0s",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -116,11 +122,20 @@ func TestProblemAtTheEnd(t *testing.T) {
 		only          bool // there is no NATS
 		want          string
 	}{
-		"all is well":              {true, true, false, ""},
-		"NATS alone":               {true, false, false, ""},
-		"NATS does not answer":     {false, true, false, "UNAVAILABLE the job record is in the cluster until a command reaches NATS: there was no answer in time"},
-		"NATS is away":             {false, true, false, "UNAVAILABLE the job record is in the cluster until a command reaches NATS: away"},
-		"neither":                  {false, false, false, "UNAVAILABLE the job record was not written: away; nor into the cluster: you"},
+		"all is well": {true, true, false, ""},
+		"NATS alone":  {true, false, false, ""},
+		"NATS does not answer": {
+			false, true, false,
+			"UNAVAILABLE the job record is in the cluster until a command reaches NATS: there was no answer in time",
+		},
+		"NATS is away": {
+			false, true, false,
+			"UNAVAILABLE the job record is in the cluster until a command reaches NATS: away",
+		},
+		"neither": {
+			false, false, false,
+			"UNAVAILABLE the job record was not written: away; nor into the cluster: you",
+		},
 		"the cluster":              {true, true, true, ""},
 		"the cluster is forbidden": {true, false, true, "PERMISSION_DENIED the job record was not written: you"},
 	} {
@@ -175,10 +190,11 @@ func TestRecorderResumesOnceItCanRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		reads, since := 0, time.Now()
-		stores.cluster.Client.(*fake.Clientset).PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-			reads++
-			return time.Since(since) < time.Second, nil, errAway
-		})
+		stores.cluster.Client.(*fake.Clientset).
+			PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+				reads++
+				return time.Since(since) < time.Second, nil, errAway
+			})
 		r := NewRecorder(stores, time.Now)
 		s := event.NewStream("alice-1", time.Now, r)
 		r.Begin(t.Context(), Start{ID: "a", WorkspaceName: "alice-1", Resumed: true})
@@ -190,7 +206,8 @@ func TestRecorderResumesOnceItCanRead(t *testing.T) {
 		reach(s, v1.StageRunning)
 		s.Finish(v1.Result{})
 		got, err := get(t.Context(), stores.cluster, "a")
-		if err != nil || !slices.Equal(stagesOf(got), []v1.Stage{v1.StageScheduling, v1.StageRunning}) || !got.CreatedAt.Equal(at(0)) {
+		if err != nil || !slices.Equal(stagesOf(got), []v1.Stage{v1.StageScheduling, v1.StageRunning}) ||
+			!got.CreatedAt.Equal(at(0)) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if reads != 4+1 { // three that fail, the one that does not, and that of this test

@@ -42,7 +42,9 @@ func (c *Client) Close() {
 
 // NewClient reads the kubeconfig that the flags name. It sends no request. waiting is
 // told what a request has been waiting for when that is long; it may be nil.
-func NewClient(flags genericclioptions.RESTClientGetter, userAgent string, waiting func(what string) (over func())) (*Client, error) {
+func NewClient(flags genericclioptions.RESTClientGetter, userAgent string,
+	waiting func(what string) (over func()),
+) (*Client, error) {
 	loader := flags.ToRawKubeConfigLoader()
 	namespace, _, err := loader.Namespace()
 	if err != nil {
@@ -106,7 +108,8 @@ func configured(loader clientcmd.ClientConfig) (clientcmdapi.Config, error) {
 		return raw, configFault(err)
 	}
 	config, err := loader.ClientConfig()
-	if len(raw.Clusters) > 0 || err != nil || os.Getenv("KUBERNETES_SERVICE_HOST") != "" || config.Host != clientcmd.ClusterDefaults.Server {
+	if len(raw.Clusters) > 0 || err != nil || os.Getenv("KUBERNETES_SERVICE_HOST") != "" ||
+		config.Host != clientcmd.ClusterDefaults.Server {
 		return raw, nil //nolint:nilerr // the caller meets other errors itself
 	}
 	files := strings.Join(loader.ConfigAccess().GetLoadingPrecedence(), ", ")
@@ -127,7 +130,10 @@ func clientFor(config *rest.Config, httpClient *http.Client, namespace string, c
 	if err != nil {
 		return nil, configFault(err)
 	}
-	return &Client{Interface: typed, Dynamic: dyn, Config: config, Namespace: namespace, Requests: counter, HTTP: httpClient}, nil
+	return &Client{
+		Interface: typed, Dynamic: dyn, Config: config, Namespace: namespace, Requests: counter,
+		HTTP: httpClient,
+	}, nil
 }
 
 // In is the same client for another namespace.

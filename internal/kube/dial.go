@@ -17,7 +17,8 @@ import (
 // DialPorts connects with the ports of a pod. It uses WebSockets, or SPDY where the server
 // or a proxy on the way knows only that.
 func (c *Client) DialPorts(ctx context.Context, namespace, pod string) (httpstream.Connection, error) {
-	target := c.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").URL()
+	target := c.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").
+		URL()
 	config, redirected := At(c.Config, target)
 	dialer, err := portDialer(config, target)
 	if err != nil {
@@ -41,7 +42,8 @@ func (c *Client) DialPorts(ctx context.Context, namespace, pod string) (httpstre
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, Fault(cmp.Or(redirected(), err), Call{Verb: "create", Resource: "pods/portforward", Namespace: namespace, Name: pod})
+		return nil, Fault(cmp.Or(redirected(), err),
+			Call{Verb: "create", Resource: "pods/portforward", Namespace: namespace, Name: pod})
 	}
 	return connection, nil
 }

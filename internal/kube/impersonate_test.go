@@ -41,7 +41,8 @@ func TestActingAs(t *testing.T) {
 					t.Errorf("a request is of %q", user)
 				}
 			}
-			if len(who) != 3 || acting.Config.Impersonate.UserName != "system:serviceaccount:ns:deployer" || own.Config.Impersonate.UserName != as {
+			if len(who) != 3 || acting.Config.Impersonate.UserName != "system:serviceaccount:ns:deployer" ||
+				own.Config.Impersonate.UserName != as {
 				t.Errorf("%q; %+v", who, own.Config.Impersonate)
 			}
 		})

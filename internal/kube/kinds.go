@@ -37,7 +37,8 @@ func (c Call) Object() string {
 // IsWorkload is true for the kinds that run pods.
 func IsWorkload(kind schema.GroupVersionKind) bool {
 	switch kind.GroupKind().String() {
-	case "Pod", "ReplicationController", "Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "ReplicaSet.apps", "Job.batch", "CronJob.batch":
+	case "Pod", "ReplicationController", "Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "ReplicaSet.apps",
+		"Job.batch", "CronJob.batch":
 		return true
 	}
 	return false

@@ -25,7 +25,8 @@ func TestAnnotate(t *testing.T) {
 func TestWithOwnMetadata(t *testing.T) {
 	object := func() *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{
-			"kind": "ConfigMap", "metadata": map[string]any{"name": "a", "labels": map[string]any{"a": "b"}}, "data": map[string]any{"x": "y"},
+			"kind": "ConfigMap", "metadata": map[string]any{"name": "a", "labels": map[string]any{"a": "b"}},
+			"data": map[string]any{"x": "y"},
 		}}
 	}
 	o := object()

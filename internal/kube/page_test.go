@@ -45,7 +45,8 @@ func TestPagesOfAProxy(t *testing.T) {
 			_, logErr := client.CoreV1().Pods("team").GetLogs("alice", &corev1.PodLogOptions{}).Stream(t.Context())
 			for _, err := range []error{listErr, logErr} {
 				err = Fault(err, Call{Verb: "list", Resource: "pods", Namespace: "team"})
-				if fault.CodeOf(err) != c.code || strings.Contains(err.Error(), "<") || c.status != 401 && !strings.Contains(err.Error(), c.says) {
+				if fault.CodeOf(err) != c.code || strings.Contains(err.Error(), "<") || c.status != 401 &&
+					!strings.Contains(err.Error(), c.says) {
 					t.Errorf("%v (%s)", err, fault.CodeOf(err))
 				}
 			}

@@ -28,17 +28,47 @@ func TestIsOfWorkspace(t *testing.T) {
 		pod  metav1.ObjectMeta
 		want bool
 	}{
-		"its own pod":               {metav1.ObjectMeta{Name: id, Labels: map[string]string{kube.LabelCanonicalID: id}}, true},
-		"a copy of its pod":         {metav1.ObjectMeta{Name: "debug", Labels: map[string]string{kube.LabelCanonicalID: id}}, false},
-		"a pod without a label":     {metav1.ObjectMeta{Name: id}, false},
-		"of a Deployment":           {metav1.ObjectMeta{Labels: in("deployment", "web"), OwnerReferences: by("ReplicaSet", "web-"+hash)}, true},
-		"of a long Deployment":      {metav1.ObjectMeta{Labels: in("deployment", long), OwnerReferences: by("ReplicaSet", long+"-"+hash)}, true},
-		"of another Deployment":     {metav1.ObjectMeta{Labels: in("deployment", "web"), OwnerReferences: by("ReplicaSet", "web-b-"+hash)}, false},
-		"of another's template":     {metav1.ObjectMeta{Labels: in("deployment", "web"), OwnerReferences: by("ReplicaSet", "web-7c9f")}, false},
-		"of a StatefulSet":          {metav1.ObjectMeta{Labels: in("statefulset", "db"), OwnerReferences: by("StatefulSet", "db")}, true},
-		"of a DaemonSet":            {metav1.ObjectMeta{Labels: in("daemonset", "agent"), OwnerReferences: by("DaemonSet", "agent")}, true},
-		"of another kind":           {metav1.ObjectMeta{Labels: in("statefulset", "db"), OwnerReferences: by("DaemonSet", "db")}, false},
-		"of a Job":                  {metav1.ObjectMeta{Labels: in("deployment", "web"), OwnerReferences: by("Job", "web")}, false},
+		"its own pod": {
+			metav1.ObjectMeta{Name: id, Labels: map[string]string{kube.LabelCanonicalID: id}},
+			true,
+		},
+		"a copy of its pod": {metav1.ObjectMeta{
+			Name:   "debug",
+			Labels: map[string]string{kube.LabelCanonicalID: id},
+		}, false},
+		"a pod without a label": {metav1.ObjectMeta{Name: id}, false},
+		"of a Deployment": {metav1.ObjectMeta{
+			Labels:          in("deployment", "web"),
+			OwnerReferences: by("ReplicaSet", "web-"+hash),
+		}, true},
+		"of a long Deployment": {metav1.ObjectMeta{
+			Labels:          in("deployment", long),
+			OwnerReferences: by("ReplicaSet", long+"-"+hash),
+		}, true},
+		"of another Deployment": {metav1.ObjectMeta{
+			Labels:          in("deployment", "web"),
+			OwnerReferences: by("ReplicaSet", "web-b-"+hash),
+		}, false},
+		"of another's template": {metav1.ObjectMeta{
+			Labels:          in("deployment", "web"),
+			OwnerReferences: by("ReplicaSet", "web-7c9f"),
+		}, false},
+		"of a StatefulSet": {metav1.ObjectMeta{
+			Labels:          in("statefulset", "db"),
+			OwnerReferences: by("StatefulSet", "db"),
+		}, true},
+		"of a DaemonSet": {metav1.ObjectMeta{
+			Labels:          in("daemonset", "agent"),
+			OwnerReferences: by("DaemonSet", "agent"),
+		}, true},
+		"of another kind": {metav1.ObjectMeta{
+			Labels:          in("statefulset", "db"),
+			OwnerReferences: by("DaemonSet", "db"),
+		}, false},
+		"of a Job": {
+			metav1.ObjectMeta{Labels: in("deployment", "web"), OwnerReferences: by("Job", "web")},
+			false,
+		},
 		"a copy without an owner":   {metav1.ObjectMeta{Name: "web-1", Labels: in("deployment", "web")}, false},
 		"a copy with the ID's name": {metav1.ObjectMeta{Name: id, Labels: in("deployment", "web")}, false},
 		"owned, not controlled": {metav1.ObjectMeta{Labels: in("statefulset", "db"), OwnerReferences: []metav1.OwnerReference{

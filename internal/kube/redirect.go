@@ -37,7 +37,8 @@ func (p pinned) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme == p.at.Scheme && r.URL.Host == p.at.Host && r.URL.Path == p.at.Path {
 		return p.next.RoundTrip(r)
 	}
-	err := fault.New(fault.Unavailable, "%s redirects to %s://%s, which is not sent any credentials", p.at.Host, r.URL.Scheme, r.URL.Host).
+	err := fault.New(fault.Unavailable, "%s redirects to %s://%s, which is not sent any credentials", p.at.Host,
+		r.URL.Scheme, r.URL.Host).
 		WithHint("ask who runs %s", p.at.Host)
 	p.refused.Store(err)
 	return nil, err

@@ -77,5 +77,6 @@ func refused(err error, message string, call Call) error {
 	case call.Namespace == "":
 		return f.WithHint("ask your cluster administrator")
 	}
-	return f.WithHint("change what the message names in the blueprint, or ask the administrator of namespace %s", call.Namespace)
+	return f.WithHint("change what the message names in the blueprint, or ask the administrator of namespace %s",
+		call.Namespace)
 }

@@ -26,15 +26,21 @@ func TestSelf(t *testing.T) {
 		config *rest.Config
 		want   string
 	}{
-		"no user":               {&rest.Config{}, ""},
-		"no configuration":      {nil, ""},
-		"a certificate":         {&rest.Config{TLSClientConfig: rest.TLSClientConfig{CertData: certificateOf(t, "alice")}}, "alice"},
-		"a spoilt certificate":  {&rest.Config{TLSClientConfig: rest.TLSClientConfig{CertData: []byte("x")}}, ""},
-		"a token":               {&rest.Config{BearerToken: token}, "system:serviceaccount:ci:deploy"},
-		"a token in a file":     {&rest.Config{BearerTokenFile: file}, "system:serviceaccount:ci:deploy"},
-		"an opaque token":       {&rest.Config{BearerToken: "abc"}, ""},
-		"a spoilt token":        {&rest.Config{BearerToken: "a.!.c"}, ""},
-		"impersonation is what": {&rest.Config{BearerToken: token, Impersonate: rest.ImpersonationConfig{UserName: "bob"}}, "bob"},
+		"no user":          {&rest.Config{}, ""},
+		"no configuration": {nil, ""},
+		"a certificate": {
+			&rest.Config{TLSClientConfig: rest.TLSClientConfig{CertData: certificateOf(t, "alice")}},
+			"alice",
+		},
+		"a spoilt certificate": {&rest.Config{TLSClientConfig: rest.TLSClientConfig{CertData: []byte("x")}}, ""},
+		"a token":              {&rest.Config{BearerToken: token}, "system:serviceaccount:ci:deploy"},
+		"a token in a file":    {&rest.Config{BearerTokenFile: file}, "system:serviceaccount:ci:deploy"},
+		"an opaque token":      {&rest.Config{BearerToken: "abc"}, ""},
+		"a spoilt token":       {&rest.Config{BearerToken: "a.!.c"}, ""},
+		"impersonation is what": {
+			&rest.Config{BearerToken: token, Impersonate: rest.ImpersonationConfig{UserName: "bob"}},
+			"bob",
+		},
 	} {
 		if got := Self(c.config); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

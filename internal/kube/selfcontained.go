@@ -65,11 +65,14 @@ func reachable(file, name string, cluster *clientcmdapi.Cluster) error {
 	case cluster.Server == "":
 		return nil // said with whatever else is missing
 	case err != nil || server.Scheme != "https":
-		return refuse("has a server that is not https", "set server to the https URL of the API server: others could read a credential that is sent without encryption")
+		return refuse("has a server that is not https",
+			"set server to the https URL of the API server: others could read a credential that is sent without encryption")
 	case cluster.InsecureSkipTLSVerify:
-		return refuse("does not verify its server (insecure-skip-tls-verify)", "name the CA of the server: certificate-authority-data")
+		return refuse("does not verify its server (insecure-skip-tls-verify)",
+			"name the CA of the server: certificate-authority-data")
 	case isThisHost(server.Hostname()):
-		return refuse("has the server "+server.Host+", which is this host only", "use the address by which other hosts reach it")
+		return refuse("has the server "+server.Host+", which is this host only",
+			"use the address by which other hosts reach it")
 	case cluster.ProxyURL != "":
 		return refuse("has a proxy (proxy-url)", "use a kubeconfig that reaches the server without one")
 	}
@@ -98,6 +101,7 @@ func movable(file, name string, user *clientcmdapi.AuthInfo) error {
 	default:
 		return nil
 	}
-	return fault.New(fault.InvalidArgument, "user %s of kubeconfig %s has its credential from %s, which exists on this host only", name, file, from).
+	return fault.New(fault.InvalidArgument,
+		"user %s of kubeconfig %s has its credential from %s, which exists on this host only", name, file, from).
 		WithHint("use a kubeconfig with a token or a client certificate, for example of a ServiceAccount of that cluster")
 }

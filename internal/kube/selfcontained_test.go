@@ -39,7 +39,10 @@ func TestSelfContained(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "pki"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{"pki/ca.crt": "the CA", "me.crt": "the certificate", "me.key": "the key"} {
+	for name, content := range map[string]string{
+		"pki/ca.crt": "the CA", "me.crt": "the certificate",
+		"me.key": "the key",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -48,9 +51,15 @@ func TestSelfContained(t *testing.T) {
 		text string
 		want clientcmdapi.AuthInfo
 	}{
-		"a token":         {kubeconfig("token: mine"), clientcmdapi.AuthInfo{Token: "mine"}},
-		"files":           {kubeconfig("client-certificate: me.crt, client-key: " + dir + "/me.key"), clientcmdapi.AuthInfo{ClientCertificateData: []byte("the certificate"), ClientKeyData: []byte("the key")}},
-		"extensions":      {kubeconfig("token: mine, extensions: [{name: login, extension: {refresh: other}}]"), clientcmdapi.AuthInfo{Token: "mine"}},
+		"a token": {kubeconfig("token: mine"), clientcmdapi.AuthInfo{Token: "mine"}},
+		"files": {
+			kubeconfig("client-certificate: me.crt, client-key: " + dir + "/me.key"),
+			clientcmdapi.AuthInfo{ClientCertificateData: []byte("the certificate"), ClientKeyData: []byte("the key")},
+		},
+		"extensions": {
+			kubeconfig("token: mine, extensions: [{name: login, extension: {refresh: other}}]"),
+			clientcmdapi.AuthInfo{Token: "mine"},
+		},
 		"as another user": {kubeconfig("token: mine, as: boss"), clientcmdapi.AuthInfo{Token: "mine", Impersonate: "boss"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +74,10 @@ func TestSelfContained(t *testing.T) {
 			want := clientcmdapi.NewConfig()
 			want.CurrentContext = "far"
 			want.Contexts["far"] = &clientcmdapi.Context{Cluster: "far", AuthInfo: "me", Namespace: "team"}
-			want.Clusters["far"] = &clientcmdapi.Cluster{Server: "https://far.example.com", CertificateAuthorityData: []byte("the CA")}
+			want.Clusters["far"] = &clientcmdapi.Cluster{
+				Server:                   "https://far.example.com",
+				CertificateAuthorityData: []byte("the CA"),
+			}
 			want.AuthInfos["me"] = &c.want
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
@@ -82,24 +94,34 @@ func TestNotSelfContained(t *testing.T) {
 		"a token in a file": {kubeconfig("token: mine, tokenFile: token"), "from the file token (tokenFile)"},
 		"an auth provider":  {kubeconfig("auth-provider: {name: oidc}"), "from the auth provider oidc"},
 		"no such file":      {kubeconfig("client-certificate: me.crt"), "me.crt: no such file or directory"},
-		"a key is missing":  {strings.Replace(kubeconfig("client-certificate-data: bWU="), "certificate-authority: pki/ca.crt", "", 1), "client-key"},
-		"no context":        {strings.Replace(token, "current-context: far", "", 1), "current-context must exist"},
-		"another context":   {strings.Replace(token, "current-context: far", "current-context: x", 1), "cannot locate context x"},
-		"no such cluster":   {strings.Replace(token, "current-context: far", "current-context: lost", 1), "cannot locate cluster lost"},
-		"an empty context":  {strings.Replace(token, "current-context: far", "current-context: empty", 1), "no server"},
-		"nothing":           {"", "current-context must exist"},
-		"no YAML":           {"{", "it is no kubeconfig"},
-		"a template":        {"{token: mine}: x", "it is no kubeconfig"},
-		"no credential":     {kubeconfig(""), "user me of kubeconfig " + file + " has no credential"},
-		"plain HTTP":        {strings.Replace(token, "https://far", "http://far", 1), "not https"},
-		"not verified":      {strings.Replace(token, "certificate-authority: pki/ca.crt", "insecure-skip-tls-verify: true", 1), "does not verify its server"},
-		"this host":         {strings.Replace(token, "far.example.com", "127.0.0.1:6443", 1), "which is this host only"},
-		"a name of it":      {strings.Replace(token, "far.example.com", "localhost:6443", 1), "which is this host only"},
-		"a proxy":           {strings.Replace(token, "certificate-authority: pki/ca.crt", `proxy-url: "http://u:mine@p:1"`, 1), "has a proxy"},
+		"a key is missing": {strings.Replace(kubeconfig("client-certificate-data: bWU="),
+			"certificate-authority: pki/ca.crt", "", 1), "client-key"},
+		"no context": {strings.Replace(token, "current-context: far", "", 1), "current-context must exist"},
+		"another context": {
+			strings.Replace(token, "current-context: far", "current-context: x", 1),
+			"cannot locate context x",
+		},
+		"no such cluster": {
+			strings.Replace(token, "current-context: far", "current-context: lost", 1),
+			"cannot locate cluster lost",
+		},
+		"an empty context": {strings.Replace(token, "current-context: far", "current-context: empty", 1), "no server"},
+		"nothing":          {"", "current-context must exist"},
+		"no YAML":          {"{", "it is no kubeconfig"},
+		"a template":       {"{token: mine}: x", "it is no kubeconfig"},
+		"no credential":    {kubeconfig(""), "user me of kubeconfig " + file + " has no credential"},
+		"plain HTTP":       {strings.Replace(token, "https://far", "http://far", 1), "not https"},
+		"not verified": {strings.Replace(token, "certificate-authority: pki/ca.crt", "insecure-skip-tls-verify: true",
+			1), "does not verify its server"},
+		"this host":    {strings.Replace(token, "far.example.com", "127.0.0.1:6443", 1), "which is this host only"},
+		"a name of it": {strings.Replace(token, "far.example.com", "localhost:6443", 1), "which is this host only"},
+		"a proxy": {strings.Replace(token, "certificate-authority: pki/ca.crt", `proxy-url: "http://u:mine@p:1"`,
+			1), "has a proxy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := SelfContained([]byte(c.text), file)
-			if text != nil || fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), c.says) || fault.From(err).Hint == "" {
+			if text != nil || fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), c.says) ||
+				fault.From(err).Hint == "" {
 				t.Errorf("%v, want %q", err, c.says)
 			}
 			if strings.Contains(err.Error(), "mine") {

@@ -42,7 +42,8 @@ func applied(before *Object, text []byte, query url.Values) (*Object, error) {
 	if before == nil {
 		before = &Object{Object: map[string]any{"apiVersion": wanted.GetAPIVersion(), "kind": wanted.GetKind()}}
 	}
-	after, err := fieldManager(wanted).Apply(before.DeepCopy(), wanted, query.Get("fieldManager"), query.Get("force") == "true")
+	after, err := fieldManager(wanted).
+		Apply(before.DeepCopy(), wanted, query.Get("fieldManager"), query.Get("force") == "true")
 	if err != nil {
 		return nil, err
 	}

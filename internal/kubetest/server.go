@@ -53,7 +53,10 @@ type change struct {
 // it; it may be nil.
 func Start(t *testing.T, wrap func(http.Handler) http.Handler) *Server {
 	t.Helper()
-	s := &Server{Log: "hello\n", objects: map[string]*Object{}, watches: map[chan change]string{}, closed: make(chan struct{})}
+	s := &Server{
+		Log: "hello\n", objects: map[string]*Object{}, watches: map[chan change]string{},
+		closed: make(chan struct{}),
+	}
 	var handler http.Handler = s
 	if wrap != nil {
 		handler = wrap(s)
@@ -178,7 +181,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	version := strconv.Itoa(s.version)
 	if query.Get("watch") == "" {
 		s.mu.Unlock()
-		answer(w, http.StatusOK, map[string]any{"kind": kindOf(r.URL.Path) + "List", "apiVersion": apiVersion(r.URL.Path), "metadata": map[string]any{"resourceVersion": version}, "items": orEmpty(items)})
+		answer(w, http.StatusOK, map[string]any{
+			"kind": kindOf(r.URL.Path) + "List", "apiVersion": apiVersion(r.URL.Path),
+			"metadata": map[string]any{"resourceVersion": version}, "items": orEmpty(items),
+		})
 		return
 	}
 	changes := make(chan change, 1000)
@@ -199,7 +205,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	s.stream(w, r, items, version, changes, matches)
 }
 
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, items []*Object, version string, changes <-chan change, matches func(*Object) bool) {
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, items []*Object, version string,
+	changes <-chan change, matches func(*Object) bool,
+) {
 	w.Header().Set("Content-Type", "application/json")
 	flush := w.(http.Flusher).Flush //nolint:forcetypeassert // httptest's can
 	send := json.NewEncoder(w)
@@ -245,7 +253,8 @@ func matcher(selector, fields string) func(*Object) bool {
 	return func(o *Object) bool {
 		for field := range strings.SplitSeq(fields, ",") {
 			name, value, _ := strings.Cut(field, "=")
-			if found, ok, _ := unstructured.NestedString(o.Object, strings.Split(name, ".")...); field != "" && (!ok || found != value) {
+			if found, ok, _ := unstructured.NestedString(o.Object, strings.Split(name, ".")...); field != "" &&
+				(!ok || found != value) {
 				return false
 			}
 		}

@@ -36,7 +36,8 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost:
 		s.create(w, at, text, dry, r.URL.Query().Get("fieldManager"))
 	case current == nil && r.Header.Get("Content-Type") != string(types.ApplyPatchType):
-		failure(w, http.StatusNotFound, metav1.StatusReasonNotFound, path.Base(path.Dir(at))+" \""+path.Base(at)+"\" not found")
+		failure(w, http.StatusNotFound, metav1.StatusReasonNotFound, path.Base(path.Dir(at))+" \""+path.Base(at)+
+			"\" not found")
 	case r.Method == http.MethodGet:
 		answer(w, http.StatusOK, current)
 	case r.Method == http.MethodDelete:
@@ -95,7 +96,10 @@ func (s *Server) deleteAll(w http.ResponseWriter, r *http.Request) {
 			s.remove(at)
 		}
 	}
-	answer(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
+	answer(w, http.StatusOK, metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusSuccess,
+	})
 }
 
 // change is PUT and PATCH; what is applied is merged.
@@ -167,7 +171,10 @@ func (s *Server) settled(resource string) func(*Object) {
 		return run
 	case resource == "customresourcedefinitions":
 		return func(definition *Object) {
-			definition.Object["status"] = map[string]any{"conditions": []any{condition("NamesAccepted"), condition("Established")}}
+			definition.Object["status"] = map[string]any{"conditions": []any{
+				condition("NamesAccepted"),
+				condition("Established"),
+			}}
 		}
 	}
 	return nil
@@ -181,21 +188,26 @@ func run(pod *Object) {
 	for _, c := range containers {
 		container, _ := c.(map[string]any)
 		statuses = append(statuses, map[string]any{
-			"name": container["name"], "ready": true, "started": true, "containerID": "x", "imageID": "x", "image": container["image"],
+			"name": container["name"], "ready": true, "started": true, "containerID": "x", "imageID": "x",
+			"image": container["image"],
 			"state": map[string]any{"running": map[string]any{"startedAt": now().UTC().Format(time.RFC3339)}},
 		})
 	}
 	spec["nodeName"] = "node-1"
 	pod.Object["status"] = map[string]any{
 		"phase": "Running", "containerStatuses": statuses, "startTime": now().UTC().Format(time.RFC3339),
-		"conditions": []any{condition("PodScheduled"), condition("Initialized"), condition("ContainersReady"), condition("Ready")},
+		"conditions": []any{
+			condition("PodScheduled"), condition("Initialized"), condition("ContainersReady"),
+			condition("Ready"),
+		},
 	}
 }
 
 // unscheduled lets a pod wait for a node.
 func unscheduled(pod *Object) {
 	waits := condition("PodScheduled")
-	waits["status"], waits["reason"], waits["message"] = "False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu."
+	waits["status"], waits["reason"], waits["message"] = "False", "Unschedulable",
+		"0/1 nodes are available: 1 Insufficient cpu."
 	pod.Object["status"] = map[string]any{"phase": "Pending", "conditions": []any{waits}}
 }
 
@@ -223,6 +235,7 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 
 func failure(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
 	answer(w, code, metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code),
+		Reason: reason, Message: message,
 	})
 }

@@ -11,7 +11,8 @@ import (
 // stopped, which would be recorded: it is meant to run, and somebody has to bring that about.
 func TestAdopted(t *testing.T) {
 	for actual, pending := range map[v1.ActualState]bool{
-		v1.ActualRunning: false, v1.ActualStarting: false, v1.ActualFailed: false, v1.ActualStopping: false, v1.ActualStopped: true,
+		v1.ActualRunning: false, v1.ActualStarting: false, v1.ActualFailed: false, v1.ActualStopping: false,
+		v1.ActualStopped: true,
 	} {
 		r := lifecycle.Adopted("alice-1", "1", now(), actual, now())
 		if r.Desired != v1.DesiredRunning || r.Actual != actual || r.Pending() != pending || len(r.History) != 1 {

@@ -20,7 +20,8 @@ func BenchmarkExchange(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				changed, answer, err := lifecycle.Exchange(records, lifecycle.Report{}, unlimited, lifecycle.NextMark(records, now()))
+				changed, answer, err := lifecycle.Exchange(records, lifecycle.Report{}, unlimited,
+					lifecycle.NextMark(records, now()))
 				if err != nil || len(changed)+len(answer.Workspaces) > 0 {
 					b.Fatal(changed, answer, err)
 				}

@@ -72,7 +72,9 @@ func NextMark(records map[string]Record, now time.Time) Mark {
 // Exchange takes a report into the records, by key, and answers it. The records that changed
 // are returned; those that were given are not touched. A report with anything wrong in it is
 // refused as a whole: INVALID_ARGUMENT.
-func Exchange(records map[string]Record, report Report, limits func(Record) Limits, at Mark) (changed map[string]Record, a Answer, err error) {
+func Exchange(records map[string]Record, report Report, limits func(Record) Limits,
+	at Mark,
+) (changed map[string]Record, a Answer, err error) {
 	if err := report.check(); err != nil {
 		return nil, Answer{}, err
 	}

@@ -27,7 +27,8 @@ func known(texts ...string) map[string]lifecycle.Record {
 
 // What is in the answer, and with what: "!" to apply, "v" with the version.
 func TestExchange(t *testing.T) {
-	records := known("runs Running Running", "stays Stopped Stopped", "goes Terminated Terminating", "gone Terminated Terminated", "new Running CreationRequested")
+	records := known("runs Running Running", "stays Stopped Stopped", "goes Terminated Terminating",
+		"gone Terminated Terminated", "new Running CreationRequested")
 	fresh := records["new"]
 	fresh.Answered = 0
 	records["new"] = fresh
@@ -35,15 +36,36 @@ func TestExchange(t *testing.T) {
 		report lifecycle.Report
 		want   string
 	}{
-		"partial, nothing reported":    {lifecycle.Report{}, "goes new!v"},
-		"partial, something reported":  {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "runs", Actual: "Failed"}}}, "goes new!v runsv"},
-		"full":                         {lifecycle.Report{Full: true}, "goes!v new!v runs!v stays!v"},
-		"nobody knows it":              {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "x", Actual: "Running"}, {ID: "a", Actual: "Running"}}}, "goes new!v; a x"},
-		"of an incarnation before":     {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "runs", Incarnation: "before", Actual: "Terminated"}}}, "goes new!v"},
-		"of this incarnation":          {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "runs", Incarnation: "of-runs", Actual: "Failed"}}}, "goes new!v runsv"},
-		"what is gone is seen again":   {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "gone", Actual: "Terminating"}}}, "goes gonev new!v"},
-		"what goes is gone":            {lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "goes", Actual: "Terminated"}}}, "goesv new!v"},
-		"what goes is gone, seen full": {lifecycle.Report{Full: true, Workspaces: []lifecycle.Reported{{ID: "goes", Actual: "Terminated"}}}, "new!v runs!v stays!v"},
+		"partial, nothing reported": {lifecycle.Report{}, "goes new!v"},
+		"partial, something reported": {
+			lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "runs", Actual: "Failed"}}},
+			"goes new!v runsv",
+		},
+		"full": {lifecycle.Report{Full: true}, "goes!v new!v runs!v stays!v"},
+		"nobody knows it": {lifecycle.Report{Workspaces: []lifecycle.Reported{
+			{ID: "x", Actual: "Running"},
+			{ID: "a", Actual: "Running"},
+		}}, "goes new!v; a x"},
+		"of an incarnation before": {lifecycle.Report{Workspaces: []lifecycle.Reported{{
+			ID:          "runs",
+			Incarnation: "before", Actual: "Terminated",
+		}}}, "goes new!v"},
+		"of this incarnation": {lifecycle.Report{Workspaces: []lifecycle.Reported{{
+			ID:          "runs",
+			Incarnation: "of-runs", Actual: "Failed",
+		}}}, "goes new!v runsv"},
+		"what is gone is seen again": {lifecycle.Report{Workspaces: []lifecycle.Reported{{
+			ID:     "gone",
+			Actual: "Terminating",
+		}}}, "goes gonev new!v"},
+		"what goes is gone": {lifecycle.Report{Workspaces: []lifecycle.Reported{{
+			ID:     "goes",
+			Actual: "Terminated",
+		}}}, "goesv new!v"},
+		"what goes is gone, seen full": {lifecycle.Report{
+			Full:       true,
+			Workspaces: []lifecycle.Reported{{ID: "goes", Actual: "Terminated"}},
+		}, "new!v runs!v stays!v"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := fmt.Sprint(records)
@@ -83,14 +105,18 @@ func TestExchange(t *testing.T) {
 // A wrong report is refused as a whole, with all that is wrong.
 func TestExchangeRefused(t *testing.T) {
 	changed, _, err := lifecycle.Exchange(known("runs Running Running"), lifecycle.Report{Workspaces: []lifecycle.Reported{
-		{ID: "runs", Actual: "Failed"}, {ID: "runs", Actual: "Failing"}, {Actual: "Running"}, {ID: "x", Actual: "CreationRequested"},
+		{ID: "runs", Actual: "Failed"},
+		{ID: "runs", Actual: "Failing"},
+		{Actual: "Running"},
+		{ID: "x", Actual: "CreationRequested"},
 	}}, unlimited, lifecycle.Mark{Revision: 9})
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.InvalidArgument || len(changed) > 0 {
 		t.Fatalf("%v, %v", changed, err)
 	}
 	want := []string{
-		"workspace runs is reported twice", `workspace runs is reported as "Failing", an unknown state`, "a workspace without an ID",
+		"workspace runs is reported twice", `workspace runs is reported as "Failing", an unknown state`,
+		"a workspace without an ID",
 		`workspace x is reported as "CreationRequested", an unknown state`,
 	}
 	if !slices.Equal(f.Problems, want) {

@@ -15,7 +15,8 @@ func TestHistory(t *testing.T) {
 	r := lifecycle.New("a", "1", now())
 	report := func(actual v1.ActualState, cause string) {
 		records := map[string]lifecycle.Record{"a": r}
-		changed, _, err := lifecycle.Exchange(records, lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "a", Actual: actual, Cause: cause}}},
+		changed, _, err := lifecycle.Exchange(records,
+			lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "a", Actual: actual, Cause: cause}}},
 			unlimited, lifecycle.NextMark(records, now().Add(time.Minute)))
 		if err != nil {
 			t.Fatal(err)

@@ -38,7 +38,10 @@ func duration(hours *float64, otherwise time.Duration) time.Duration {
 
 // Has reports whether they say something about a limit, by its name in a blueprint.
 func (h Hours) Has(limit string) bool {
-	return map[string]*float64{MaxActive: h.MaxActiveHours, MaxStopped: h.MaxStoppedHours, MaxAge: h.MaxAgeHours}[limit] != nil
+	return map[string]*float64{
+		MaxActive: h.MaxActiveHours, MaxStopped: h.MaxStoppedHours,
+		MaxAge: h.MaxAgeHours,
+	}[limit] != nil
 }
 
 // maxHours is a hundred years, more than blueprints can say and less than a Duration has.

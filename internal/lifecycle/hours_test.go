@@ -24,9 +24,18 @@ func TestLimitsOfARecord(t *testing.T) {
 		want                     lifecycle.Limits
 	}{
 		"nobody says anything": {hours(nil, nil, nil), hours(nil, nil, nil), limits(0, 0, 0)},
-		"the configuration":    {hours(new(36.0), new(744.0), new(8760.0)), hours(nil, nil, nil), limits(36*time.Hour, 744*time.Hour, 8760*time.Hour)},
-		"the blueprint":        {hours(nil, nil, nil), hours(new(0.5), nil, new(1.25)), limits(30*time.Minute, 0, 75*time.Minute)},
-		"both":                 {hours(new(36.0), new(744.0), nil), hours(new(72.0), nil, new(100.0)), limits(72*time.Hour, 744*time.Hour, 100*time.Hour)},
+		"the configuration": {
+			hours(new(36.0), new(744.0), new(8760.0)), hours(nil, nil, nil),
+			limits(36*time.Hour, 744*time.Hour, 8760*time.Hour),
+		},
+		"the blueprint": {
+			hours(nil, nil, nil), hours(new(0.5), nil, new(1.25)),
+			limits(30*time.Minute, 0, 75*time.Minute),
+		},
+		"both": {
+			hours(new(36.0), new(744.0), nil), hours(new(72.0), nil, new(100.0)),
+			limits(72*time.Hour, 744*time.Hour, 100*time.Hour),
+		},
 		"the blueprint has no limit": {
 			hours(new(36.0), new(744.0), new(8760.0)), hours(new(0.0), new(0.0), new(0.0)), limits(0, 0, 0),
 		},
@@ -63,7 +72,8 @@ func TestLimitsAreRecorded(t *testing.T) {
 		if revision() != written {
 			t.Errorf("the same limit of %g hours is written again", hours)
 		}
-		if r, err := s.Get(t.Context(), "a"); err != nil || r.Limits.MaxActiveHours == nil || *r.Limits.MaxActiveHours != hours || r.Limits.Has(lifecycle.MaxAge) {
+		if r, err := s.Get(t.Context(), "a"); err != nil || r.Limits.MaxActiveHours == nil ||
+			*r.Limits.MaxActiveHours != hours || r.Limits.Has(lifecycle.MaxAge) {
 			t.Errorf("%+v, %v; want %g hours", r.Limits, err, hours)
 		}
 	}
@@ -77,7 +87,8 @@ func TestDamagedLimits(t *testing.T) {
 		if _, err := s.Store.Put(t.Context(), store.Document{Key: "a", Value: []byte(text)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Change(t.Context(), "a", set(v1.DesiredStopped)); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "workspace a cannot be read") {
+		if _, err := s.Change(t.Context(), "a", set(v1.DesiredStopped)); fault.CodeOf(err) != fault.Failed ||
+			!strings.Contains(err.Error(), "workspace a cannot be read") {
 			t.Errorf("%s: %v", limits, err)
 		}
 	}

@@ -20,15 +20,23 @@ func TestLimits(t *testing.T) {
 		want    v1.DesiredState // with a limit that is exceeded
 		next    int             // the hour of the next one
 	}{
-		"none":                        {lifecycle.Limits{}, v1.DesiredRunning, 1e5, "", 0},
-		"running":                     {lifecycle.Limits{Active: active}, v1.DesiredRunning, 45, "", 46},
-		"running for long":            {lifecycle.Limits{Active: active}, v1.DesiredRunning, 46, v1.DesiredStopped, 46},
-		"restarting for long":         {lifecycle.Limits{Active: active}, v1.DesiredRestart, 46, v1.DesiredStopped, 46},
-		"stopped, of another limit":   {lifecycle.Limits{Active: active}, v1.DesiredStopped, 1e5, "", 0},
-		"stopped for long":            {lifecycle.Limits{Stopped: stopped}, v1.DesiredStopped, 754, v1.DesiredTerminated, 754},
-		"running, of another limit":   {lifecycle.Limits{Stopped: stopped}, v1.DesiredRunning, 1e5, "", 0},
-		"old, counted from creation":  {lifecycle.Limits{Age: age}, v1.DesiredRunning, 8760, v1.DesiredTerminated, 8760},
-		"old and running for long":    {lifecycle.Limits{Active: active, Age: age}, v1.DesiredRunning, 9000, v1.DesiredTerminated, 46},
+		"none":                      {lifecycle.Limits{}, v1.DesiredRunning, 1e5, "", 0},
+		"running":                   {lifecycle.Limits{Active: active}, v1.DesiredRunning, 45, "", 46},
+		"running for long":          {lifecycle.Limits{Active: active}, v1.DesiredRunning, 46, v1.DesiredStopped, 46},
+		"restarting for long":       {lifecycle.Limits{Active: active}, v1.DesiredRestart, 46, v1.DesiredStopped, 46},
+		"stopped, of another limit": {lifecycle.Limits{Active: active}, v1.DesiredStopped, 1e5, "", 0},
+		"stopped for long": {
+			lifecycle.Limits{Stopped: stopped},
+			v1.DesiredStopped, 754, v1.DesiredTerminated,
+			754,
+		},
+		"running, of another limit":  {lifecycle.Limits{Stopped: stopped}, v1.DesiredRunning, 1e5, "", 0},
+		"old, counted from creation": {lifecycle.Limits{Age: age}, v1.DesiredRunning, 8760, v1.DesiredTerminated, 8760},
+		"old and running for long": {
+			lifecycle.Limits{Active: active, Age: age},
+			v1.DesiredRunning, 9000,
+			v1.DesiredTerminated, 46,
+		},
 		"deleted, whatever the limit": {lifecycle.Limits{Active: 1, Stopped: 1, Age: 1}, v1.DesiredTerminated, 1e5, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +75,8 @@ func TestExchangeLimits(t *testing.T) {
 		if r, ok := changed[workspace]; ok {
 			records[workspace] = r
 		}
-		if got := records[workspace]; got.Desired != c.desired || (got.Reason == lifecycle.MaxActive) != (c.desired == v1.DesiredStopped) {
+		if got := records[workspace]; got.Desired != c.desired ||
+			(got.Reason == lifecycle.MaxActive) != (c.desired == v1.DesiredStopped) {
 			t.Errorf("after %s: %s for %q", c.after, got, got.Reason)
 		}
 		if applied := len(answer.Workspaces) == 1 && answer.Workspaces[0].Apply; applied != c.apply {

@@ -109,7 +109,8 @@ func (m *model) user(id string) {
 }
 
 func (m *model) put(r lifecycle.Record) {
-	if before := m.records[r.ID]; before.Incarnation == r.Incarnation && before.Desired == v1.DesiredTerminated && r.Desired != before.Desired {
+	if before := m.records[r.ID]; before.Incarnation == r.Incarnation && before.Desired == v1.DesiredTerminated &&
+		r.Desired != before.Desired {
 		m.wrong = append(m.wrong, r.ID+" was terminated and is wanted again")
 	}
 	m.records[r.ID] = r
@@ -158,7 +159,8 @@ func (m *model) exchange(a *agent) {
 	report := lifecycle.Report{Full: a.full}
 	for _, id := range slices.Sorted(maps.Keys(m.cluster)) {
 		if s := m.cluster[id]; a.full || a.reported[id] != s.actual {
-			report.Workspaces = append(report.Workspaces, lifecycle.Reported{ID: id, Incarnation: s.incarnation, Actual: s.actual})
+			report.Workspaces = append(report.Workspaces,
+				lifecycle.Reported{ID: id, Incarnation: s.incarnation, Actual: s.actual})
 		}
 	}
 	changed, answer, err := lifecycle.Exchange(a.snapshot, report, unlimited, lifecycle.NextMark(a.snapshot, m.now))

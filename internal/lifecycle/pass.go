@@ -30,7 +30,9 @@ const writers = 8
 // answer. Only what changed is written, each record in the version that was read; that one
 // was answered again says nothing, unless its change was not answered before. After an error
 // some may have been written: report in full next.
-func (p Place) Exchange(ctx context.Context, records map[string]Record, report Report, limits func(Record) Limits, now time.Time) (pass Pass, err error) {
+func (p Place) Exchange(ctx context.Context, records map[string]Record, report Report, limits func(Record) Limits,
+	now time.Time,
+) (pass Pass, err error) {
 	changed, answer, err := Exchange(records, report, limits, NextMark(records, now))
 	if err != nil {
 		return Pass{}, err
@@ -45,7 +47,9 @@ func (p Place) Exchange(ctx context.Context, records map[string]Record, report R
 }
 
 // write writes records, and returns them, and the keys of those that have changed meanwhile.
-func (p Place) write(ctx context.Context, before, changed map[string]Record) (written map[string]Record, missed []string, err error) {
+func (p Place) write(ctx context.Context, before, changed map[string]Record) (written map[string]Record,
+	missed []string, err error,
+) {
 	keys := slices.Sorted(maps.Keys(changed))
 	records, conflicts := make([]Record, len(keys)), make([]bool, len(keys))
 	group, groupCtx := errgroup.WithContext(ctx)

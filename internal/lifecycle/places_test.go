@@ -18,8 +18,10 @@ import (
 type kept interface {
 	// read reads all records, by their keys among those of all namespaces.
 	read(t *testing.T) map[string]lifecycle.Record
-	change(ctx context.Context, id string, decide func(lifecycle.Record) (lifecycle.Record, error)) (lifecycle.Record, error)
-	exchange(ctx context.Context, records map[string]lifecycle.Record, report lifecycle.Report, at time.Time) (lifecycle.Pass, error)
+	change(ctx context.Context, id string, decide func(lifecycle.Record) (lifecycle.Record, error)) (lifecycle.Record,
+		error)
+	exchange(ctx context.Context, records map[string]lifecycle.Record, report lifecycle.Report,
+		at time.Time) (lifecycle.Pass, error)
 }
 
 // places are where records can be. Each namespace is empty at first.
@@ -56,7 +58,9 @@ func (s stored) read(t *testing.T) map[string]lifecycle.Record {
 	return read(t, s.place.Of(s.namespace))
 }
 
-func (s stored) change(ctx context.Context, id string, decide func(lifecycle.Record) (lifecycle.Record, error)) (lifecycle.Record, error) {
+func (s stored) change(ctx context.Context, id string,
+	decide func(lifecycle.Record) (lifecycle.Record, error),
+) (lifecycle.Record, error) {
 	return s.place.Of(s.namespace).Change(ctx, id, func(r lifecycle.Record) (lifecycle.Record, error) {
 		r, err := decide(r)
 		r.Namespace = s.namespace
@@ -64,7 +68,9 @@ func (s stored) change(ctx context.Context, id string, decide func(lifecycle.Rec
 	})
 }
 
-func (s stored) exchange(ctx context.Context, records map[string]lifecycle.Record, report lifecycle.Report, at time.Time) (lifecycle.Pass, error) {
+func (s stored) exchange(ctx context.Context, records map[string]lifecycle.Record, report lifecycle.Report,
+	at time.Time,
+) (lifecycle.Pass, error) {
 	return s.place.Exchange(ctx, records, report, unlimited, at)
 }
 
@@ -73,14 +79,18 @@ type valued map[string]lifecycle.Record
 
 func (v valued) read(*testing.T) map[string]lifecycle.Record { return maps.Clone(v) }
 
-func (v valued) change(_ context.Context, id string, decide func(lifecycle.Record) (lifecycle.Record, error)) (r lifecycle.Record, err error) {
+func (v valued) change(_ context.Context, id string,
+	decide func(lifecycle.Record) (lifecycle.Record, error),
+) (r lifecycle.Record, err error) {
 	if r, err = decide(v[id]); err == nil {
 		v[id] = r
 	}
 	return r, err
 }
 
-func (v valued) exchange(_ context.Context, records map[string]lifecycle.Record, report lifecycle.Report, at time.Time) (lifecycle.Pass, error) {
+func (v valued) exchange(_ context.Context, records map[string]lifecycle.Record, report lifecycle.Report,
+	at time.Time,
+) (lifecycle.Pass, error) {
 	changed, answer, err := lifecycle.Exchange(records, report, unlimited, lifecycle.NextMark(records, at))
 	maps.Copy(v, changed)
 	return lifecycle.Pass{Answer: answer, Written: changed}, err

@@ -182,7 +182,8 @@ func (r Record) Pending() bool { return r.Changed > r.Answered }
 // Restarting is true of a workspace that was stopped for a restart and is still to start.
 func (r Record) Restarting() bool {
 	n := len(r.History)
-	return r.Desired == v1.DesiredRunning && r.Actual == v1.ActualStopped && n > 1 && r.History[n-2].Desired == v1.DesiredRestart
+	return r.Desired == v1.DesiredRunning && r.Actual == v1.ActualStopped && n > 1 &&
+		r.History[n-2].Desired == v1.DesiredRestart
 }
 
 // Done is true of a workspace that is terminated, as is desired.

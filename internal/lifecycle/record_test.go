@@ -29,9 +29,21 @@ func TestSet(t *testing.T) {
 		"restarted when stopped":  {state{v1.DesiredStopped, v1.ActualStopped}, v1.DesiredRestart, v1.DesiredRunning, ""},
 		"stopped on its restart":  {state{v1.DesiredRestart, v1.ActualStopping}, v1.DesiredStopped, v1.DesiredStopped, ""},
 		"deleted":                 {state{v1.DesiredStopped, v1.ActualError}, v1.DesiredTerminated, v1.DesiredTerminated, ""},
-		"deleted twice":           {state{v1.DesiredTerminated, v1.ActualTerminating}, v1.DesiredTerminated, v1.DesiredTerminated, ""},
-		"started after deletion":  {state{v1.DesiredTerminated, v1.ActualTerminated}, v1.DesiredRunning, v1.DesiredTerminated, fault.Conflict},
-		"unknown":                 {state{v1.DesiredRunning, v1.ActualRunning}, "Paused", v1.DesiredRunning, fault.InvalidArgument},
+		"deleted twice": {
+			state{v1.DesiredTerminated, v1.ActualTerminating},
+			v1.DesiredTerminated,
+			v1.DesiredTerminated, "",
+		},
+		"started after deletion": {
+			state{v1.DesiredTerminated, v1.ActualTerminated},
+			v1.DesiredRunning,
+			v1.DesiredTerminated, fault.Conflict,
+		},
+		"unknown": {
+			state{v1.DesiredRunning, v1.ActualRunning},
+			"Paused", v1.DesiredRunning,
+			fault.InvalidArgument,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := lifecycle.New(workspace, "1", begin)

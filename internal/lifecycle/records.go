@@ -35,7 +35,9 @@ func (s Records) Change(ctx context.Context, id string, decide func(Record) (Rec
 }
 
 // ChangeFrom is Change by somebody who has read the record, or written it, before.
-func (s Records) ChangeFrom(ctx context.Context, id string, known Record, decide func(Record) (Record, error)) (Record, error) {
+func (s Records) ChangeFrom(ctx context.Context, id string, known Record,
+	decide func(Record) (Record, error),
+) (Record, error) {
 	for n := 1; ; n++ {
 		after, err := decide(known)
 		if err != nil || reflect.DeepEqual(after, known) {
@@ -133,8 +135,10 @@ const maxRecord = 512 << 10
 // decode reads a record. Unknown fields are left out.
 func decode(d store.Document) (r Record, err error) {
 	damaged := func(format string, args ...any) error {
-		return fault.New(fault.Failed, "the record of workspace %s cannot be read: "+format, append([]any{d.Key}, args...)...).
-			WithHint("`berth delete` deletes it with the workspace; to keep that, delete %s, and start the workspace", where(d.Key)).
+		return fault.New(fault.Failed, "the record of workspace %s cannot be read: "+format,
+			append([]any{d.Key}, args...)...).
+			WithHint("`berth delete` deletes it with the workspace; to keep that, delete %s, and start the workspace",
+				where(d.Key)).
 			WithReason(ReasonUnreadable)
 	}
 	if len(d.Value) > maxRecord {

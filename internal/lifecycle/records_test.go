@@ -42,7 +42,9 @@ func set(desired v1.DesiredState) func(lifecycle.Record) (lifecycle.Record, erro
 	return func(r lifecycle.Record) (lifecycle.Record, error) { return r.Set(desired, now()) }
 }
 
-func change(t *testing.T, s lifecycle.Records, id string, decide func(lifecycle.Record) (lifecycle.Record, error)) lifecycle.Record {
+func change(t *testing.T, s lifecycle.Records, id string,
+	decide func(lifecycle.Record) (lifecycle.Record, error),
+) lifecycle.Record {
 	t.Helper()
 	r, err := s.Change(t.Context(), id, decide)
 	if err != nil {
@@ -111,18 +113,21 @@ func TestPassMisses(t *testing.T) {
 	change(t, s, "a", set(v1.DesiredStopped))
 	report := lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "a", Actual: v1.ActualRunning}}}
 	p, err := place.Exchange(t.Context(), before, report, unlimited, now())
-	if err != nil || fmt.Sprint(p.Missed) != "[a]" || len(p.Written) != 1 || len(p.Answer.Workspaces) != 1 || p.Answer.Workspaces[0].ID != "b" {
+	if err != nil || fmt.Sprint(p.Missed) != "[a]" || len(p.Written) != 1 || len(p.Answer.Workspaces) != 1 ||
+		p.Answer.Workspaces[0].ID != "b" {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	p, err = place.Exchange(t.Context(), read(t, s), report, unlimited, now())
-	if err != nil || len(p.Missed) > 0 || len(p.Answer.Workspaces) != 1 || p.Answer.Workspaces[0].Desired != v1.DesiredStopped {
+	if err != nil || len(p.Missed) > 0 || len(p.Answer.Workspaces) != 1 ||
+		p.Answer.Workspaces[0].Desired != v1.DesiredStopped {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	if r := change(t, s, "a", set(v1.DesiredStopped)); r.Pending() || r.Actual != v1.ActualRunning {
 		t.Errorf("%s", r)
 	}
 	// What was written can be written again without being read.
-	if p, err = place.Exchange(t.Context(), p.Written, lifecycle.Report{Full: true}, unlimited, now()); err != nil || len(p.Missed) > 0 {
+	if p, err = place.Exchange(t.Context(), p.Written, lifecycle.Report{Full: true}, unlimited, now()); err != nil ||
+		len(p.Missed) > 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -199,7 +204,8 @@ func TestDamaged(t *testing.T) {
 		if _, err := s.Store.Put(t.Context(), store.Document{Key: key, Value: []byte(text)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Change(t.Context(), key, set(v1.DesiredRunning)); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "workspace "+key) {
+		if _, err := s.Change(t.Context(), key, set(v1.DesiredRunning)); fault.CodeOf(err) != fault.Failed ||
+			!strings.Contains(err.Error(), "workspace "+key) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

@@ -25,7 +25,8 @@ func (s Seen) Of(r Record) (actual v1.ActualState, cause string) {
 	switch {
 	case r.Desired == v1.DesiredTerminated && !s.Pods && !s.Kept:
 		return v1.ActualTerminated, ""
-	case s.Failure != nil && s.Failure.Incarnation == r.Incarnation && s.Failure.Changed == r.Changed: // one of an earlier change is over
+	case s.Failure != nil && s.Failure.Incarnation == r.Incarnation &&
+		s.Failure.Changed == r.Changed: // one of an earlier change is over
 		return v1.ActualError, s.Failure.Message
 	case !s.Pods && !s.Kept:
 		return v1.ActualUnknown, "nothing of it is on the cluster"

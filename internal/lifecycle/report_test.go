@@ -10,7 +10,10 @@ import (
 // What is reported of what is seen.
 func TestSeen(t *testing.T) {
 	pods := func(stage v1.Stage) lifecycle.Seen {
-		return lifecycle.Seen{Pods: true, Kept: true, Reading: v1.Snapshot{Stage: stage, Status: stage.Status(), Message: "why"}}
+		return lifecycle.Seen{
+			Pods: true, Kept: true,
+			Reading: v1.Snapshot{Stage: stage, Status: stage.Status(), Message: "why"},
+		}
 	}
 	with := func(s lifecycle.Seen, change func(*lifecycle.Seen)) lifecycle.Seen { change(&s); return s }
 	failed := func(changed lifecycle.Revision) func(*lifecycle.Seen) {
@@ -22,14 +25,30 @@ func TestSeen(t *testing.T) {
 		want    v1.ActualState
 		cause   string
 	}{
-		"deleted and gone":             {v1.DesiredTerminated, lifecycle.Seen{}, v1.ActualTerminated, ""},
-		"gone, with a failure":         {v1.DesiredTerminated, with(lifecycle.Seen{}, failed(7)), v1.ActualTerminated, ""},
-		"could not be applied":         {v1.DesiredRunning, with(lifecycle.Seen{Kept: true}, failed(7)), v1.ActualError, "quota"},
-		"an earlier change failed":     {v1.DesiredRunning, with(pods(v1.StageRunning), failed(6)), v1.ActualRunning, ""},
-		"could not be deleted":         {v1.DesiredTerminated, with(pods(v1.StageRunning), failed(7)), v1.ActualError, "quota"},
-		"nothing of it is there":       {v1.DesiredRunning, lifecycle.Seen{}, v1.ActualUnknown, "nothing of it is on the cluster"},
-		"stopped and nothing is there": {v1.DesiredStopped, lifecycle.Seen{}, v1.ActualUnknown, "nothing of it is on the cluster"},
-		"no pod":                       {v1.DesiredStopped, lifecycle.Seen{Kept: true}, v1.ActualStopped, ""},
+		"deleted and gone":     {v1.DesiredTerminated, lifecycle.Seen{}, v1.ActualTerminated, ""},
+		"gone, with a failure": {v1.DesiredTerminated, with(lifecycle.Seen{}, failed(7)), v1.ActualTerminated, ""},
+		"could not be applied": {
+			v1.DesiredRunning, with(lifecycle.Seen{Kept: true}, failed(7)), v1.ActualError,
+			"quota",
+		},
+		"an earlier change failed": {v1.DesiredRunning, with(pods(v1.StageRunning), failed(6)), v1.ActualRunning, ""},
+		"could not be deleted": {
+			v1.DesiredTerminated, with(pods(v1.StageRunning), failed(7)), v1.ActualError,
+			"quota",
+		},
+		"nothing of it is there": {
+			v1.DesiredRunning,
+			lifecycle.Seen{},
+			v1.ActualUnknown,
+			"nothing of it is on the cluster",
+		},
+		"stopped and nothing is there": {
+			v1.DesiredStopped,
+			lifecycle.Seen{},
+			v1.ActualUnknown,
+			"nothing of it is on the cluster",
+		},
+		"no pod": {v1.DesiredStopped, lifecycle.Seen{Kept: true}, v1.ActualStopped, ""},
 		"a pod that ends on request": {v1.DesiredStopped, with(pods(v1.StageTerminating), func(s *lifecycle.Seen) {
 			s.Reading.Status = v1.StatusStopping
 		}), v1.ActualStopping, ""},

@@ -106,11 +106,13 @@ func (p player) begin(t *testing.T, row row) {
 	}
 	at := clock(t, row.DesiredUpdatedAt)
 	r := lifecycle.Record{
-		ID: workspace, Incarnation: "1", CreatedAt: at, Desired: row.Desired, DesiredAt: at, Changed: revision(t, row.DesiredUpdatedAt),
-		Actual: row.Actual, ActualAt: at, Answered: revision(t, row.RespondedAt),
+		ID: workspace, Incarnation: "1", CreatedAt: at, Desired: row.Desired, DesiredAt: at,
+		Changed: revision(t, row.DesiredUpdatedAt),
+		Actual:  row.Actual, ActualAt: at, Answered: revision(t, row.RespondedAt),
 	}
 	p.clock[r.Changed], p.clock[r.Answered] = row.DesiredUpdatedAt, row.RespondedAt
-	if _, err := p.records.change(t.Context(), workspace, func(lifecycle.Record) (lifecycle.Record, error) { return r, nil }); err != nil {
+	if _, err := p.records.change(t.Context(), workspace,
+		func(lifecycle.Record) (lifecycle.Record, error) { return r, nil }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -140,7 +142,10 @@ func (p player) exchange(t *testing.T, i int, row row) {
 	records := p.records.read(t)
 	var report lifecycle.Report
 	if row.AgentReport != "" {
-		report.Workspaces = []lifecycle.Reported{{ID: one(records).Key(), Actual: v1.ActualState(row.AgentReport), Version: "v" + row.RespondedAt}}
+		report.Workspaces = []lifecycle.Reported{{
+			ID: one(records).Key(), Actual: v1.ActualState(row.AgentReport),
+			Version: "v" + row.RespondedAt,
+		}}
 	}
 	at := clock(t, row.RespondedAt)
 	pass, err := p.records.exchange(t.Context(), records, report, at)

@@ -11,7 +11,10 @@ import (
 
 // isDesired is false for a state that nobody knows.
 func isDesired(d v1.DesiredState) bool {
-	return slices.Contains([]v1.DesiredState{v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart, v1.DesiredTerminated}, d)
+	return slices.Contains([]v1.DesiredState{
+		v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart,
+		v1.DesiredTerminated,
+	}, d)
 }
 
 // isReportable is false for a state that cannot be reported.

@@ -74,7 +74,8 @@ func (m *storedModel) play(t *testing.T) {
 // users want one thing after the other, and most of the time something else than the end.
 func (m *storedModel) users(ctx context.Context, random *rand.Rand) error {
 	all := []v1.DesiredState{
-		v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart, v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart, v1.DesiredTerminated,
+		v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart, v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart,
+		v1.DesiredTerminated,
 	}
 	for n := range wishes {
 		id, desired := []string{"a", "b", "c"}[random.IntN(3)], all[random.IntN(len(all))]
@@ -89,7 +90,8 @@ func (m *storedModel) users(ctx context.Context, random *rand.Rand) error {
 		case before.Desired == v1.DesiredTerminated && after.Desired != v1.DesiredTerminated:
 			return fmt.Errorf("%s was terminated and is wanted again", before)
 		case before.Done(): // it is made again
-			if err := m.stored.place.Of(m.stored.namespace).Delete(ctx, before); err != nil && fault.CodeOf(err) != fault.Conflict {
+			if err := m.stored.place.Of(m.stored.namespace).Delete(ctx, before); err != nil &&
+				fault.CodeOf(err) != fault.Conflict {
 				return err
 			}
 		case err != nil && before.Desired != v1.DesiredTerminated:
@@ -185,7 +187,8 @@ func (m *storedModel) report(a *agent, random *rand.Rand) lifecycle.Report {
 	report := lifecycle.Report{Full: a.full}
 	for _, key := range slices.Sorted(maps.Keys(m.world.cluster)) {
 		if s := m.world.cluster[key]; a.full || a.reported[key] != s.actual {
-			report.Workspaces = append(report.Workspaces, lifecycle.Reported{ID: key, Incarnation: s.incarnation, Actual: s.actual})
+			report.Workspaces = append(report.Workspaces,
+				lifecycle.Reported{ID: key, Incarnation: s.incarnation, Actual: s.actual})
 		}
 	}
 	return report

@@ -100,9 +100,11 @@ func (r Record) Vouched(workload string) error {
 	case len(r.vouched.rights) == 0:
 		return unvouched("the record of workspace %s does not say that its author may do what it wants (%s)", r.ID, r.Desired)
 	case !r.vouched.has(r.needs()...):
-		return unvouched("the author of the record of workspace %s wants it to be %s, and may only %s", r.ID, r.Desired, r.vouched)
+		return unvouched("the author of the record of workspace %s wants it to be %s, and may only %s", r.ID, r.Desired,
+			r.vouched)
 	case r.vouched.workload != workload:
-		return unvouched("the author of the record of workspace %s vouches for %s, and the workspace has %s", r.ID, in(r.vouched.workload), in(workload))
+		return unvouched("the author of the record of workspace %s vouches for %s, and the workspace has %s", r.ID,
+			in(r.vouched.workload), in(workload))
 	}
 	return nil
 }
@@ -171,7 +173,8 @@ func (s Records) author(ctx context.Context, r Record) (Record, error) {
 			return written, err
 		}
 	}
-	return r, fault.New(fault.PermissionDenied, "you may not record %s as the desired state of workspace %s: %w", r.Desired, r.ID, err).
+	return r, fault.New(fault.PermissionDenied, "you may not record %s as the desired state of workspace %s: %w",
+		r.Desired, r.ID, err).
 		WithHint("it takes the permissions to do that yourself: see docs/rbac.md")
 }
 
@@ -213,7 +216,8 @@ func (r Record) believe(d store.Document) Record {
 		}
 	}
 	var m made
-	if text, ok := d.Annotations[AnnotationMade]; ok && json.Unmarshal([]byte(text), &m) == nil && m.Limits.check() == nil {
+	if text, ok := d.Annotations[AnnotationMade]; ok && json.Unmarshal([]byte(text), &m) == nil &&
+		m.Limits.check() == nil {
 		r.CreatedAt, r.Limits = m.CreatedAt, m.Limits
 		return r
 	}

@@ -45,7 +45,8 @@ func (l Locker) hold(id string, lease *coordinationv1.Lease) *Lock {
 	renewing, stop := context.WithCancel(requests)
 	held := &Lock{
 		locker: l, id: id, lease: lease, generation: lease.ResourceVersion,
-		lost: make(chan struct{}), released: make(chan struct{}), stop: stop, cut: cut, renewed: l.Now().Round(0), turn: make(chan struct{}, 1),
+		lost: make(chan struct{}), released: make(chan struct{}), stop: stop, cut: cut, renewed: l.Now().Round(0),
+		turn: make(chan struct{}, 1),
 	}
 	held.turn <- struct{}{}
 	held.done.Go(func() { held.renew(renewing, requests) })
@@ -96,7 +97,8 @@ func (h *Lock) Confirm(ctx context.Context) error {
 
 // unrenewed is the error of a lock that may be another's now: nobody knows.
 func unrenewed() error {
-	err := fault.New(fault.Unavailable, "the API server did not renew the lock for %s, so another command may have taken it; what this one has written so far stands, and it writes nothing more", Duration).
+	err := fault.New(fault.Unavailable,
+		"the API server did not renew the lock for %s, so another command may have taken it; what this one has written so far stands, and it writes nothing more", Duration).
 		WithHint("when the cluster answers, look at the status and run the command again")
 	err.Err = ErrTaken
 	return err

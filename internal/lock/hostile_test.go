@@ -36,17 +36,29 @@ func TestOddLeases(t *testing.T) {
 			spec coordinationv1.LeaseSpec
 			free bool
 		}{
-			"nothing":               {coordinationv1.LeaseSpec{}, true},
-			"no time":               {coordinationv1.LeaseSpec{HolderIdentity: new("bob")}, true},
-			"no holder":             {coordinationv1.LeaseSpec{RenewTime: &now}, true},
-			"an absurd duration":    {coordinationv1.LeaseSpec{HolderIdentity: new("bob"), RenewTime: &now, LeaseDurationSeconds: new(int32(math.MaxInt32))}, false},
-			"a negative duration":   {coordinationv1.LeaseSpec{HolderIdentity: new("bob"), RenewTime: &now, LeaseDurationSeconds: new(int32(math.MinInt32))}, false},
-			"a time to come":        {coordinationv1.LeaseSpec{HolderIdentity: new("bob"), RenewTime: &future}, false},
-			"a huge holder":         {coordinationv1.LeaseSpec{HolderIdentity: &long, RenewTime: &now}, false},
-			"a huge part":           {coordinationv1.LeaseSpec{HolderIdentity: new(long + "@h/1/2/3"), RenewTime: &now}, false},
-			"a process that is 0":   {coordinationv1.LeaseSpec{HolderIdentity: new("bob@h/0/2/3"), RenewTime: &now}, false},
-			"a process below 0":     {coordinationv1.LeaseSpec{HolderIdentity: new("bob@" + host() + "/-1/2/3"), RenewTime: &now}, false},
-			"a process out of view": {coordinationv1.LeaseSpec{HolderIdentity: new("bob@h/99999999999999999999/2/3"), RenewTime: &now}, false},
+			"nothing":   {coordinationv1.LeaseSpec{}, true},
+			"no time":   {coordinationv1.LeaseSpec{HolderIdentity: new("bob")}, true},
+			"no holder": {coordinationv1.LeaseSpec{RenewTime: &now}, true},
+			"an absurd duration": {coordinationv1.LeaseSpec{
+				HolderIdentity: new("bob"), RenewTime: &now,
+				LeaseDurationSeconds: new(int32(math.MaxInt32)),
+			}, false},
+			"a negative duration": {coordinationv1.LeaseSpec{
+				HolderIdentity: new("bob"), RenewTime: &now,
+				LeaseDurationSeconds: new(int32(math.MinInt32)),
+			}, false},
+			"a time to come":      {coordinationv1.LeaseSpec{HolderIdentity: new("bob"), RenewTime: &future}, false},
+			"a huge holder":       {coordinationv1.LeaseSpec{HolderIdentity: &long, RenewTime: &now}, false},
+			"a huge part":         {coordinationv1.LeaseSpec{HolderIdentity: new(long + "@h/1/2/3"), RenewTime: &now}, false},
+			"a process that is 0": {coordinationv1.LeaseSpec{HolderIdentity: new("bob@h/0/2/3"), RenewTime: &now}, false},
+			"a process below 0": {coordinationv1.LeaseSpec{
+				HolderIdentity: new("bob@" + host() + "/-1/2/3"),
+				RenewTime:      &now,
+			}, false},
+			"a process out of view": {coordinationv1.LeaseSpec{
+				HolderIdentity: new("bob@h/99999999999999999999/2/3"),
+				RenewTime:      &now,
+			}, false},
 		} {
 			l, _ := leased(test.spec, map[string]string{annotationPurpose: long, annotationJob: long})
 			held, seen, err := l.Try(t.Context(), "alice-1", nil)
@@ -77,7 +89,8 @@ func TestTriesAreBounded(t *testing.T) {
 		"get":    apierrors.NewNotFound(coordinationv1.Resource("leases"), "x"),
 	} {
 		l, client := leased(coordinationv1.LeaseSpec{}, nil)
-		client.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
+		client.PrependReactor(verb, "leases",
+			func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
 		_, _, err := l.Try(t.Context(), "alice-1", nil)
 		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "lease berth-alice-1 in namespace ns") {
 			t.Errorf("%s: %v", verb, err)

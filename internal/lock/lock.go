@@ -63,7 +63,9 @@ const maxTries = 5
 
 func (l Locker) try(ctx context.Context, id string, before *Observed, left int) (*Lock, *Observed, error) {
 	if left == 0 {
-		return nil, nil, fault.New(fault.Unavailable, "the lease %s in namespace %s cannot be taken: it is there and then it is not, or it changes each time", name(id), l.Namespace).
+		return nil, nil, fault.New(fault.Unavailable,
+			"the lease %s in namespace %s cannot be taken: it is there and then it is not, or it changes each time", name(id),
+			l.Namespace).
 			WithHint("look at it with `kubectl get lease %s --namespace %s --output yaml`, and try again", name(id), l.Namespace)
 	}
 	lease, err := l.Leases.Create(ctx, l.lease(id), metav1.CreateOptions{})
@@ -103,7 +105,9 @@ const retryEvery = 500 * time.Millisecond
 
 // Wait takes the lock once it is free, also after a moment in which the API server
 // could not be reached. It ends with an error that giveUp, if set, returns.
-func (l Locker) Wait(ctx context.Context, id string, holder *Observed, giveUp func(*Observed) error) (held *Lock, err error) {
+func (l Locker) Wait(ctx context.Context, id string, holder *Observed, giveUp func(*Observed) error) (held *Lock,
+	err error,
+) {
 	err = wait.PollUntilContextCancel(ctx, retryEvery, false, func(ctx context.Context) (done bool, err error) {
 		var seen *Observed
 		held, seen, err = l.Try(ctx, id, holder)
@@ -144,8 +148,9 @@ func (l Locker) observe(lease *coordinationv1.Lease, before *Observed) *Observed
 		return before
 	}
 	seen := &Observed{
-		Purpose: fault.Shorten(lease.Annotations[annotationPurpose], maxText), Job: fault.Shorten(lease.Annotations[annotationJob], maxText),
-		spec: string(spec), at: l.Now(),
+		Purpose: fault.Shorten(lease.Annotations[annotationPurpose], maxText),
+		Job:     fault.Shorten(lease.Annotations[annotationJob], maxText),
+		spec:    string(spec), at: l.Now(),
 	}
 	if renewed := lease.Spec.RenewTime; renewed != nil {
 		seen.Overdue = l.Now().Sub(renewed.Time) > Duration

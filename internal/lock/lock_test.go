@@ -101,7 +101,8 @@ func TestReleaseDuringRenewal(t *testing.T) {
 		client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 			time.Sleep(40 * time.Millisecond)
 			version = "2"
-			return true, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name("alice-1"), ResourceVersion: version}}, nil
+			return true, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name("alice-1"), ResourceVersion: version}},
+				nil
 		})
 		deleted := ""
 		client.PrependReactor("delete", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -187,7 +188,8 @@ func TestSlowServer(t *testing.T) {
 				}
 				time.Sleep(Duration/2 + time.Millisecond)
 				err = held.Confirm(t.Context())
-				if code := fault.CodeOf(err); code != hangs.code || hangs.code != "" && (!errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "what this one has written so far stands")) {
+				if code := fault.CodeOf(err); code != hangs.code || hangs.code != "" &&
+					(!errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "what this one has written so far stands")) {
 					t.Errorf("%v", err)
 				}
 				ctx, cancel := context.WithCancel(t.Context())
@@ -204,7 +206,9 @@ type slow struct {
 	hangs func() bool
 }
 
-func (s *slow) Update(ctx context.Context, lease *coordinationv1.Lease, o metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+func (s *slow) Update(ctx context.Context, lease *coordinationv1.Lease,
+	o metav1.UpdateOptions,
+) (*coordinationv1.Lease, error) {
 	if s.hangs() {
 		<-ctx.Done()
 		return nil, ctx.Err()

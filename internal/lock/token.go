@@ -80,5 +80,8 @@ func TakenBy(t Token) error {
 	if t.Holder == "" {
 		return ErrTaken
 	}
-	return &fault.Error{Code: ErrTaken.Code, Message: "the lock was lost: " + t.Holder + " has taken it", Hint: ErrTaken.Hint, Err: ErrTaken}
+	return &fault.Error{
+		Code: ErrTaken.Code, Message: "the lock was lost: " + t.Holder + " has taken it",
+		Hint: ErrTaken.Hint, Err: ErrTaken,
+	}
 }

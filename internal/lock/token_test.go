@@ -42,7 +42,8 @@ func TestTokensAreOrdered(t *testing.T) {
 // What anybody may have written is harmless where it is shown.
 func TestTokenOfAnotherHand(t *testing.T) {
 	got := ParseToken("7 bob\n`rm`\x1b[2J" + strings.Repeat("x", 500))
-	if got.Generation != "7" || !strings.HasPrefix(got.Holder, "bobrm[2Jx") || len(got.Holder) > maxHolder+len("… (508 bytes)") {
+	if got.Generation != "7" || !strings.HasPrefix(got.Holder, "bobrm[2Jx") || len(got.Holder) > maxHolder+
+		len("… (508 bytes)") {
 		t.Errorf("%+v", got)
 	}
 	if got := ParseToken("7 x" + strings.Repeat("é", 500)).Holder; !utf8.ValidString(got) {
@@ -97,7 +98,8 @@ func TestCheck(t *testing.T) {
 			return map[string]string{name: value}
 		}
 		err = old.Check(t.Context(), written(newer))
-		if !errors.Is(err, ErrTaken) || fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "bob on elsewhere (process 1)") {
+		if !errors.Is(err, ErrTaken) || fault.CodeOf(err) != fault.Conflict ||
+			!strings.Contains(err.Error(), "bob on elsewhere (process 1)") {
 			t.Errorf("it goes on with %v", err)
 		}
 		for what, annotations := range map[string]map[string]string{

@@ -27,7 +27,9 @@ func CopyAll(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Reques
 
 // CopyPods writes the logs of several pods, each line behind the name of its
 // pod: of one container, or of all, whose names follow.
-func CopyPods(ctx context.Context, client *kube.Client, pods []*corev1.Pod, r Request, containers bool, out io.Writer) error {
+func CopyPods(ctx context.Context, client *kube.Client, pods []*corev1.Pod, r Request, containers bool,
+	out io.Writer,
+) error {
 	var all []part
 	for _, pod := range pods {
 		if !containers {

@@ -36,14 +36,18 @@ func readable(pod *corev1.Pod, r Request) error {
 	status := statusOf(pod, r.Container)
 	switch {
 	case r.Previous && status.LastTerminationState.Terminated == nil:
-		return fault.New(fault.NotFound, "container %s of workspace %s has not been restarted: there is no previous log", r.Container, pod.Name).
+		return fault.New(fault.NotFound, "container %s of workspace %s has not been restarted: there is no previous log",
+			r.Container, pod.Name).
 			WithHint("leave out --previous")
 	case !r.Previous && !started(status) && over(pod):
-		return fault.New(fault.Failed, "container %s of workspace %s has never started: %s", r.Container, pod.Name, state(pod, status)).
+		return fault.New(fault.Failed, "container %s of workspace %s has never started: %s", r.Container, pod.Name,
+			state(pod, status)).
 			WithHint("see why: %s", kube.Command("status", kube.IDOf(&pod.ObjectMeta), pod.Namespace))
 	case !r.Previous && !started(status):
-		return fault.New(fault.Failed, "container %s of workspace %s has not started yet: %s", r.Container, pod.Name, state(pod, status)).
-			WithHint("-f waits for it unless the workspace has failed; see why it has not started: %s", kube.Command("status", kube.IDOf(&pod.ObjectMeta), pod.Namespace))
+		return fault.New(fault.Failed, "container %s of workspace %s has not started yet: %s", r.Container, pod.Name,
+			state(pod, status)).
+			WithHint("-f waits for it unless the workspace has failed; see why it has not started: %s",
+				kube.Command("status", kube.IDOf(&pod.ObjectMeta), pod.Namespace))
 	}
 	return nil
 }

@@ -23,12 +23,15 @@ const (
 // followLog writes a log until its container ends, a line or a piece of one at a time. If the connection is
 // lost it goes on where it was: the times of the lines tell, which are always asked
 // for.
-func followLog(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, write func(text string) error) error {
+func followLog(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request,
+	write func(text string) error,
+) error {
 	var at position
 	var pause time.Duration
 	var since time.Time // the first failure in a row
 	for {
-		opened, err := followOnce(ctx, client, pod, at.resume(r), func(piece string) error { return at.take(piece, r.Timestamps, write) })
+		opened, err := followOnce(ctx, client, pod, at.resume(r),
+			func(piece string) error { return at.take(piece, r.Timestamps, write) })
 		if opened || since.IsZero() {
 			pause, since = firstPause, time.Now()
 		}
@@ -55,7 +58,9 @@ func followLog(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Requ
 func mayPass(err error) bool { return fault.CodeOf(err) == fault.Unavailable }
 
 // followOnce follows it until it ends or breaks off, and says whether it was there.
-func followOnce(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request, take func(piece string) error) (opened bool, err error) {
+func followOnce(ctx context.Context, client *kube.Client, pod *corev1.Pod, r Request,
+	take func(piece string) error,
+) (opened bool, err error) {
 	stream, err := open(ctx, client, pod, r)
 	if err != nil {
 		return false, err

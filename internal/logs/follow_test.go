@@ -108,7 +108,8 @@ func TestFollowAgain(t *testing.T) {
 func TestFollowTailAgain(t *testing.T) {
 	log := &kubelet{lines: []string{"2026-01-01T00:00:00.1Z a", "2026-01-01T00:00:00.2Z b"}, breaks: []int{1}}
 	var out bytes.Buffer
-	if err := Copy(t.Context(), clientOf(t, log), runs(), Request{Container: "main", Follow: true, Tail: 5}, &out); err != nil || out.String() != "a\nb\n" {
+	if err := Copy(t.Context(), clientOf(t, log), runs(), Request{Container: "main", Follow: true, Tail: 5},
+		&out); err != nil || out.String() != "a\nb\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	if got := strings.Join(log.asked, ", "); got != " 5, 2026-01-01T00:00:00Z " {

@@ -44,15 +44,40 @@ func TestReadable(t *testing.T) {
 		code    fault.Code
 		says    string
 	}{
-		"runs":                   {pod(corev1.PodRunning, running), Request{Container: "main"}, "", ""},
-		"has ended":              {pod(corev1.PodFailed, corev1.ContainerStatus{State: ended("x")}), Request{Container: "main"}, "", ""},
-		"will be started again":  {pod(corev1.PodRunning, crashed), Request{Container: "main"}, "", ""},
-		"before it":              {pod(corev1.PodRunning, crashed), Request{Container: "main", Previous: true}, "", ""},
-		"none before it":         {pod(corev1.PodRunning, running), Request{Container: "main", Previous: true}, fault.NotFound, "has not been restarted"},
-		"no such container":      {pod(corev1.PodRunning, running), Request{Container: "x"}, fault.NotFound, `no container "x"`},
-		"waits":                  {pod(corev1.PodPending, waiting("ErrImagePull")), Request{Container: "main"}, fault.Failed, "not started yet: ErrImagePull"},
-		"nothing is known":       {pod(corev1.PodPending, corev1.ContainerStatus{}), Request{Container: "init"}, fault.Failed, "not started yet: the pod is Pending"},
-		"deleted before it came": {pod(corev1.PodFailed, corev1.ContainerStatus{State: ended("")}), Request{Container: "main"}, fault.Failed, "has never started: the pod is Failed"},
+		"runs": {pod(corev1.PodRunning, running), Request{Container: "main"}, "", ""},
+		"has ended": {
+			pod(corev1.PodFailed, corev1.ContainerStatus{State: ended("x")}),
+			Request{Container: "main"},
+			"", "",
+		},
+		"will be started again": {pod(corev1.PodRunning, crashed), Request{Container: "main"}, "", ""},
+		"before it":             {pod(corev1.PodRunning, crashed), Request{Container: "main", Previous: true}, "", ""},
+		"none before it": {
+			pod(corev1.PodRunning, running),
+			Request{Container: "main", Previous: true},
+			fault.NotFound, "has not been restarted",
+		},
+		"no such container": {
+			pod(corev1.PodRunning, running),
+			Request{Container: "x"},
+			fault.NotFound,
+			`no container "x"`,
+		},
+		"waits": {
+			pod(corev1.PodPending, waiting("ErrImagePull")),
+			Request{Container: "main"},
+			fault.Failed, "not started yet: ErrImagePull",
+		},
+		"nothing is known": {
+			pod(corev1.PodPending, corev1.ContainerStatus{}),
+			Request{Container: "init"},
+			fault.Failed, "not started yet: the pod is Pending",
+		},
+		"deleted before it came": {
+			pod(corev1.PodFailed, corev1.ContainerStatus{State: ended("")}),
+			Request{Container: "main"},
+			fault.Failed, "has never started: the pod is Failed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := readable(tc.pod, tc.request)
@@ -80,7 +105,8 @@ func TestReadableHint(t *testing.T) {
 
 func TestReached(t *testing.T) {
 	asked := pod(corev1.PodPending, waiting("ContainerCreating"))
-	running := pod(corev1.PodRunning, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
+	running := pod(corev1.PodRunning,
+		corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
 	deleted := pod(corev1.PodFailed, corev1.ContainerStatus{State: ended("")})
 	deleted.DeletionTimestamp = &metav1.Time{}
 	r := Request{Container: "main"}

@@ -46,7 +46,11 @@ func TestEndlessLine(t *testing.T) {
 	for name, read := range map[string]func(*kube.Client, io.Writer) error{
 		"followed":         func(c *kube.Client, out io.Writer) error { return Copy(t.Context(), c, pod, all, out) },
 		"all are followed": func(c *kube.Client, out io.Writer) error { return CopyAll(t.Context(), c, pod, all, out) },
-		"all":              func(c *kube.Client, out io.Writer) error { return CopyAll(t.Context(), c, pod, Request{Tail: -1}, out) },
+		"all": func(c *kube.Client,
+			out io.Writer,
+		) error {
+			return CopyAll(t.Context(), c, pod, Request{Tail: -1}, out)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pieces small
@@ -66,10 +70,12 @@ func TestFollowLongLineAgain(t *testing.T) {
 	long := func(letter string) string { return strings.Repeat(letter, 5*maxPiece/2) }
 	lines := []string{
 		"2026-01-01T00:00:00.1Z a", "2026-01-01T00:00:00.1Z " + long("b"), "2026-01-01T00:00:00.1Z " + long("c"),
-		"2026-01-01T00:00:00.1Z d", "2026-01-01T00:00:00.2Z " + long("e"), "2026-01-01T00:00:00.2Z ", "2026-01-01T00:00:00.3Z " + long("f"),
+		"2026-01-01T00:00:00.1Z d", "2026-01-01T00:00:00.2Z " + long("e"), "2026-01-01T00:00:00.2Z ",
+		"2026-01-01T00:00:00.3Z " + long("f"),
 	}
 	whole := strings.Join(lines, "\n") + "\n"
-	times := strings.NewReplacer("2026-01-01T00:00:00.1Z ", "", "2026-01-01T00:00:00.2Z ", "", "2026-01-01T00:00:00.3Z ", "")
+	times := strings.NewReplacer("2026-01-01T00:00:00.1Z ", "", "2026-01-01T00:00:00.2Z ", "", "2026-01-01T00:00:00.3Z ",
+		"")
 	for name, c := range map[string]struct {
 		timestamps bool
 		want       string
@@ -102,7 +108,10 @@ func TestFollowAgainAfterALongLine(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ again, want string }{
 		"the end of a line": {"line\n2026-01-01T00:00:01.5Z a\n2026-01-01T00:00:01.6Z b\n", "long line\na\nb\n"},
-		"no log any more":   {"unable to retrieve container logs for containerd://x", "long line\na\nunable to retrieve container logs for containerd://x"},
+		"no log any more": {
+			"unable to retrieve container logs for containerd://x",
+			"long line\na\nunable to retrieve container logs for containerd://x",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			again := func() (io.Reader, error) { return strings.NewReader(c.again), nil }

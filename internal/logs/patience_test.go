@@ -48,7 +48,10 @@ func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(body), Request: r}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}},
+		Body: io.NopCloser(body), Request: r,
+	}, nil
 }
 
 // silence is a log that breaks off after so long without a line.
@@ -73,11 +76,15 @@ func TestFollowPatiently(t *testing.T) {
 		least   time.Duration
 		most    time.Duration
 	}{
-		"quiet, and lost":             {[]answer{quiet, line}, "a\n", "", 2 * patience, 3 * patience},
-		"quiet, and away":             {[]answer{quiet, gone, gone, gone, line}, "a\n", "", 2 * patience, 3 * patience},
-		"quiet, and gone":             {[]answer{quiet, gone}, "", fault.Unavailable, 3 * patience, 3*patience + 2*longestPause},
-		"gone at once":                {[]answer{gone}, "", fault.Unavailable, patience, patience + 2*longestPause},
-		"lost every second, no lines": {append(slices.Repeat([]answer{short}, 200), line), "a\n", "", 200 * time.Second, 300 * time.Second},
+		"quiet, and lost": {[]answer{quiet, line}, "a\n", "", 2 * patience, 3 * patience},
+		"quiet, and away": {[]answer{quiet, gone, gone, gone, line}, "a\n", "", 2 * patience, 3 * patience},
+		"quiet, and gone": {[]answer{quiet, gone}, "", fault.Unavailable, 3 * patience, 3*patience +
+			2*longestPause},
+		"gone at once": {[]answer{gone}, "", fault.Unavailable, patience, patience + 2*longestPause},
+		"lost every second, no lines": {
+			append(slices.Repeat([]answer{short}, 200), line), "a\n", "", 200 * time.Second,
+			300 * time.Second,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

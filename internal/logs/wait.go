@@ -45,7 +45,8 @@ func failure(s watch.State, r Request) error {
 	if reading.Verdict() != v1.VerdictFailed || reading.Cause == nil || now == nil {
 		return nil
 	}
-	return fault.New(fault.Failed, "container %s of workspace %s does not start: %s", r.Container, now.Name, reading.Cause.Message).
+	return fault.New(fault.Failed, "container %s of workspace %s does not start: %s", r.Container, now.Name,
+		reading.Cause.Message).
 		WithHint("see what to do: %s", kube.Command("status", kube.IDOf(&now.ObjectMeta), now.Namespace))
 }
 

@@ -22,8 +22,10 @@ import (
 // the API server refuses to say more.
 func TestWaitForStart(t *testing.T) {
 	resource := schema.GroupResource{Resource: "pods"}
-	forbidden, expired := apierrors.NewForbidden(resource, "", errors.New(`User "eve" cannot watch`)), apierrors.NewResourceExpired("too old")
-	running := pod(corev1.PodRunning, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
+	forbidden, expired := apierrors.NewForbidden(resource, "", errors.New(`User "eve" cannot watch`)),
+		apierrors.NewResourceExpired("too old")
+	running := pod(corev1.PodRunning,
+		corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
 	running.Namespace, running.ResourceVersion = "dev", "7"
 	another := pod(corev1.PodRunning, running.Status.ContainerStatuses[0])
 	another.Namespace, another.ResourceVersion, another.UID = "dev", "8", "2"
@@ -34,12 +36,15 @@ func TestWaitForStart(t *testing.T) {
 		denied  error // by the list
 		code    fault.Code
 	}{
-		"it starts":                            {said: watch.Modified},
-		"deleted":                              {said: watch.Deleted, code: fault.NotFound},
-		"the watch is forbidden":               {refused: forbidden, code: fault.PermissionDenied},
-		"the watch is unauthorized":            {refused: apierrors.NewUnauthorized("no"), code: fault.Unauthenticated},
-		"the list is forbidden":                {refused: expired, denied: forbidden, code: fault.PermissionDenied},
-		"the list is unauthorized":             {refused: expired, denied: apierrors.NewUnauthorized("no"), code: fault.Unauthenticated},
+		"it starts":                 {said: watch.Modified},
+		"deleted":                   {said: watch.Deleted, code: fault.NotFound},
+		"the watch is forbidden":    {refused: forbidden, code: fault.PermissionDenied},
+		"the watch is unauthorized": {refused: apierrors.NewUnauthorized("no"), code: fault.Unauthenticated},
+		"the list is forbidden":     {refused: expired, denied: forbidden, code: fault.PermissionDenied},
+		"the list is unauthorized": {
+			refused: expired, denied: apierrors.NewUnauthorized("no"),
+			code: fault.Unauthenticated,
+		},
 		"removed before the watch":             {refused: expired, code: fault.NotFound},
 		"removed and made again before it":     {refused: expired, listed: []corev1.Pod{*another}, code: fault.NotFound},
 		"it had started when the list is read": {refused: expired, listed: []corev1.Pod{*running}},

@@ -25,7 +25,8 @@ func TestArchitectureNamesWhatIsThere(t *testing.T) {
 		}
 	}
 	text := read(t, checkout, "docs/architecture.md")
-	for _, path := range append(inMap(text), regexp.MustCompile("`((?:internal|docs|test|cmd|api)/[\\w/.]+)`").FindAllString(text, -1)...) {
+	for _, path := range append(inMap(text),
+		regexp.MustCompile("`((?:internal|docs|test|cmd|api)/[\\w/.]+)`").FindAllString(text, -1)...) {
 		if _, err := fs.Stat(checkout, strings.Trim(path, "`/")); err != nil {
 			t.Errorf("docs/architecture.md names %s: %v", path, err)
 		}

@@ -86,7 +86,10 @@ func TestBroken(t *testing.T) {
 		"docs/a.md": {Data: []byte("# `Two` words!\n## Name\n## Name\n[a](../README.md#name) [b](#name-1) [c](#name-2)\n")},
 	}
 	for name, want := range map[string][]string{
-		"README.md": {"README.md:7: docs/b.md leads nowhere", "README.md:8: docs/a.md#three leads nowhere", "README.md:8: #none leads nowhere"},
+		"README.md": {
+			"README.md:7: docs/b.md leads nowhere", "README.md:8: docs/a.md#three leads nowhere",
+			"README.md:8: #none leads nowhere",
+		},
 		"docs/a.md": {"docs/a.md:4: #name-2 leads nowhere"},
 	} {
 		got, err := Broken(files, name)

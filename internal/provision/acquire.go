@@ -93,7 +93,8 @@ const reasonLocked = "LOCKED"
 func IsLocked(err error) bool { return fault.ReasonOf(err) == reasonLocked }
 
 func busy(id string, by *lock.Observed) error {
-	return fault.New(fault.Conflict, "%s is working on workspace %s (%s)", by.Holder.Human(), id, by.Purpose).WithReason(reasonLocked).
+	return fault.New(fault.Conflict, "%s is working on workspace %s (%s)", by.Holder.Human(), id, by.Purpose).
+		WithReason(reasonLocked).
 		WithHint("try again when that is done, or pass --wait")
 }
 

@@ -81,7 +81,10 @@ func (s session) isWhole(ctx context.Context, found inventory.Found) error {
 		}
 		_, err := s.Client.CoreV1().ConfigMaps(s.Client.Namespace).Get(ctx, object.GetName(), metav1.GetOptions{})
 		if err != nil {
-			return kube.Fault(err, kube.Call{Verb: "get", Resource: "configmaps", Namespace: s.Client.Namespace, Name: object.GetName()})
+			return kube.Fault(err, kube.Call{
+				Verb: "get", Resource: "configmaps", Namespace: s.Client.Namespace,
+				Name: object.GetName(),
+			})
 		}
 	}
 	return nil
@@ -91,7 +94,8 @@ func (s session) isWhole(ctx context.Context, found inventory.Found) error {
 // others may have a name like it.
 func stands(id string, found inventory.Found) bool {
 	u, err := userstring.ParseCanonical(found.UserString())
-	return err == nil && u.ID() == id && found.Pod == nil && found.Record != nil && found.Record.Info.Status == helm.StatusDeployed
+	return err == nil && u.ID() == id && found.Pod == nil && found.Record != nil &&
+		found.Record.Info.Status == helm.StatusDeployed
 }
 
 // adopted is the record of a workspace that has none.

@@ -25,19 +25,28 @@ func TestStands(t *testing.T) {
 		t.Fatal(err)
 	}
 	record := func(text string, status helm.Status) *helm.Release {
-		return &helm.Release{Info: &helm.Info{Status: status}, Manifest: "---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, annotations: {" +
-			kube.AnnotationUserString + ": " + base64.StdEncoding.EncodeToString([]byte(text)) + "}}\n"}
+		return &helm.Release{
+			Info: &helm.Info{Status: status},
+			Manifest: "---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, annotations: {" +
+				kube.AnnotationUserString + ": " + base64.StdEncoding.EncodeToString([]byte(text)) + "}}\n",
+		}
 	}
 	for name, test := range map[string]struct {
 		found inventory.Found
 		want  bool
 	}{
-		"a stopped workspace":     {inventory.Found{Record: record(u.String(), helm.StatusDeployed)}, true},
-		"nothing":                 {inventory.Found{}, false},
-		"the record of another":   {inventory.Found{Record: record("bob~plain", helm.StatusDeployed)}, false},
-		"a release of a chart":    {inventory.Found{Record: &helm.Release{Info: &helm.Info{Status: helm.StatusDeployed}, Manifest: "---\nkind: Service\n"}}, false},
-		"one that is not all in":  {inventory.Found{Record: record(u.String(), helm.StatusPendingInstall)}, false},
-		"one that has a pod":      {inventory.Found{Record: record(u.String(), helm.StatusDeployed), Pod: workspacePod()}, false},
+		"a stopped workspace":   {inventory.Found{Record: record(u.String(), helm.StatusDeployed)}, true},
+		"nothing":               {inventory.Found{}, false},
+		"the record of another": {inventory.Found{Record: record("bob~plain", helm.StatusDeployed)}, false},
+		"a release of a chart": {inventory.Found{Record: &helm.Release{
+			Info:     &helm.Info{Status: helm.StatusDeployed},
+			Manifest: "---\nkind: Service\n",
+		}}, false},
+		"one that is not all in": {inventory.Found{Record: record(u.String(), helm.StatusPendingInstall)}, false},
+		"one that has a pod": {
+			inventory.Found{Record: record(u.String(), helm.StatusDeployed), Pod: workspacePod()},
+			false,
+		},
 		"a user string that lies": {inventory.Found{Record: record("a b c", helm.StatusDeployed)}, false},
 	} {
 		if got := stands(u.ID(), test.found); got != test.want {
@@ -53,7 +62,8 @@ func TestAdoptedSince(t *testing.T) {
 	pod := workspacePod()
 	pod.CreationTimestamp = metav1.NewTime(now.Add(-time.Hour))
 	record := &helm.Release{
-		Info: &helm.Info{FirstDeployed: helmtime.Time{Time: now.Add(-24 * time.Hour)}}, Labels: map[string]string{release.LabelGuarded: "true"},
+		Info:   &helm.Info{FirstDeployed: helmtime.Time{Time: now.Add(-24 * time.Hour)}},
+		Labels: map[string]string{release.LabelGuarded: "true"},
 	}
 	unguarded := &helm.Release{Info: record.Info}
 	for name, test := range map[string]struct {
@@ -63,9 +73,15 @@ func TestAdoptedSince(t *testing.T) {
 		"a pod and a record":                        {inventory.Found{Pod: pod, Record: record}, now.Add(-24 * time.Hour)},
 		"a record that anybody may have made older": {inventory.Found{Pod: pod, Record: unguarded}, now.Add(-time.Hour)},
 		"a pod": {inventory.Found{Pod: pod}, now.Add(-time.Hour)},
-		"a record that the API server has created": {inventory.Found{Record: stored(t, now.Add(-2*time.Hour))}, now.Add(-2 * time.Hour)},
-		"a pod after its record":                   {inventory.Found{Pod: pod, Record: stored(t, now.Add(-2*time.Hour))}, now.Add(-2 * time.Hour)},
-		"neither":                                  {inventory.Found{}, now},
+		"a record that the API server has created": {
+			inventory.Found{Record: stored(t, now.Add(-2*time.Hour))},
+			now.Add(-2 * time.Hour),
+		},
+		"a pod after its record": {
+			inventory.Found{Pod: pod, Record: stored(t, now.Add(-2*time.Hour))},
+			now.Add(-2 * time.Hour),
+		},
+		"neither": {inventory.Found{}, now},
 	} {
 		if got := adopted(id, test.found, now).CreatedAt; !got.Equal(test.want) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
@@ -78,7 +94,10 @@ func stored(t *testing.T, at time.Time) *helm.Release {
 	t.Helper()
 	secrets := fake.NewClientset().CoreV1().Secrets("dev")
 	records := release.Records{Secrets: secrets, Namespace: "dev"}
-	old := &helm.Release{Name: "a", Version: 1, Info: &helm.Info{Status: helm.StatusDeployed, FirstDeployed: helmtime.Time{Time: at.Add(-time.Hour)}}}
+	old := &helm.Release{
+		Name: "a", Version: 1,
+		Info: &helm.Info{Status: helm.StatusDeployed, FirstDeployed: helmtime.Time{Time: at.Add(-time.Hour)}},
+	}
 	if err := records.Create(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}

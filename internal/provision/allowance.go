@@ -43,10 +43,12 @@ func (a *Allowance) refuses(user userstring.UserString, namespace string, there 
 	}
 	var problems []string
 	if a.perUser != nil && own >= *a.perUser {
-		problems = append(problems, fmt.Sprintf("%s has %s in namespace %s, and %s (limits.workspacesPerUser)", userstring.Owner(user.User), count(own), namespace, atMost(*a.perUser)))
+		problems = append(problems, fmt.Sprintf("%s has %s in namespace %s, and %s (limits.workspacesPerUser)",
+			userstring.Owner(user.User), count(own), namespace, atMost(*a.perUser)))
 	}
 	if all := len(there); a.all != nil && all >= *a.all {
-		problems = append(problems, fmt.Sprintf("namespace %s has %s, and %s (limits.workspaces)", namespace, count(all), atMost(*a.all)))
+		problems = append(problems, fmt.Sprintf("namespace %s has %s, and %s (limits.workspaces)", namespace, count(all),
+			atMost(*a.all)))
 	}
 	if len(problems) == 0 {
 		return nil

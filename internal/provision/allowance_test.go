@@ -41,18 +41,36 @@ func TestAllowance(t *testing.T) {
 		there     []v1.Workspace
 		want      string // all that is wrong; empty if it is admitted
 	}{
-		"no limit":                    {NewAllowance(nil, nil), "alice~c", there, ""},
-		"room for one more":           {NewAllowance(new(3), nil), "alice~c", there, ""},
-		"none more, a stopped one":    {NewAllowance(new(2), nil), "alice~c", there, "alice has 2 workspaces in namespace dev, and at most 2 are allowed (limits.workspacesPerUser)"},
-		"a limit that was lowered":    {NewAllowance(new(1), nil), "alice~c", there, "alice has 2 workspaces in namespace dev, and at most 1 is allowed (limits.workspacesPerUser)"},
-		"however the name is written": {NewAllowance(new(2), nil), "ALICE~c", there, "alice has 2 workspaces in namespace dev, and at most 2 are allowed (limits.workspacesPerUser)"},
-		"one that is there":           {NewAllowance(new(1), new(1)), "alice~b", there, ""},
-		"the first one of a user":     {NewAllowance(new(1), nil), "carol", there, ""},
-		"none are allowed":            {NewAllowance(new(0), nil), "carol", there, "carol has no workspaces in namespace dev, and none are allowed (limits.workspacesPerUser)"},
-		"known by its label alone":    {NewAllowance(new(1), nil), "carol", append(there, unnamed), "carol has 1 workspace in namespace dev, and at most 1 is allowed (limits.workspacesPerUser)"},
-		"room in the namespace":       {NewAllowance(nil, new(5)), "carol", there, ""},
-		"none more in the namespace":  {NewAllowance(nil, new(4)), "carol", there, "namespace dev has 4 workspaces, and at most 4 are allowed (limits.workspaces)"},
-		"an empty namespace":          {NewAllowance(new(1), new(1)), "carol", nil, ""},
+		"no limit":          {NewAllowance(nil, nil), "alice~c", there, ""},
+		"room for one more": {NewAllowance(new(3), nil), "alice~c", there, ""},
+		"none more, a stopped one": {
+			NewAllowance(new(2), nil), "alice~c", there,
+			"alice has 2 workspaces in namespace dev, and at most 2 are allowed (limits.workspacesPerUser)",
+		},
+		"a limit that was lowered": {
+			NewAllowance(new(1), nil), "alice~c", there,
+			"alice has 2 workspaces in namespace dev, and at most 1 is allowed (limits.workspacesPerUser)",
+		},
+		"however the name is written": {
+			NewAllowance(new(2), nil), "ALICE~c", there,
+			"alice has 2 workspaces in namespace dev, and at most 2 are allowed (limits.workspacesPerUser)",
+		},
+		"one that is there":       {NewAllowance(new(1), new(1)), "alice~b", there, ""},
+		"the first one of a user": {NewAllowance(new(1), nil), "carol", there, ""},
+		"none are allowed": {
+			NewAllowance(new(0), nil), "carol", there,
+			"carol has no workspaces in namespace dev, and none are allowed (limits.workspacesPerUser)",
+		},
+		"known by its label alone": {
+			NewAllowance(new(1), nil), "carol", append(there, unnamed),
+			"carol has 1 workspace in namespace dev, and at most 1 is allowed (limits.workspacesPerUser)",
+		},
+		"room in the namespace": {NewAllowance(nil, new(5)), "carol", there, ""},
+		"none more in the namespace": {
+			NewAllowance(nil, new(4)), "carol", there,
+			"namespace dev has 4 workspaces, and at most 4 are allowed (limits.workspaces)",
+		},
+		"an empty namespace": {NewAllowance(new(1), new(1)), "carol", nil, ""},
 		"both": {
 			NewAllowance(new(2), new(2)), "alice~c", there,
 			"alice has 2 workspaces in namespace dev, and at most 2 are allowed (limits.workspacesPerUser)\nnamespace dev has 4 workspaces, and at most 2 are allowed (limits.workspaces)",
@@ -108,7 +126,11 @@ func TestAllowanceOfABatch(t *testing.T) {
 		user, namespace string
 		want            bool
 	}{
-		{"alice~b", "dev", true}, {"alice~b", "dev", true}, {"alice~c", "dev", false}, {"bob~c", "dev", true}, {"alice~c", "test", true},
+		{"alice~b", "dev", true},
+		{"alice~b", "dev", true},
+		{"alice~c", "dev", false},
+		{"bob~c", "dev", true},
+		{"alice~c", "test", true},
 	} {
 		if err := a.admit(of(t, c.user), c.namespace, inventory.Found{}, there); (err == nil) != c.want {
 			t.Errorf("%s in %s: %v", c.user, c.namespace, err)

@@ -66,7 +66,10 @@ func (s *apiServer) client(t *testing.T) *kube.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &kube.Client{Interface: typed, Dynamic: untyped, Config: config, HTTP: &http.Client{Transport: s}, Namespace: "dev"}
+	return &kube.Client{
+		Interface: typed, Dynamic: untyped, Config: config, HTTP: &http.Client{Transport: s},
+		Namespace: "dev",
+	}
 }
 
 func (s *apiServer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -107,7 +110,8 @@ func (s *apiServer) answer(r *http.Request) (*http.Response, error) {
 			defer close(s.podMade)
 		}
 		return respond(http.StatusCreated, s.store(at+"/"+name, sent, apiwatch.Added))
-	case r.Method == http.MethodPut, r.Method == http.MethodPatch && r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType):
+	case r.Method == http.MethodPut, r.Method == http.MethodPatch &&
+		r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType):
 		return respond(http.StatusOK, s.store(at, sent, apiwatch.Modified))
 	case r.Method == http.MethodDelete && exists:
 		delete(s.objects, at)
@@ -143,8 +147,9 @@ func (s *apiServer) list(at string) map[string]any {
 		}
 	}
 	kinds := map[string]string{
-		"pods": "Pod", "events": "Event", "secrets": "Secret", "configmaps": "ConfigMap", "persistentvolumeclaims": "PersistentVolumeClaim",
-		"networkpolicies": "NetworkPolicy", "certificates": "Certificate",
+		"pods": "Pod", "events": "Event", "secrets": "Secret", "configmaps": "ConfigMap",
+		"persistentvolumeclaims": "PersistentVolumeClaim",
+		"networkpolicies":        "NetworkPolicy", "certificates": "Certificate",
 	}
 	apiVersion, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(at, "/apis/"), "/api/"), "/namespaces/")
 	return map[string]any{
@@ -159,7 +164,10 @@ func (s *apiServer) watch(r *http.Request) (*http.Response, error) {
 	pipe := &stream{}
 	pipe.some.L = &pipe.mu
 	s.watches[r.URL.Path] = append(s.watches[r.URL.Path], pipe)
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: pipe}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: pipe,
+	}, nil
 }
 
 // ready lets the pod become ready.
@@ -176,7 +184,10 @@ func (s *apiServer) ready(name string) {
 			map[string]any{"type": string(corev1.PodScheduled), "status": "True"},
 			map[string]any{"type": string(corev1.PodReady), "status": "True"},
 		},
-		"containerStatuses": []any{map[string]any{"name": v1.MainContainer, "ready": true, "started": true, "state": running}},
+		"containerStatuses": []any{map[string]any{
+			"name": v1.MainContainer, "ready": true, "started": true,
+			"state": running,
+		}},
 	}
 	s.store(at, pod, apiwatch.Modified)
 }
@@ -197,7 +208,8 @@ func respond(code int, document any) (*http.Response, error) {
 		return nil, fmt.Errorf("answer: %w", err)
 	}
 	return &http.Response{
-		StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(text)),
+		StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(text)),
 	}, nil
 }
 

@@ -32,7 +32,9 @@ type growing struct {
 // error about all that cannot follow. before are the values that they were made of; nil if
 // these are not known. A claim that differs although its storage was not changed is left.
 // Again are the storages whose claims are made again, as they never had a volume.
-func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before map[string]any) (all []growing, again []string, err error) {
+func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before map[string]any) (all []growing,
+	again []string, err error,
+) {
 	wanted := deploy.Claims(d.Objects)
 	there, err := s.claims(ctx, wanted)
 	if err != nil {
@@ -49,7 +51,8 @@ func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before ma
 		}
 		name := claim.GetName()
 		g, storage := manifest.GrowthOf(claim, have), manifest.StorageOf(d.Chart.Values, name)
-		changed := before == nil || !reflect.DeepEqual(manifest.ClaimSpec(before, name), manifest.ClaimSpec(d.Chart.Values, name))
+		changed := before == nil || !reflect.DeepEqual(manifest.ClaimSpec(before, name),
+			manifest.ClaimSpec(d.Chart.Values, name))
 		switch {
 		case deploy.NeedsRecreation(ctx, s.Reader, have, claim):
 			again = append(again, storage)
@@ -76,13 +79,19 @@ func unchangeable(problems []string) error {
 }
 
 // claims reads those of the claims that exist.
-func (s session) claims(ctx context.Context, wanted []*unstructured.Unstructured) ([]*corev1.PersistentVolumeClaim, error) {
+func (s session) claims(ctx context.Context, wanted []*unstructured.Unstructured) ([]*corev1.PersistentVolumeClaim,
+	error,
+) {
 	there := make([]*corev1.PersistentVolumeClaim, len(wanted))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, claim := range wanted {
 		group.Go(func() error {
-			found, err := s.Client.CoreV1().PersistentVolumeClaims(s.Client.Namespace).Get(ctx, claim.GetName(), metav1.GetOptions{})
-			err = kube.Fault(err, kube.Call{Verb: "get", Resource: "persistentvolumeclaims", Namespace: s.Client.Namespace, Name: claim.GetName()})
+			found, err := s.Client.CoreV1().PersistentVolumeClaims(s.Client.Namespace).
+				Get(ctx, claim.GetName(), metav1.GetOptions{})
+			err = kube.Fault(err, kube.Call{
+				Verb: "get", Resource: "persistentvolumeclaims", Namespace: s.Client.Namespace,
+				Name: claim.GetName(),
+			})
 			if fault.CodeOf(err) == fault.NotFound {
 				return nil
 			}
@@ -110,8 +119,12 @@ func (s session) grow(ctx context.Context, held *lock.Lock, all []growing, dry a
 			return err
 		}
 		options := metav1.PatchOptions{FieldManager: kube.FieldManager, DryRun: dry.Options()}
-		_, err = s.Client.CoreV1().PersistentVolumeClaims(s.Client.Namespace).Patch(ctx, g.Claim, types.MergePatchType, patch, options)
-		if err := kube.Fault(err, kube.Call{Verb: "patch", Resource: "persistentvolumeclaims", Namespace: s.Client.Namespace, Name: g.Claim}); err != nil {
+		_, err = s.Client.CoreV1().PersistentVolumeClaims(s.Client.Namespace).
+			Patch(ctx, g.Claim, types.MergePatchType, patch, options)
+		if err := kube.Fault(err, kube.Call{
+			Verb: "patch", Resource: "persistentvolumeclaims",
+			Namespace: s.Client.Namespace, Name: g.Claim,
+		}); err != nil {
 			return g.refused(err)
 		}
 	}
@@ -125,7 +138,8 @@ func (g growing) refused(err error) error {
 		return fault.New(fault.Failed, "storage %s cannot grow from %s to %s: %w", g.Name, g.From, g.To, err).
 			WithHint("the pod was not replaced. Leave the size of the storage at %s, or ask your cluster administrator for a storage class that allows expansion", g.From)
 	case fault.Conflict:
-		return fault.New(fault.Conflict, "%s was changed meanwhile", kube.Object("persistentvolumeclaim", g.Claim)).WithHint("try again")
+		return fault.New(fault.Conflict, "%s was changed meanwhile", kube.Object("persistentvolumeclaim", g.Claim)).
+			WithHint("try again")
 	}
 	return err
 }

@@ -35,12 +35,15 @@ func (p *Provisioner) cleansUp(e ending, err error) bool {
 	case deploy.ReasonStuck:
 		return false
 	}
-	return (code == fault.Failed || code == fault.DeadlineExceeded) && p.OnFailure == DeleteOnFailure && e.result.Changes.Any()
+	return (code == fault.Failed || code == fault.DeadlineExceeded) && p.OnFailure == DeleteOnFailure &&
+		e.result.Changes.Any()
 }
 
 // cleanUpOnFailure removes what this run created, while it still holds the lock.
 // What there is to say about the failure is collected before.
-func (s provisioning) cleanUpOnFailure(ctx context.Context, in inputs, turn deploy.Turn, e ending, failure error) (Outcome, error) {
+func (s provisioning) cleanUpOnFailure(ctx context.Context, in inputs, turn deploy.Turn, e ending,
+	failure error,
+) (Outcome, error) {
 	o := s.outcome(ctx, in, e, failure)
 	o.Left = v1.LeftDeleted
 	err := s.steps.Do("remove", func() (string, error) { return s.undo(ctx, in, turn, e.result) })

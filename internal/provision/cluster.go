@@ -69,7 +69,8 @@ func (p *Provisioner) checkCertificate(ctx context.Context) error {
 	}
 	_, err := p.Client.Discovery().RESTClient().Get().AbsPath("/apis/" + manifest.CertManager).DoRaw(ctx)
 	if apierrors.IsNotFound(err) {
-		return fault.New(fault.InvalidArgument, "certificate is configured, but the cluster has no %s: cert-manager is not installed", manifest.CertManager).
+		return fault.New(fault.InvalidArgument,
+			"certificate is configured, but the cluster has no %s: cert-manager is not installed", manifest.CertManager).
 			WithHint("install cert-manager, or remove certificate from the configuration")
 	}
 	return kube.Fault(err, kube.Call{Verb: "get", Resource: "/apis/" + manifest.CertManager})

@@ -50,7 +50,9 @@ func (p *Provisioner) Compose(ctx context.Context, u userstring.UserString) (Com
 }
 
 // choose decides between the platform's blueprint and the user's own.
-func (p *Provisioner) choose(u userstring.UserString, set *catalog.Set, custom *blueprint.Source, customErr error) (catalog.Order, string, error) {
+func (p *Provisioner) choose(u userstring.UserString, set *catalog.Set, custom *blueprint.Source,
+	customErr error,
+) (catalog.Order, string, error) {
 	order := catalog.Order{Name: u.BlueprintName(), Registry: p.DefaultRegistry, Overrides: p.Overrides}
 	switch {
 	case u.Form() == userstring.Named:
@@ -62,7 +64,8 @@ func (p *Provisioner) choose(u userstring.UserString, set *catalog.Set, custom *
 		if custom == nil {
 			return order, "", nil
 		}
-		return order, "the platform's blueprint " + order.Name + " is used, not your own of the same name (" + custom.Name + ")", nil
+		return order, "the platform's blueprint " + order.Name + " is used, not your own of the same name (" + custom.Name +
+			")", nil
 	case customErr != nil:
 		return order, "", customErr
 	case custom != nil:
@@ -70,7 +73,8 @@ func (p *Provisioner) choose(u userstring.UserString, set *catalog.Set, custom *
 		return order, "", nil
 	case u.Form() == userstring.Repo:
 		order.As, order.Name = order.Name, p.DefaultBlueprint
-		return order, u.Repository() + " has no " + blueprint.CustomFile + at(u) + ": blueprint " + p.DefaultBlueprint + " is used", nil
+		return order, u.Repository() + " has no " + blueprint.CustomFile + at(u) + ": blueprint " + p.DefaultBlueprint +
+			" is used", nil
 	}
 	return order, "", nil // set.Compose reports that it does not exist
 }
@@ -84,7 +88,9 @@ func at(u userstring.UserString) string {
 
 // Complete evaluates the expressions of a blueprint, for which its user must be
 // known, and checks it as a whole.
-func (c Composed) Complete(ctx context.Context, u userstring.UserString, user identity.User) (blueprint.Blueprint, error) {
+func (c Composed) Complete(ctx context.Context, u userstring.UserString, user identity.User) (blueprint.Blueprint,
+	error,
+) {
 	return c.Resolve(ctx, expression.Facts{
 		User: expression.User{
 			Username: user.Username, UID: user.UID, GID: user.GID, Email: user.Email,

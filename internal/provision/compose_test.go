@@ -39,17 +39,26 @@ func TestWhichBlueprintIsMeant(t *testing.T) {
 		notice    string
 		code      fault.Code
 	}{
-		"the default, not asked":        {"alice", mine, nil, 0, "default base", "", ""},
-		"a platform blueprint":          {"alice~default", "", nil, 1, "default base", "", ""},
-		"of the platform wins":          {"alice~default", mine, nil, 1, "default base", "the platform's blueprint default is used, not your own", ""},
-		"of the platform, outage":       {"alice~default", "", away, 1, "default base", "", ""},
-		"one's own":                     {"alice~tools", mine, nil, 1, "tools default base", "", ""},
-		"unknown":                       {"alice~nope", "", nil, 1, "", "", fault.NotFound},
-		"unknown in an outage":          {"alice~tools", "", away, 1, "", "", fault.Unavailable},
-		"a repository's":                {"alice~repo=org/proj", mine, nil, 1, "repo-org-proj default base", "", ""},
-		"a repository's without":        {"alice~repo=org/proj+ref=Main", "", nil, 1, "repo-org-proj default base", "org/proj has no .k8shell.yaml at Main: blueprint default is used", ""},
-		"a repository that is away":     {"alice~repo=org/proj", "", away, 1, "", "", fault.Unavailable},
-		"a repository's that is broken": {"alice~repo=org/proj", "template: default\npodman: {}\n", nil, 1, "", "", fault.InvalidArgument},
+		"the default, not asked": {"alice", mine, nil, 0, "default base", "", ""},
+		"a platform blueprint":   {"alice~default", "", nil, 1, "default base", "", ""},
+		"of the platform wins": {
+			"alice~default", mine, nil, 1, "default base",
+			"the platform's blueprint default is used, not your own", "",
+		},
+		"of the platform, outage": {"alice~default", "", away, 1, "default base", "", ""},
+		"one's own":               {"alice~tools", mine, nil, 1, "tools default base", "", ""},
+		"unknown":                 {"alice~nope", "", nil, 1, "", "", fault.NotFound},
+		"unknown in an outage":    {"alice~tools", "", away, 1, "", "", fault.Unavailable},
+		"a repository's":          {"alice~repo=org/proj", mine, nil, 1, "repo-org-proj default base", "", ""},
+		"a repository's without": {
+			"alice~repo=org/proj+ref=Main", "", nil, 1, "repo-org-proj default base",
+			"org/proj has no .k8shell.yaml at Main: blueprint default is used", "",
+		},
+		"a repository that is away": {"alice~repo=org/proj", "", away, 1, "", "", fault.Unavailable},
+		"a repository's that is broken": {
+			"alice~repo=org/proj", "template: default\npodman: {}\n", nil, 1, "", "",
+			fault.InvalidArgument,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
@@ -72,7 +81,8 @@ func TestWhichBlueprintIsMeant(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || strings.Join(got.Lineage(), " ") != tc.lineage || !strings.HasPrefix(got.Notice, tc.notice) || (tc.notice == "") != (got.Notice == "") {
+			if err != nil || strings.Join(got.Lineage(), " ") != tc.lineage || !strings.HasPrefix(got.Notice, tc.notice) ||
+				(tc.notice == "") != (got.Notice == "") {
 				t.Fatalf("%q, %q, %v", got.Lineage(), got.Notice, err)
 			}
 			b, err := got.Complete(t.Context(), u, identity.User{Username: "alice"})
@@ -86,7 +96,8 @@ func TestWhichBlueprintIsMeant(t *testing.T) {
 			if a, own := b.Env["A"]; own && a != name {
 				t.Errorf("metadata.name is %q", a)
 			}
-			if err := Allowed(identity.User{Username: "alice", Blueprints: []string{"other", name + "x"}}, b); fault.CodeOf(err) != fault.PermissionDenied {
+			if err := Allowed(identity.User{Username: "alice", Blueprints: []string{"other", name + "x"}},
+				b); fault.CodeOf(err) != fault.PermissionDenied {
 				t.Errorf("it is allowed: %v", err)
 			}
 		})

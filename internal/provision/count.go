@@ -29,5 +29,8 @@ func (s provisioning) counting(ctx context.Context, c *workspaceCount) []event.S
 // workspaces are those of the namespace: with pods, and without by what there is of them, kept
 // storage as well.
 func (p *Provisioner) workspaces() recorded.Podless {
-	return recorded.Podless{Reader: p.Reader, Place: p.States, Query: fleet.Query{Namespace: p.Client.Namespace, Kept: true}}
+	return recorded.Podless{
+		Reader: p.Reader, Place: p.States,
+		Query: fleet.Query{Namespace: p.Client.Namespace, Kept: true},
+	}
 }

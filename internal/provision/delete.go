@@ -33,7 +33,9 @@ func (p *Provisioner) FindToDelete(ctx context.Context, arg inventory.Argument) 
 
 // Delete removes a workspace that FindToDelete has found and waits until its pod is gone,
 // if that is wanted. What the namespace's workspaces share stays.
-func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, how deploy.Removing, stream *event.Stream) (*v1.Deletion, error) {
+func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, how deploy.Removing,
+	stream *event.Stream,
+) (*v1.Deletion, error) {
 	p = p.in(t.Namespace)
 	s := p.session(t.ID, t.Found.WorkloadRef(), stream)
 	deletion := &v1.Deletion{ID: t.ID, Namespace: t.Namespace}
@@ -65,7 +67,9 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, how deplo
 // remove checks the permissions, takes the lock, records what is wanted, and removes what
 // there is by then.
 // The lock is released before the pod is gone, which a new provisioning waits for.
-func (s session) remove(ctx context.Context, found inventory.Found, how deploy.Removing) (removal deploy.Removal, wanted lifecycle.Record, err error) {
+func (s session) remove(ctx context.Context, found inventory.Found, how deploy.Removing) (removal deploy.Removal,
+	wanted lifecycle.Record, err error,
+) {
 	review, err := rbac.Ask(ctx, s.Client, s.Client.Namespace)
 	if err != nil {
 		return removal, wanted, err

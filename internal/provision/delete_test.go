@@ -28,7 +28,8 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 	}}}
 	s, client, in := runOn(t, pod)
 	client.PrependReactor("get", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), "home", errors.New(`User "alice" cannot get resource "persistentvolumeclaims"`))
+		return true, nil, apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), "home",
+			errors.New(`User "alice" cannot get resource "persistentvolumeclaims"`))
 	})
 	var may []rbac.Access
 	for _, a := range rbac.Named(rbac.Delete).All() {
@@ -71,7 +72,8 @@ func TestWaitingForALockEnds(t *testing.T) {
 		return false, nil, nil
 	})
 	held, err := s.lockFor(ctx, forDeleting)
-	if held != nil || fault.CodeOf(err) != fault.Conflict || !strings.HasPrefix(err.Error(), "bob on elsewhere (process 1) is still working on workspace "+id) {
+	if held != nil || fault.CodeOf(err) != fault.Conflict ||
+		!strings.HasPrefix(err.Error(), "bob on elsewhere (process 1) is still working on workspace "+id) {
 		t.Errorf("%v, %v", held, err)
 	}
 }

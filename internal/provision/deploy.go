@@ -89,7 +89,9 @@ func (s session) sharer(dry apply.DryRun) apply.Applier {
 
 // follow follows the workspace until it runs or is certain not to. Meanwhile Helm's
 // record is completed, which has to be done before the lock is released.
-func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn deploy.Turn, result deploy.Result) (v1.Snapshot, error) {
+func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn deploy.Turn,
+	result deploy.Result,
+) (v1.Snapshot, error) {
 	if s.NoWait {
 		reading := d.About.Explain(result.Reading)
 		s.steps.Reached(reading)
@@ -142,7 +144,9 @@ func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan de
 // report reports on the workspace, and on its init scripts, until it runs or is certain not
 // to. The job is that of its pods; empty if it is not known. Done is called once it runs,
 // before the end of the logs of its scripts, unless what they say decides.
-func (s session) report(ctx context.Context, about deploy.About, follower *follow.Follower, job string, done func()) (reading v1.Snapshot, err error) {
+func (s session) report(ctx context.Context, about deploy.About, follower *follow.Follower, job string,
+	done func(),
+) (reading v1.Snapshot, err error) {
 	var changed error
 	following, stop := context.WithCancel(ctx)
 	defer stop()

@@ -107,7 +107,8 @@ func (r refusal) prepare(t *testing.T) (m *model, at time.Time) {
 		if strings.HasSuffix(r.command, "new namespace") {
 			m.empty = true
 		} else {
-			if _, err := m.create("/api/v1/namespaces", []byte(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "dev"}}`), false); err != nil {
+			if _, err := m.create("/api/v1/namespaces",
+				[]byte(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "dev"}}`), false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -117,7 +118,8 @@ func (r refusal) prepare(t *testing.T) (m *model, at time.Time) {
 				m.mu.Lock()
 				happen(m, r.s.id)
 				m.mu.Unlock()
-			} else if err := <-r.process(m).start(t, what, r.s.user, r.s.blueprints); err != nil && !strings.Contains(what, "fails") {
+			} else if err := <-r.process(m).start(t, what, r.s.user, r.s.blueprints); err != nil &&
+				!strings.Contains(what, "fails") {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
@@ -257,7 +259,8 @@ func (r refusal) try(t *testing.T) (got []string, ok bool) {
 		if ok = seen >= max(r.disruption.nth, 1); !ok {
 			return
 		}
-		got = slices.DeleteFunc(r.outcome(m, p, said, err), func(line string) bool { return slices.Contains(r.undisturbed, line) })
+		got = slices.DeleteFunc(r.outcome(m, p, said, err),
+			func(line string) bool { return slices.Contains(r.undisturbed, line) })
 		if !testing.Short() {
 			r.clear(t, m)
 		}
@@ -285,7 +288,8 @@ func (r refusal) clear(t *testing.T, m *model) {
 		t.Errorf("%s, %s: the deletion that follows ends with %v", r.what, r.disruption.name, err)
 	}
 	problems := m.problems(s, false)
-	if r.what == "PATCH daemonsets/web" && r.disruption.nth > 1 { // it was to take the mark off, which the next injection replaces
+	if r.what == "PATCH daemonsets/web" &&
+		r.disruption.nth > 1 { // it was to take the mark off, which the next injection replaces
 		problems = slices.DeleteFunc(problems, func(p string) bool { return p == "the workload is still marked" })
 	}
 	if len(problems) > 0 {
@@ -353,7 +357,9 @@ func notAllowed(at string) *apierrors.StatusError {
 	if isCollection(at) {
 		resource.Resource = path.Base(at)
 	}
-	return apierrors.NewForbidden(resource, "", fmt.Errorf("User \"alice\" cannot use resource %q in API group %q in the namespace \"dev\"", resource.Resource, resource.Group))
+	return apierrors.NewForbidden(resource, "",
+		fmt.Errorf("User \"alice\" cannot use resource %q in API group %q in the namespace \"dev\"", resource.Resource,
+			resource.Group))
 }
 
 // remarks are what was said beside the error.

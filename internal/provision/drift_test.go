@@ -47,15 +47,18 @@ func TestDriftOfARunningWorkspace(t *testing.T) {
 		if _, warnings, err := provision(); err != nil || len(warnings) > 0 {
 			t.Fatalf("the first run: %v, warnings %+v", err, warnings)
 		}
-		if o, warnings, err := provision(); fault.CodeOf(err) != fault.AlreadyExists || len(warnings)+len(o.Workspace.Drift) > 0 {
+		if o, warnings, err := provision(); fault.CodeOf(err) != fault.AlreadyExists || len(warnings)+
+			len(o.Workspace.Drift) > 0 {
 			t.Errorf("the same again: %v, warnings %+v, drift %q", err, warnings, o.Workspace.Drift)
 		}
 		o, warnings, err := provision(
-			catalog.Override{Path: "image", Value: "registry.example.com/other:2"}, catalog.Override{Path: "env.TOKEN", Value: "hunter2"})
+			catalog.Override{Path: "image", Value: "registry.example.com/other:2"},
+			catalog.Override{Path: "env.TOKEN", Value: "hunter2"})
 		if fault.CodeOf(err) != fault.AlreadyExists || len(warnings) != 1 || warnings[0].Reason != "BlueprintChanged" {
 			t.Fatalf("with another image: %v, warnings %+v", err, warnings)
 		}
-		if len(o.Workspace.Drift) != 2 || !slices.Contains(o.Workspace.Drift, "env.TOKEN") || !strings.Contains(warnings[0].Message, "→ registry.example.com/other:2") {
+		if len(o.Workspace.Drift) != 2 || !slices.Contains(o.Workspace.Drift, "env.TOKEN") ||
+			!strings.Contains(warnings[0].Message, "→ registry.example.com/other:2") {
 			t.Errorf("drift %q, warning %q", o.Workspace.Drift, warnings[0].Message)
 		}
 	})

@@ -40,7 +40,9 @@ func (p *Provisioner) recordOf(ctx context.Context, arg inventory.Argument) (lif
 
 // onlyRecorded is a workspace of which there is nothing but its record, since somebody else
 // has removed it; otherwise notFound. One that is being deleted is gone.
-func (p *Provisioner) onlyRecorded(ctx context.Context, arg inventory.Argument, notFound error) (*inventory.Target, error) {
+func (p *Provisioner) onlyRecorded(ctx context.Context, arg inventory.Argument, notFound error) (*inventory.Target,
+	error,
+) {
 	if !p.keepsStates() {
 		return nil, notFound
 	}

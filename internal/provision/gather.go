@@ -94,7 +94,9 @@ type making struct {
 }
 
 // prepare makes what is to be deployed of what was read, and every check.
-func (s provisioning) prepare(ctx context.Context, found inventory.Found, made making) (deploy.Deployment, deploy.Plan, error) {
+func (s provisioning) prepare(ctx context.Context, found inventory.Found, made making) (deploy.Deployment,
+	deploy.Plan, error,
+) {
 	spec, err := s.specify(ctx, made.user, made.composed, made.scratch)
 	if err != nil {
 		return deploy.Deployment{}, "", err
@@ -122,7 +124,9 @@ func (s provisioning) lookup(ctx context.Context) (inventory.Found, error) {
 
 // specify completes the blueprint, which takes knowing the user, and checks what
 // the workspace is made of.
-func (s provisioning) specify(ctx context.Context, user identity.User, composed Composed, scratch driver) (spec manifest.Spec, err error) {
+func (s provisioning) specify(ctx context.Context, user identity.User, composed Composed,
+	scratch driver,
+) (spec manifest.Spec, err error) {
 	if composed.Notice != "" {
 		s.steps.Warn("Blueprint", "", composed.Notice)
 	}

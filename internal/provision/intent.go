@@ -41,7 +41,8 @@ func IsSuperseded(err error) bool { return fault.ReasonOf(err) == reasonSupersed
 
 // superseded is the error of an intent that somebody else has brought about, or replaced.
 func (s session) superseded() error {
-	return fault.New(fault.Conflict, "a newer change to workspace %s supersedes this one", s.id).WithReason(reasonSuperseded)
+	return fault.New(fault.Conflict, "a newer change to workspace %s supersedes this one", s.id).
+		WithReason(reasonSuperseded)
 }
 
 // intended reads the record, with the lock held, and makes sure that the intent is its newest.

@@ -68,7 +68,8 @@ func TestKeptStorage(t *testing.T) {
 				before := m.one(t, "provisioned").GetUID()
 				do("keep")
 				kept := m.one(t, "kept")
-				if kept.GetUID() != before || kept.GetLabels()[kube.LabelKept] != "true" || kept.GetLabels()[kube.LabelCanonicalID] != s.id ||
+				if kept.GetUID() != before || kept.GetLabels()[kube.LabelKept] != "true" ||
+					kept.GetLabels()[kube.LabelCanonicalID] != s.id ||
 					userstring.FromAnnotation(kept.GetAnnotations()[kube.AnnotationUserString]) != u.String() {
 					t.Errorf("kept is %+v", kept.Object["metadata"])
 				}
@@ -114,7 +115,8 @@ func TestKeptStorageOfAnother(t *testing.T) {
 		}
 		version := m.one(t, "kept").GetResourceVersion()
 		err := do("provision", second)
-		if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), first) || !strings.Contains(err.Error(), second) {
+		if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), first) ||
+			!strings.Contains(err.Error(), second) {
 			t.Errorf("the other one's provisioning ends with %v", err)
 		}
 		if err := do("delete", second); err != nil {
@@ -206,7 +208,8 @@ func TestKeepAClaimThatGoes(t *testing.T) {
 // A provisioning that used what was kept, and is undone, leaves it kept.
 func TestUndoKeepsAgain(t *testing.T) {
 	dir, broken := modelDir(t), t.TempDir()
-	text := strings.Replace(modelBlueprints, "    initScripts", "      x: {type: local, path: /more, existingClaim: nowhere}\n    initScripts", 1)
+	text := strings.Replace(modelBlueprints, "    initScripts",
+		"      x: {type: local, path: /more, existingClaim: nowhere}\n    initScripts", 1)
 	if err := os.WriteFile(filepath.Join(broken, "model.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +221,8 @@ func TestUndoKeepsAgain(t *testing.T) {
 		}
 		p := newProcess(m).provisioner(t, broken)
 		p.OnFailure = DeleteOnFailure
-		if _, err := p.Provision(awhile(t), u, event.NewStream(u.ID(), time.Now)); fault.CodeOf(err) != fault.DeadlineExceeded {
+		if _, err := p.Provision(awhile(t), u,
+			event.NewStream(u.ID(), time.Now)); fault.CodeOf(err) != fault.DeadlineExceeded {
 			t.Errorf("the provisioning ends with %v", err)
 		}
 		if kept := m.one(t, "undone"); kept.GetLabels()[kube.LabelKept] != "true" {

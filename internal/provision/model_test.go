@@ -187,7 +187,8 @@ func (s pause) try(t *testing.T) {
 		t.Errorf("%s: the second run said that %s, but there are %d claims", s, other.kept, len(claims))
 	}
 	if problems := m.problems(s, there); len(problems) > 0 && !keeps {
-		t.Errorf("%s: the first run ends with %v, but %s\nwritten by then: %q\nand after that: %q", s, err, strings.Join(problems, "; "), m.writes[:second], m.writes[second:])
+		t.Errorf("%s: the first run ends with %v, but %s\nwritten by then: %q\nand after that: %q", s, err,
+			strings.Join(problems, "; "), m.writes[:second], m.writes[second:])
 	}
 	if err := <-newProcess(m).start(t, "delete", s.user, s.blueprints); err != nil {
 		t.Errorf("%s: the deletion that follows ends with %v", s, err)
@@ -251,7 +252,8 @@ func TestHealsAnInjection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, missing := range []string{"configmaps/" + u.ID() + "-config", "persistentvolumeclaims/pvc-" + u.ID() + "-data"} {
+	for _, missing := range []string{"configmaps/" + u.ID() + "-config", "persistentvolumeclaims/pvc-" + u.ID() +
+		"-data"} {
 		for _, restarted := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				s := pause{id: u.ID(), user: modelInjected, blueprints: dir, injected: true, a: "delete"}
@@ -296,11 +298,13 @@ func TestTwoUserStringsWithOneID(t *testing.T) {
 		m.writes = nil
 		for _, what := range []string{"provision", "delete"} {
 			err := <-newProcess(m).start(t, what, second, dir)
-			if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), first) || !strings.Contains(err.Error(), second) {
+			if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), first) ||
+				!strings.Contains(err.Error(), second) {
 				t.Errorf("%s %s ends with %v", what, second, err)
 			}
 		}
-		if writes := slices.DeleteFunc(m.writes, func(w string) bool { return strings.Contains(w, "selfsubject") }); len(writes) > 0 {
+		if writes := slices.DeleteFunc(m.writes,
+			func(w string) bool { return strings.Contains(w, "selfsubject") }); len(writes) > 0 {
 			t.Errorf("written was %q", writes)
 		}
 	})

@@ -75,12 +75,14 @@ func (c modelCommand) plan(ctx context.Context, how Updating) (*Update, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.says("differs: %t, idle: %t, in %q, storages that grow: %d", plan.Differs(), plan.Idle(), plan.Changes, len(plan.Storage))
+	c.says("differs: %t, idle: %t, in %q, storages that grow: %d", plan.Differs(), plan.Idle(), plan.Changes,
+		len(plan.Storage))
 	return plan, c.changes(plan.Objects, nil)
 }
 
 // on is a command that finds the workspace first.
-func on(do func(ctx context.Context, c modelCommand, t *inventory.Target) error) func(context.Context, modelCommand) error {
+func on(do func(ctx context.Context, c modelCommand, t *inventory.Target) error) func(context.Context,
+	modelCommand) error {
 	return func(ctx context.Context, c modelCommand) error {
 		target, err := c.FindRecorded(ctx, c.argument())
 		if err != nil {
@@ -145,8 +147,10 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 		"provision again":                provisions(plainly),
 		"provision into a new namespace": provisions(intoNew),
 		"provision without waiting":      provisions(func(p *Provisioner) { p.NoWait = true }),
-		"provision what fails":           provisions(func(p *Provisioner) { p.OnFailure = DeleteOnFailure }, "image="+brokenImage),
-		"provision a shared storage":     provisions(plainly, "storages.team={type: shared, path: /mnt/team, claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}"),
+		"provision what fails": provisions(func(p *Provisioner) { p.OnFailure = DeleteOnFailure }, "image="+
+			brokenImage),
+		"provision a shared storage": provisions(plainly,
+			"storages.team={type: shared, path: /mnt/team, claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}"),
 		"provision what fails and stays": provisions(plainly, "image="+brokenImage),
 		"preview":                        previews(plainly),
 		"preview into a new namespace":   previews(intoNew),

@@ -54,7 +54,10 @@ func (m *model) rollOut(set *unstructured.Unstructured) {
 	marked := pod.GetLabels()
 	marked["pod-template-generation"] = generation
 	pod.SetLabels(marked)
-	pod.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "web", UID: set.GetUID(), Controller: new(true)}})
+	pod.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: "apps/v1", Kind: "DaemonSet", Name: "web",
+		UID: set.GetUID(), Controller: new(true),
+	}})
 	next := set.DeepCopy()
 	annotations := next.GetAnnotations()
 	if annotations == nil {
@@ -82,10 +85,12 @@ func (m *model) canRun(pod *unstructured.Unstructured) bool {
 	volumes, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
 	for _, item := range volumes {
 		volume, _ := item.(map[string]any)
-		if name, ok, _ := unstructured.NestedString(volume, "configMap", "name"); ok && m.objects["/api/v1/namespaces/dev/configmaps/"+name] == nil {
+		if name, ok, _ := unstructured.NestedString(volume, "configMap", "name"); ok &&
+			m.objects["/api/v1/namespaces/dev/configmaps/"+name] == nil {
 			return false
 		}
-		if name, ok, _ := unstructured.NestedString(volume, "persistentVolumeClaim", "claimName"); ok && m.objects["/api/v1/namespaces/dev/persistentvolumeclaims/"+name] == nil {
+		if name, ok, _ := unstructured.NestedString(volume, "persistentVolumeClaim", "claimName"); ok &&
+			m.objects["/api/v1/namespaces/dev/persistentvolumeclaims/"+name] == nil {
 			return false
 		}
 	}
@@ -114,14 +119,20 @@ func (m *model) run(at string, pod *unstructured.Unstructured) {
 		state := map[string]any{"running": map[string]any{"startedAt": time.Now().UTC().Format(time.RFC3339)}}
 		runs := container["image"] != brokenImage
 		if !runs {
-			state = map[string]any{"waiting": map[string]any{"reason": "InvalidImageName", "message": "invalid reference format"}}
+			state = map[string]any{"waiting": map[string]any{
+				"reason":  "InvalidImageName",
+				"message": "invalid reference format",
+			}}
 			ready, phase = "False", "Pending"
 		}
 		statuses = append(statuses, map[string]any{"name": container["name"], "ready": runs, "started": runs, "state": state})
 	}
 	pod.Object["status"] = map[string]any{
 		"phase": phase, "containerStatuses": statuses,
-		"conditions": []any{map[string]any{"type": "PodScheduled", "status": "True"}, map[string]any{"type": "Ready", "status": ready}},
+		"conditions": []any{
+			map[string]any{"type": "PodScheduled", "status": "True"},
+			map[string]any{"type": "Ready", "status": ready},
+		},
 	}
 	m.put(at, pod)
 }

@@ -64,7 +64,10 @@ type process struct {
 }
 
 func newProcess(server *model) *process {
-	return &process{server: server, suspended: make(chan struct{}), goesOn: make(chan struct{}), catchesUp: make(chan struct{})}
+	return &process{
+		server: server, suspended: make(chan struct{}), goesOn: make(chan struct{}),
+		catchesUp: make(chan struct{}),
+	}
 }
 
 // RoundTrip passes a request on.
@@ -140,7 +143,8 @@ func (p *process) provisioner(t *testing.T, blueprints string) *Provisioner {
 	}
 	return &Provisioner{
 		Reader: inventory.Reader{
-			Client: &kube.Client{Interface: typed, Dynamic: untyped, Namespace: "dev"}, Policy: cause.DefaultPolicy(), Now: time.Now,
+			Client: &kube.Client{Interface: typed, Dynamic: untyped, Namespace: "dev"}, Policy: cause.DefaultPolicy(),
+			Now: time.Now,
 		},
 		Users:            everybody{},
 		Repositories:     noRepositories{},
@@ -158,7 +162,8 @@ func (p *process) do(ctx context.Context, t *testing.T, what, user, blueprints s
 	}
 	if p.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, p.timeout, fault.New(fault.DeadlineExceeded, "timed out after %s", p.timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, p.timeout,
+			fault.New(fault.DeadlineExceeded, "timed out after %s", p.timeout))
 		defer cancel()
 	}
 	stream := event.NewStream(user, time.Now, p.sinks...)
@@ -183,7 +188,8 @@ func (p *process) do(ctx context.Context, t *testing.T, what, user, blueprints s
 		p.foundKept = len(target.Found.Kept) > 0
 		deletion, err := c.Delete(ctx, target, deploy.Removing{Wait: true, KeepStorage: what == "keep"}, c.stream)
 		p.kept = english.Storage(deletion.Storage, true)
-		c.says("%s deleted, gone: %t, storage: %v", english.Count(deletion.Objects, "object"), deletion.Gone, deletion.Storage)
+		c.says("%s deleted, gone: %t, storage: %v", english.Count(deletion.Objects, "object"), deletion.Gone,
+			deletion.Storage)
 		return err
 	}
 	return modelCommands()[what](ctx, c)

@@ -97,7 +97,8 @@ func (m *model) answer(r *http.Request, body []byte) (*http.Response, error) {
 		return respond(http.StatusCreated, map[string]any{"status": map[string]any{"incomplete": true}})
 	case m.empty && r.Method != http.MethodGet && strings.Contains(at, "/namespaces/dev/"):
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "dev")
-	case r.Method == http.MethodPatch && current == nil && r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType):
+	case r.Method == http.MethodPatch && current == nil &&
+		r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType):
 		at = path.Dir(at)
 		fallthrough
 	case r.Method == http.MethodPost:
@@ -153,13 +154,16 @@ func (m *model) create(collection string, body []byte, dry bool) (*unstructured.
 	if collection == "/api/v1/namespaces" {
 		m.empty = false
 		m.put(at, object)
-		return m.create("/api/v1/namespaces/dev/serviceaccounts", []byte(`{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}`), false)
+		return m.create("/api/v1/namespaces/dev/serviceaccounts",
+			[]byte(`{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}`), false)
 	}
 	return m.put(at, object), nil
 }
 
 // change is what an update makes of an object.
-func (m *model) change(r *http.Request, current *unstructured.Unstructured, body []byte) (*unstructured.Unstructured, error) {
+func (m *model) change(r *http.Request, current *unstructured.Unstructured, body []byte) (*unstructured.Unstructured,
+	error,
+) {
 	before, err := json.Marshal(current.Object)
 	if err != nil {
 		return nil, err
@@ -183,8 +187,10 @@ func (m *model) change(r *http.Request, current *unstructured.Unstructured, body
 	if err := utiljson.Unmarshal(after, &made.Object); err != nil {
 		return nil, err
 	}
-	if version := made.GetResourceVersion(); version != "" && version != current.GetResourceVersion() || made.GetUID() != "" && made.GetUID() != current.GetUID() {
-		return nil, apierrors.NewConflict(resourceAt(r.URL.Path), current.GetName(), fmt.Errorf("the object has been modified"))
+	if version := made.GetResourceVersion(); version != "" && version != current.GetResourceVersion() ||
+		made.GetUID() != "" && made.GetUID() != current.GetUID() {
+		return nil, apierrors.NewConflict(resourceAt(r.URL.Path), current.GetName(),
+			fmt.Errorf("the object has been modified"))
 	}
 	made.SetUID(current.GetUID())
 	return made, nil
@@ -198,7 +204,9 @@ func (m *model) remove(at string, body []byte) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	if p := options.Preconditions; p != nil && (p.UID != nil && *p.UID != current.GetUID() || p.ResourceVersion != nil && *p.ResourceVersion != current.GetResourceVersion()) {
+	if p := options.Preconditions; p != nil &&
+		(p.UID != nil && *p.UID != current.GetUID() || p.ResourceVersion != nil &&
+			*p.ResourceVersion != current.GetResourceVersion()) {
 		return nil, apierrors.NewConflict(resourceAt(at), current.GetName(), fmt.Errorf("the precondition is not met"))
 	}
 	if len(options.DryRun) == 0 {
@@ -316,12 +324,16 @@ func (m *model) watch(at, byLabel, byField, from string) (*http.Response, error)
 	w := modelWatch{collection: at, selects: selection(byLabel, byField), to: pipe}
 	after, err := strconv.Atoi(from)
 	for _, change := range m.history {
-		if change.version > after && (err == nil || m.objects[change.at] == change.after) { // from no version on: what is there
+		if change.version > after && (err == nil ||
+			m.objects[change.at] == change.after) { // from no version on: what is there
 			w.see(change)
 		}
 	}
 	m.watches = append(m.watches, w)
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: pipe}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: pipe,
+	}, nil
 }
 
 func equalJSON(a, b any) bool {

@@ -24,7 +24,10 @@ import (
 // created is the end of a run that has created a pod.
 func created(reading v1.Snapshot) ending {
 	return ending{
-		result:  deploy.Result{Changes: deploy.Changes{Objects: apply.Changes{{Action: apply.Created, Object: kube.Named("Pod", id)}}}},
+		result: deploy.Result{Changes: deploy.Changes{Objects: apply.Changes{{
+			Action: apply.Created,
+			Object: kube.Named("Pod", id),
+		}}}},
 		reading: reading,
 	}
 }
@@ -43,15 +46,22 @@ func TestInterrupted(t *testing.T) {
 		"before anything is written": {ending{}, "nothing is installed yet"},
 		"with the record alone":      {begun, "not all of it is created yet"},
 		"a stage":                    {created(v1.Snapshot{Stage: v1.StageStarting}), "still Starting"},
-		"a message":                  {created(v1.Snapshot{Stage: v1.StagePulling, Message: "image x"}), "still Pulling: image x"},
-		"a cause":                    {created(v1.Snapshot{Stage: v1.StageStarting, Cause: notFound}), "still Starting: image x not found"},
+		"a message": {
+			created(v1.Snapshot{Stage: v1.StagePulling, Message: "image x"}),
+			"still Pulling: image x",
+		},
+		"a cause": {
+			created(v1.Snapshot{Stage: v1.StageStarting, Cause: notFound}),
+			"still Starting: image x not found",
+		},
 		"what was ignored": {
 			created(v1.Snapshot{Stage: v1.StageStarting, Cause: notFound, Ignored: []string{cause.ImageNotFound}}),
 			"still Starting: image x not found; ignored on request: ImageNotFound",
 		},
 	} {
 		err := interrupted(ctx, nil, test.end, ctx.Err())
-		if fault.CodeOf(err) != fault.DeadlineExceeded || err.Error() != "timed out after 1s: "+test.says || fault.From(err).Detail != test.says {
+		if fault.CodeOf(err) != fault.DeadlineExceeded || err.Error() != "timed out after 1s: "+test.says ||
+			fault.From(err).Detail != test.says {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -132,7 +142,10 @@ func TestCleansUp(t *testing.T) {
 func TestSharedEnd(t *testing.T) {
 	failed := v1.Snapshot{Stage: v1.StageFailed, Message: "seen"}
 	pod := func(stage v1.Stage) inventory.Found {
-		return inventory.Found{Pod: &corev1.Pod{}, Record: &helm.Release{}, Reading: v1.Snapshot{Stage: stage, Message: "found"}}
+		return inventory.Found{
+			Pod: &corev1.Pod{}, Record: &helm.Release{},
+			Reading: v1.Snapshot{Stage: stage, Message: "found"},
+		}
 	}
 	for name, test := range map[string]struct {
 		plan   deploy.Plan
@@ -141,11 +154,16 @@ func TestSharedEnd(t *testing.T) {
 		says   string // empty if the run continues
 		left   v1.Left
 	}{
-		"it failed":                              {deploy.Replace, pod(v1.StageFailed), &failed, "found", ""},
-		"it failed, unseen":                      {deploy.Replace, pod(v1.StageFailed), nil, "found", ""},
-		"it stopped":                             {deploy.Replace, pod(v1.StageStopped), nil, "", ""},
-		"it failed and is removed":               {deploy.Create, inventory.Found{}, &failed, "seen", v1.LeftDeleted},
-		"it failed, its pod still terminating":   {deploy.Await, inventory.Found{Pod: &corev1.Pod{}}, &failed, "seen", v1.LeftDeleted},
+		"it failed":                {deploy.Replace, pod(v1.StageFailed), &failed, "found", ""},
+		"it failed, unseen":        {deploy.Replace, pod(v1.StageFailed), nil, "found", ""},
+		"it stopped":               {deploy.Replace, pod(v1.StageStopped), nil, "", ""},
+		"it failed and is removed": {deploy.Create, inventory.Found{}, &failed, "seen", v1.LeftDeleted},
+		"it failed, its pod still terminating": {
+			deploy.Await,
+			inventory.Found{Pod: &corev1.Pod{}},
+			&failed, "seen",
+			v1.LeftDeleted,
+		},
 		"it failed before and is being replaced": {deploy.Await, pod(v1.StageTerminating), &failed, "", ""},
 		"it was removed":                         {deploy.Create, inventory.Found{}, nil, "", ""},
 		"it failed once and is starting":         {deploy.Resume, pod(v1.StageStarting), &failed, "", ""},
@@ -238,7 +256,8 @@ func TestWhereInjectionIsAllowed(t *testing.T) {
 		}
 	}
 	refused := Provisioner{Injection: InjectionRules{Namespaces: []string{}}} // asks no cluster
-	if _, err := refused.Provision(t.Context(), u, event.NewStream("alice", time.Now)); fault.CodeOf(err) != fault.PermissionDenied {
+	if _, err := refused.Provision(t.Context(), u,
+		event.NewStream("alice", time.Now)); fault.CodeOf(err) != fault.PermissionDenied {
 		t.Errorf("it is provisioned: %v", err)
 	}
 	if err := (InjectionRules{Namespaces: []string{}}).allow(userstring.UserString{User: "alice"}); err != nil {

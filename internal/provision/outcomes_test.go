@@ -73,7 +73,8 @@ func (o outcomes) String() string {
 }
 
 func (d disturbed) compare(other disturbed) int {
-	return slices.Compare([]string{d.command, d.request, d.disruption}, []string{other.command, other.request, other.disruption})
+	return slices.Compare([]string{d.command, d.request, d.disruption},
+		[]string{other.command, other.request, other.disruption})
 }
 
 // wrapped are items in lines of up to 120 columns, with semicolons in between.
@@ -147,7 +148,8 @@ func inShort(line, request string) string {
 	parts := strings.Split(strings.Trim(at, "/"), "/")
 	for words, pattern := range ownErrors {
 		line = pattern.ReplaceAllStringFunc(line, func(said string) string {
-			if strings.Contains(said, " "+parts[0]) && (len(parts) == 1 || strings.Contains(said, " "+parts[len(parts)-1]) || strings.HasPrefix(request, "POST")) {
+			if strings.Contains(said, " "+parts[0]) &&
+				(len(parts) == 1 || strings.Contains(said, " "+parts[len(parts)-1]) || strings.HasPrefix(request, "POST")) {
 				return words
 			}
 			return said

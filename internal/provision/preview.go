@@ -13,7 +13,9 @@ import (
 
 // Preview is what Provision would change. It makes the same reads and checks. In a
 // dry run by the server, the objects are what the API server answers.
-func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, dry apply.DryRun, stream *event.Stream) (apply.Changes, error) {
+func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, dry apply.DryRun,
+	stream *event.Stream,
+) (apply.Changes, error) {
 	if err := p.Injection.allow(u); err != nil {
 		return nil, err
 	}
@@ -62,7 +64,9 @@ func (s provisioning) previewObjects(ctx context.Context, in inputs, dry apply.D
 
 // PreviewDelete is what Delete would remove: of what the workspace can have, what
 // exists.
-func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, how deploy.Removing) (apply.Changes, error) {
+func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, how deploy.Removing) (apply.Changes,
+	error,
+) {
 	s := p.in(t.Namespace).session(t.ID, t.Found.WorkloadRef(), nil)
 	changes, err := s.target.PreviewRemove(ctx, t.Found, how)
 	return shown(changes), err

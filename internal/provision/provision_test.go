@@ -40,7 +40,10 @@ func runOn(t *testing.T, objects ...runtime.Object) (provisioning, *fake.Clients
 	t.Helper()
 	client := fake.NewClientset(objects...)
 	reader := inventory.Reader{
-		Client: &kube.Client{Interface: client, Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "dev"},
+		Client: &kube.Client{
+			Interface: client, Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()),
+			Namespace: "dev",
+		},
 		Policy: cause.DefaultPolicy(), Now: time.Now,
 	}
 	s := (&Provisioner{Reader: reader}).begin(userstring.UserString{User: "alice"}, event.NewStream("alice", time.Now))
@@ -196,9 +199,11 @@ func TestClaimsThatCannotBeRead(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	client.PrependReactor("get", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), "there", errors.New(`User "u" cannot get resource "persistentvolumeclaims" in API group ""`))
+		return true, nil, apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), "there",
+			errors.New(`User "u" cannot get resource "persistentvolumeclaims" in API group ""`))
 	})
-	if _, err := s.claims(t.Context(), wanted); fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "you may not get persistentvolumeclaims ") {
+	if _, err := s.claims(t.Context(), wanted); fault.CodeOf(err) != fault.PermissionDenied ||
+		!strings.Contains(err.Error(), "you may not get persistentvolumeclaims ") {
 		t.Error(err)
 	}
 }
@@ -208,7 +213,8 @@ const overQuota = `pods "` + id + `" is forbidden: exceeded quota: q, requested:
 // refusedRecord is what a run leaves whose pod the cluster refuses.
 func refusedRecord(chart *release.Rendered, at time.Time) *helm.Release {
 	record := release.NewRecord(id, "dev", chart, at)
-	record.Manifest = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + id + ", labels: {" + kube.LabelJobID + ": theirs}}\n"
+	record.Manifest = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + id + ", labels: {" + kube.LabelJobID +
+		": theirs}}\n"
 	release.Refused(record, "pod/"+id, overQuota)
 	return record
 }
@@ -268,7 +274,8 @@ func TestWaitingForAFailure(t *testing.T) {
 				t.Error(err)
 			}
 			stream.Finish(v1.Result{})
-			if want := "bob on elsewhere (process 1) is already working on it (" + test.purpose + "); following"; !slices.Contains(said, want) {
+			if want := "bob on elsewhere (process 1) is already working on it (" + test.purpose +
+				"); following"; !slices.Contains(said, want) {
 				t.Errorf("%q does not say %q", said, want)
 			}
 		})
@@ -358,7 +365,8 @@ func TestWhatAPermissionIsMissingFor(t *testing.T) {
 		"an injection":      {may.Check("provisioning "+id, rbac.Inject, nil), "provisioning " + id},
 		"one that is alone": {may.Check("provisioning "+id, rbac.Provision, nil), "provisioning " + id},
 	} {
-		if fault.CodeOf(check.err) != fault.PermissionDenied || !strings.Contains(check.err.Error(), "that "+check.says+" requires") {
+		if fault.CodeOf(check.err) != fault.PermissionDenied ||
+			!strings.Contains(check.err.Error(), "that "+check.says+" requires") {
 			t.Errorf("%s: %v", name, check.err)
 		}
 	}

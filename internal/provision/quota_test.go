@@ -15,8 +15,11 @@ import (
 // one makes room.
 func TestQuotaInPlaceOfThePod(t *testing.T) {
 	container := corev1.Container{Resources: corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")},
-		Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")},
+		Requests: corev1.ResourceList{
+			corev1.ResourceCPU:    resource.MustParse("1"),
+			corev1.ResourceMemory: resource.MustParse("1Gi"),
+		},
+		Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")},
 	}}
 	old := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container}}}
 	for text, want := range map[string][2]bool{
@@ -31,7 +34,8 @@ func TestQuotaInPlaceOfThePod(t *testing.T) {
 		"exceeded quota: q": {},
 	} {
 		answer := apierrors.NewForbidden(corev1.Resource("pods"), "alice-1", errors.New(text))
-		room, known := fitsAfterReplacing(kube.Fault(answer, kube.Call{Verb: "create", Resource: "pods", Namespace: "dev", Name: "alice-1"}), old)
+		room, known := fitsAfterReplacing(kube.Fault(answer,
+			kube.Call{Verb: "create", Resource: "pods", Namespace: "dev", Name: "alice-1"}), old)
 		if room != want[0] || known != want[1] {
 			t.Errorf("%s: %v, %v; want %v", text, room, known, want)
 		}
@@ -57,12 +61,27 @@ func TestUsage(t *testing.T) {
 	}
 	for want, spec := range map[string]corev1.PodSpec{
 		"3": {Containers: []corev1.Container{container("1", nil), container("2", nil)}},
-		"4": {Containers: []corev1.Container{container("1", nil)}, InitContainers: []corev1.Container{sidecar("2"), sidecar("1")}},
-		"2": {Containers: []corev1.Container{container("2", nil)}, InitContainers: []corev1.Container{container("1", nil), container("2", nil)}},
-		"5": {Containers: []corev1.Container{container("2", nil)}, InitContainers: []corev1.Container{container("5", nil), container("1", nil)}},
+		"4": {
+			Containers:     []corev1.Container{container("1", nil)},
+			InitContainers: []corev1.Container{sidecar("2"), sidecar("1")},
+		},
+		"2": {
+			Containers:     []corev1.Container{container("2", nil)},
+			InitContainers: []corev1.Container{container("1", nil), container("2", nil)},
+		},
+		"5": {
+			Containers:     []corev1.Container{container("2", nil)},
+			InitContainers: []corev1.Container{container("5", nil), container("1", nil)},
+		},
 		// What runs alone before runs beside the sidecars that have begun.
-		"6": {Containers: []corev1.Container{container("1", nil)}, InitContainers: []corev1.Container{sidecar("2"), container("4", nil)}},
-		"7": {Containers: []corev1.Container{container("6", nil)}, Overhead: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}},
+		"6": {
+			Containers:     []corev1.Container{container("1", nil)},
+			InitContainers: []corev1.Container{sidecar("2"), container("4", nil)},
+		},
+		"7": {
+			Containers: []corev1.Container{container("6", nil)},
+			Overhead:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")},
+		},
 		"8": {Containers: []corev1.Container{container("1", nil)}, Resources: new(container("8", nil).Resources)},
 	} {
 		if got := usage(&corev1.Pod{Spec: spec}, "requests.cpu"); got.String() != want {

@@ -31,7 +31,9 @@ func (s provisioning) loadRecorded(ctx context.Context, found inventory.Found) (
 }
 
 // fromValues is a workspace that is made of values which are recorded.
-func (s provisioning) fromValues(values map[string]any, found inventory.Found, may deploy.Permissions) (in inputs, err error) {
+func (s provisioning) fromValues(values map[string]any, found inventory.Found, may deploy.Permissions) (in inputs,
+	err error,
+) {
 	values, blueprint := manifest.OfJob(values, s.jobID)
 	spec := manifest.Spec{User: s.user, Namespace: s.Client.Namespace, JobID: s.jobID, Blueprint: blueprint}
 	in.found, in.recalled = found, true

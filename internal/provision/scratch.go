@@ -36,7 +36,8 @@ func (p *Provisioner) askForDriver(ctx context.Context) driver {
 	case apierrors.IsForbidden(err):
 		return driver{asked: true} // without the driver the pod does not start, and says why
 	}
-	return driver{asked: true, err: kube.Fault(err, kube.Call{Verb: "get", Resource: "csidrivers.storage.k8s.io", Name: volume.DriverName})}
+	return driver{asked: true, err: kube.Fault(err,
+		kube.Call{Verb: "get", Resource: "csidrivers.storage.k8s.io", Name: volume.DriverName})}
 }
 
 // checkDriver returns an error if a blueprint has scratch storages and the cluster has
@@ -56,6 +57,7 @@ func (p *Provisioner) checkDriver(ctx context.Context, b blueprint.Blueprint, fo
 	if len(names) > 1 {
 		what = "storages " + strings.Join(names, ", ") + " are"
 	}
-	return fault.New(fault.InvalidArgument, "%s of type %s, and the cluster has no CSI driver %s", what, blueprint.StorageScratch, volume.DriverName).
+	return fault.New(fault.InvalidArgument, "%s of type %s, and the cluster has no CSI driver %s", what,
+		blueprint.StorageScratch, volume.DriverName).
 		WithHint("ask your cluster administrator to install it (`berth serve manifests volumes`), or change the type of the storage in blueprint %s", b.Name)
 }

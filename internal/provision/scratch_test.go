@@ -84,7 +84,8 @@ func TestNoDriver(t *testing.T) {
 		p := provisionerOf(server.client(t), storages(t, text))
 		err := provisionAlice(t, p)
 		f := fault.From(err)
-		if f.Code != fault.InvalidArgument || f.Message != want || !strings.Contains(f.Hint, "berth serve manifests volumes") || !strings.Contains(f.Hint, "blueprint kept") {
+		if f.Code != fault.InvalidArgument || f.Message != want ||
+			!strings.Contains(f.Hint, "berth serve manifests volumes") || !strings.Contains(f.Hint, "blueprint kept") {
 			t.Errorf("%s: %v (%s)", text, err, f.Hint)
 		}
 		if wrote := slices.ContainsFunc(server.requests, func(q request) bool {
@@ -118,7 +119,8 @@ type refusing struct{ *apiServer }
 
 func (s refusing) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.Contains(r.URL.Path, "csidrivers") {
-		return refuse(apierrors.NewForbidden(schema.GroupResource{Group: "storage.k8s.io", Resource: "csidrivers"}, "scratch.berth.dev", nil))
+		return refuse(apierrors.NewForbidden(schema.GroupResource{Group: "storage.k8s.io", Resource: "csidrivers"},
+			"scratch.berth.dev", nil))
 	}
 	return s.apiServer.RoundTrip(r)
 }

@@ -17,7 +17,9 @@ func (p *Provisioner) Start(ctx context.Context, t *inventory.Target, stream *ev
 }
 
 // start is Start of the workspace of a user string; if that is empty, what is recorded says it.
-func (p *Provisioner) start(ctx context.Context, t *inventory.Target, user string, stream *event.Stream) (Outcome, error) {
+func (p *Provisioner) start(ctx context.Context, t *inventory.Target, user string, stream *event.Stream) (Outcome,
+	error,
+) {
 	u, err := p.userOf(ctx, t.ID, user)
 	if err != nil {
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)

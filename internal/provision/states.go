@@ -27,7 +27,9 @@ func (p *Provisioner) keepsStates() bool { return p.States.Client != nil }
 func (p *Provisioner) states() lifecycle.Records { return p.States.Of(p.Client.Namespace) }
 
 // setDesired records the desired state of a workspace that was found.
-func (s session) setDesired(ctx context.Context, held *lock.Lock, desired v1.DesiredState, found inventory.Found) (lifecycle.Record, error) {
+func (s session) setDesired(ctx context.Context, held *lock.Lock, desired v1.DesiredState,
+	found inventory.Found,
+) (lifecycle.Record, error) {
 	if s.Intent != nil {
 		return s.intended(ctx)
 	}
@@ -44,7 +46,9 @@ func (s session) setDesired(ctx context.Context, held *lock.Lock, desired v1.Des
 // record writes what is wanted while the lock is held, if that has to be confirmed: also if
 // others have changed the record, or the time for it has passed, maybe while this process was
 // suspended.
-func (s session) record(ctx context.Context, held *lock.Lock, decide func(lifecycle.Record) (lifecycle.Record, error)) (lifecycle.Record, error) {
+func (s session) record(ctx context.Context, held *lock.Lock,
+	decide func(lifecycle.Record) (lifecycle.Record, error),
+) (lifecycle.Record, error) {
 	confirmed := func(r lifecycle.Record) (lifecycle.Record, error) {
 		if held != nil {
 			if err := held.Confirm(ctx); err != nil {
@@ -62,7 +66,8 @@ func (s session) record(ctx context.Context, held *lock.Lock, decide func(lifecy
 		case !late:
 			return r, err
 		case last:
-			return r, fault.New(fault.Unavailable, "the desired state of workspace %s was not recorded within %s: %w", s.id, recordTime, err)
+			return r, fault.New(fault.Unavailable, "the desired state of workspace %s was not recorded within %s: %w", s.id,
+				recordTime, err)
 		}
 	}
 }
@@ -141,7 +146,9 @@ func lostPod(turn deploy.Turn, d deploy.Deployment) bool {
 // setDesiredRunning records that the workspace is meant to run, its limits, and of an injected one
 // what it is made of. One with a pod of its own that was never stopped and that its blueprint
 // does not limit has no record, and needs none as long as it has that pod.
-func (s provisioning) setDesiredRunning(ctx context.Context, turn deploy.Turn, d deploy.Deployment) (r lifecycle.Record, err error) {
+func (s provisioning) setDesiredRunning(ctx context.Context, turn deploy.Turn,
+	d deploy.Deployment,
+) (r lifecycle.Record, err error) {
 	held, plan := turn.Lock, turn.Plan
 	switch {
 	case !s.keepsStates():

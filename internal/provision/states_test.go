@@ -23,7 +23,8 @@ import (
 func meant(t *testing.T, s provisioning, client *fake.Clientset, desired v1.DesiredState, values string) {
 	t.Helper()
 	client.PrependReactor("create", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		a.(clienttesting.CreateAction).GetObject().(*corev1.ConfigMap).ResourceVersion = "1" // which the fake cluster does not give
+		a.(clienttesting.CreateAction).GetObject().(*corev1.ConfigMap).
+			ResourceVersion = "1" // which the fake cluster does not give
 		return false, nil, nil
 	})
 	s.States = lifecycle.Place{Client: s.Client}
@@ -82,7 +83,10 @@ func TestStay(t *testing.T) {
 // A workspace without anything on the cluster exists as long as it is recorded, and not only to
 // be deleted.
 func TestExists(t *testing.T) {
-	for desired, want := range map[v1.DesiredState]bool{"": false, v1.DesiredStopped: true, v1.DesiredRunning: true, v1.DesiredTerminated: false} {
+	for desired, want := range map[v1.DesiredState]bool{
+		"": false, v1.DesiredStopped: true, v1.DesiredRunning: true,
+		v1.DesiredTerminated: false,
+	} {
 		s, client, in := runOn(t)
 		meant(t, s, client, desired, "")
 		if got, err := s.exists(t.Context(), in.found); got != want || err != nil {
@@ -114,11 +118,14 @@ func TestUnrecord(t *testing.T) {
 		meanwhile func(*lifecycle.Record)
 		stays     bool
 	}{
-		"nothing":                     {func(*lifecycle.Record) {}, false},
-		"a loop reports":              {func(r *lifecycle.Record) { r.Actual = v1.ActualFailed }, false},
-		"it is meant to stop":         {func(r *lifecycle.Record) { r.Desired = v1.DesiredStopped }, true},
-		"it is there again":           {func(r *lifecycle.Record) { r.Incarnation = "2" }, true},
-		"there again, and is to stop": {func(r *lifecycle.Record) { r.Incarnation, r.Desired = "2", v1.DesiredStopped }, true},
+		"nothing":             {func(*lifecycle.Record) {}, false},
+		"a loop reports":      {func(r *lifecycle.Record) { r.Actual = v1.ActualFailed }, false},
+		"it is meant to stop": {func(r *lifecycle.Record) { r.Desired = v1.DesiredStopped }, true},
+		"it is there again":   {func(r *lifecycle.Record) { r.Incarnation = "2" }, true},
+		"there again, and is to stop": {
+			func(r *lifecycle.Record) { r.Incarnation, r.Desired = "2", v1.DesiredStopped },
+			true,
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newProcess(newModel(time.Millisecond)).provisioner(t, dir)

@@ -18,12 +18,16 @@ import (
 // Stop ends the pods of a workspace that Find has found, and waits until they are gone if
 // that is wanted. Everything else stays: its storage, its configuration, its records. What
 // is wanted is recorded first, so that it comes about even if the caller is killed in between.
-func (p *Provisioner) Stop(ctx context.Context, t *inventory.Target, wait bool, stream *event.Stream) (*v1.Stop, error) {
+func (p *Provisioner) Stop(ctx context.Context, t *inventory.Target, wait bool, stream *event.Stream) (*v1.Stop,
+	error,
+) {
 	return p.in(t.Namespace).halt(ctx, t, v1.DesiredStopped, wait, stream)
 }
 
 // halt ends the pods of a workspace that is to be stopped, or restarted.
-func (p *Provisioner) halt(ctx context.Context, t *inventory.Target, desired v1.DesiredState, wait bool, stream *event.Stream) (*v1.Stop, error) {
+func (p *Provisioner) halt(ctx context.Context, t *inventory.Target, desired v1.DesiredState, wait bool,
+	stream *event.Stream,
+) (*v1.Stop, error) {
 	s := p.session(t.ID, t.Found.WorkloadRef(), stream)
 	stop := &v1.Stop{ID: t.ID, Namespace: t.Namespace, UserString: t.Found.UserString()}
 	ctx, cancel := context.WithCancel(ctx) // the watches end with this call
@@ -48,7 +52,9 @@ func (p *Provisioner) halt(ctx context.Context, t *inventory.Target, desired v1.
 }
 
 // stop checks the permissions, takes the lock, records what is wanted and ends the pods.
-func (s session) stop(ctx context.Context, found inventory.Found, desired v1.DesiredState, wait bool) (removal deploy.Removal, wanted lifecycle.Record, err error) {
+func (s session) stop(ctx context.Context, found inventory.Found, desired v1.DesiredState,
+	wait bool,
+) (removal deploy.Removal, wanted lifecycle.Record, err error) {
 	review, err := rbac.Ask(ctx, s.Client, s.Client.Namespace)
 	if err != nil {
 		return removal, wanted, err

@@ -23,8 +23,14 @@ func TestMountsOf(t *testing.T) {
 		}
 		pod.Spec.Volumes = []corev1.Volume{claim("home", "alice-home"), {Name: "tmp"}, claim("data", "alice-data")}
 		pod.Spec.Containers = []corev1.Container{
-			{Name: kube.MainContainer(pod.Labels), VolumeMounts: []corev1.VolumeMount{{Name: "home", MountPath: "/home/alice"}, {Name: "tmp", MountPath: "/tmp"}}},
-			{Name: "other", VolumeMounts: []corev1.VolumeMount{{Name: "home", MountPath: "/backup"}, {Name: "data", MountPath: "/data"}}},
+			{
+				Name:         kube.MainContainer(pod.Labels),
+				VolumeMounts: []corev1.VolumeMount{{Name: "home", MountPath: "/home/alice"}, {Name: "tmp", MountPath: "/tmp"}},
+			},
+			{Name: "other", VolumeMounts: []corev1.VolumeMount{
+				{Name: "home", MountPath: "/backup"},
+				{Name: "data", MountPath: "/data"},
+			}},
 		}
 		if got, want := mountsOf(pod), map[string]string{"alice-home": "/home/alice"}; !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)

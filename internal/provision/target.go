@@ -27,7 +27,8 @@ type target interface {
 	Prepare(manifest.Spec, inventory.Found, deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
 	// LoadRecorded is Prepare for a workspace that was brought up before, by the chart's values
 	// of then.
-	LoadRecorded(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
+	LoadRecorded(values map[string]any, spec manifest.Spec, found inventory.Found,
+		may deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
 	// Values are the chart's values that the workspace was made of, if it has them itself.
 	Values(inventory.Found) (values map[string]any, ok bool)
 	// Former are the values that it was made of before the last update.
@@ -59,7 +60,8 @@ type target interface {
 	// nobody else has taken it up.
 	Withdraw(context.Context, deploy.Turn, deploy.Deployment, deploy.Result) error
 	// Preview is what BringUp would change.
-	Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error)
+	Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment,
+		dry apply.DryRun) (apply.Changes, error)
 
 	// MayRemove checks the permissions for Remove.
 	MayRemove(context.Context, inventory.Found, deploy.Permissions) error

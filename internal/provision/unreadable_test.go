@@ -49,7 +49,8 @@ func TestProvisionWithAnUnreadableRecord(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				server.store(namespacePath+"secrets/sh.helm.release.v1."+u.ID()+".v1", unreadableRecord(u.ID(), data), apiwatch.Added)
+				server.store(namespacePath+"secrets/sh.helm.release.v1."+u.ID()+".v1", unreadableRecord(u.ID(), data),
+					apiwatch.Added)
 				p := &Provisioner{
 					Reader:           inventory.Reader{Client: server.client(t), Policy: cause.DefaultPolicy(), Now: time.Now},
 					Users:            everybody{},
@@ -74,7 +75,10 @@ func TestProvisionWithAnUnreadableRecord(t *testing.T) {
 // A Secret that has the name of a record and not its labels is never found, and
 // cannot be created: the run ends, and says so.
 func TestProvisionWithARecordWithoutLabels(t *testing.T) {
-	s, client, in := runOn(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "sh.helm.release.v1." + id + ".v1"}})
+	s, client, in := runOn(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "dev",
+		Name:      "sh.helm.release.v1." + id + ".v1",
+	}})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	got, err := s.acquire(ctx, in)
@@ -83,7 +87,8 @@ func TestProvisionWithARecordWithoutLabels(t *testing.T) {
 	}
 	defer s.release(t.Context(), got.turn.Lock)
 	_, _, err = s.deploy(ctx, in, got.turn)
-	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "Secret dev/sh.helm.release.v1."+id+".v1 exists") {
+	if fault.CodeOf(err) != fault.Conflict ||
+		!strings.Contains(err.Error(), "Secret dev/sh.helm.release.v1."+id+".v1 exists") {
 		t.Errorf("%v", err)
 	}
 	if n := len(client.Actions()); n > 20 {
@@ -94,12 +99,18 @@ func TestProvisionWithARecordWithoutLabels(t *testing.T) {
 // A workspace whose record cannot be read is seen, and deleted with what says itself
 // that it belongs to it.
 func TestDeleteWithAnUnreadableRecord(t *testing.T) {
-	labels := map[string]any{kube.LabelCanonicalID: id, kube.LabelUsername: "alice", kube.LabelNetworkPolicy: "user", "app.kubernetes.io/managed-by": "Helm"}
+	labels := map[string]any{
+		kube.LabelCanonicalID: id, kube.LabelUsername: "alice", kube.LabelNetworkPolicy: "user",
+		"app.kubernetes.io/managed-by": "Helm",
+	}
 	marks := map[string]any{"meta.helm.sh/release-name": id, "meta.helm.sh/release-namespace": "dev"}
 	object := func(apiVersion, kind, name string, labels, annotations map[string]any) map[string]any {
 		return map[string]any{
 			"apiVersion": apiVersion, "kind": kind, "spec": map[string]any{"containers": []any{}},
-			"metadata": map[string]any{"name": name, "namespace": "dev", "labels": maps.Clone(labels), "annotations": maps.Clone(annotations)},
+			"metadata": map[string]any{
+				"name": name, "namespace": "dev", "labels": maps.Clone(labels),
+				"annotations": maps.Clone(annotations),
+			},
 		}
 	}
 	for name, withPod := range map[string]bool{"with a pod": true, "without a pod": false} {
@@ -107,10 +118,14 @@ func TestDeleteWithAnUnreadableRecord(t *testing.T) {
 			server := newAPIServer(0)
 			policies := "/apis/networking.k8s.io/v1/namespaces/dev/networkpolicies/"
 			server.store(namespacePath+"secrets/sh.helm.release.v1."+id+".v1", unreadableRecord(id, "e30="), apiwatch.Added)
-			server.store(namespacePath+"configmaps/"+id+"-config", object("v1", "ConfigMap", id+"-config", labels, marks), apiwatch.Added)
-			server.store(namespacePath+"persistentvolumeclaims/pvc-"+id+"-home", object("v1", "PersistentVolumeClaim", "pvc-"+id+"-home", labels, marks), apiwatch.Added)
-			server.store(namespacePath+"persistentvolumeclaims/foreign", object("v1", "PersistentVolumeClaim", "foreign", labels, nil), apiwatch.Added)
-			server.store(policies+"np-"+id+"-user", object("networking.k8s.io/v1", "NetworkPolicy", "np-"+id+"-user", labels, marks), apiwatch.Added)
+			server.store(namespacePath+"configmaps/"+id+"-config", object("v1", "ConfigMap", id+"-config", labels, marks),
+				apiwatch.Added)
+			server.store(namespacePath+"persistentvolumeclaims/pvc-"+id+"-home",
+				object("v1", "PersistentVolumeClaim", "pvc-"+id+"-home", labels, marks), apiwatch.Added)
+			server.store(namespacePath+"persistentvolumeclaims/foreign",
+				object("v1", "PersistentVolumeClaim", "foreign", labels, nil), apiwatch.Added)
+			server.store(policies+"np-"+id+"-user",
+				object("networking.k8s.io/v1", "NetworkPolicy", "np-"+id+"-user", labels, marks), apiwatch.Added)
 			if withPod {
 				server.store(namespacePath+"pods/"+id, object("v1", "Pod", id, labels, marks), apiwatch.Added)
 			}
@@ -130,7 +145,8 @@ func TestDeleteWithAnUnreadableRecord(t *testing.T) {
 			if _, err := p.Delete(t.Context(), target, deploy.Removing{}, event.NewStream(id, time.Now)); err != nil {
 				t.Fatal(err)
 			}
-			if left := slices.Sorted(maps.Keys(server.objects)); !slices.Equal(left, []string{namespacePath + "persistentvolumeclaims/foreign"}) {
+			if left := slices.Sorted(maps.Keys(server.objects)); !slices.Equal(left,
+				[]string{namespacePath + "persistentvolumeclaims/foreign"}) {
 				t.Errorf("left are %q", left)
 			}
 		})

@@ -47,7 +47,9 @@ func (u *Update) Idle() bool { return u.in.plan == deploy.Refuse }
 // PlanUpdate finds out in what a workspace differs from what its blueprint and the overrides
 // say now, and checks whatever can be checked before anything is replaced: permissions, the
 // claims, which stay, and, by a dry run of the API server, quota and admission.
-func (p *Provisioner) PlanUpdate(ctx context.Context, u userstring.UserString, how Updating, stream *event.Stream) (*Update, error) {
+func (p *Provisioner) PlanUpdate(ctx context.Context, u userstring.UserString, how Updating,
+	stream *event.Stream,
+) (*Update, error) {
 	if err := p.Injection.allow(u); err != nil {
 		return nil, err
 	}
@@ -193,11 +195,13 @@ func (p *Provisioner) Update(ctx context.Context, u *Update, stream *event.Strea
 
 // addRollbackHint adds to the failure of a pod that was updated how to get the former one again.
 func (s provisioning) addRollbackHint(o Outcome, err error) error {
-	if code := fault.CodeOf(err); code != fault.Failed && code != fault.DeadlineExceeded || o.Workspace == nil || o.Workspace.Update.Revision < 2 {
+	if code := fault.CodeOf(err); code != fault.Failed && code != fault.DeadlineExceeded || o.Workspace == nil ||
+		o.Workspace.Update.Revision < 2 {
 		return err
 	}
 	why := *fault.From(err)
-	back := "go back to what it was with `" + fault.Command("berth", "update", s.user.String(), "--rollback") + "`: Helm's record of that stands, and any storage it has"
+	back := "go back to what it was with `" + fault.Command("berth", "update", s.user.String(), "--rollback") +
+		"`: Helm's record of that stands, and any storage it has"
 	why.Hint = strings.TrimPrefix(strings.TrimSuffix(why.Hint, ".")+"; or "+back, "; or ")
 	return &why
 }

@@ -26,7 +26,10 @@ func TestSameWorkspace(t *testing.T) {
 	}
 	pod := func(uid types.UID) *corev1.Pod { return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid}} }
 	web := func(version string) *workload.Workload {
-		return &workload.Workload{Object: map[string]any{"metadata": map[string]any{"uid": "web", "resourceVersion": version}}}
+		return &workload.Workload{Object: map[string]any{"metadata": map[string]any{
+			"uid":             "web",
+			"resourceVersion": version,
+		}}}
 	}
 	injected := func(hash, job string) *workload.Workload {
 		object := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{kube.LabelJobID: job}}}}}
@@ -36,20 +39,48 @@ func TestSameWorkspace(t *testing.T) {
 		a, b inventory.Found
 		want bool
 	}{
-		"nothing, twice":            {inventory.Found{}, inventory.Found{}, true},
-		"the same":                  {inventory.Found{Record: record(1, "5"), Pod: pod("1")}, inventory.Found{Record: record(1, "5"), Pod: pod("1")}, true},
-		"a record that is new":      {inventory.Found{}, inventory.Found{Record: record(1, "5")}, false},
-		"a record that is gone":     {inventory.Found{Record: record(1, "5")}, inventory.Found{}, false},
-		"another revision":          {inventory.Found{Record: record(1, "5")}, inventory.Found{Record: record(2, "5")}, false},
-		"a record that was written": {inventory.Found{Record: record(1, "5")}, inventory.Found{Record: record(1, "6")}, false},
-		"a pod that is new":         {inventory.Found{}, inventory.Found{Pod: pod("1")}, false},
-		"another pod":               {inventory.Found{Pod: pod("1")}, inventory.Found{Pod: pod("2")}, false},
-		"the workload, as it was":   {inventory.Found{Workload: web("1")}, inventory.Found{Workload: web("1")}, true},
-		"injected alike":            {inventory.Found{Workload: injected("h", "1")}, inventory.Found{Workload: injected("h", "1")}, true},
-		"injected by another job":   {inventory.Found{Workload: injected("h", "1")}, inventory.Found{Workload: injected("h", "2")}, false},
-		"injected of another":       {inventory.Found{Workload: injected("h", "1")}, inventory.Found{Workload: injected("i", "1")}, false},
-		"taken out":                 {inventory.Found{Workload: injected("h", "1")}, inventory.Found{Workload: web("1")}, false},
-		"an object less":            {inventory.Found{Objects: []*unstructured.Unstructured{{}}}, inventory.Found{}, false},
+		"nothing, twice": {inventory.Found{}, inventory.Found{}, true},
+		"the same": {
+			inventory.Found{Record: record(1, "5"), Pod: pod("1")},
+			inventory.Found{Record: record(1, "5"), Pod: pod("1")},
+			true,
+		},
+		"a record that is new":  {inventory.Found{}, inventory.Found{Record: record(1, "5")}, false},
+		"a record that is gone": {inventory.Found{Record: record(1, "5")}, inventory.Found{}, false},
+		"another revision": {
+			inventory.Found{Record: record(1, "5")},
+			inventory.Found{Record: record(2, "5")},
+			false,
+		},
+		"a record that was written": {
+			inventory.Found{Record: record(1, "5")},
+			inventory.Found{Record: record(1, "6")},
+			false,
+		},
+		"a pod that is new":       {inventory.Found{}, inventory.Found{Pod: pod("1")}, false},
+		"another pod":             {inventory.Found{Pod: pod("1")}, inventory.Found{Pod: pod("2")}, false},
+		"the workload, as it was": {inventory.Found{Workload: web("1")}, inventory.Found{Workload: web("1")}, true},
+		"injected alike": {
+			inventory.Found{Workload: injected("h", "1")},
+			inventory.Found{Workload: injected("h", "1")},
+			true,
+		},
+		"injected by another job": {
+			inventory.Found{Workload: injected("h", "1")},
+			inventory.Found{Workload: injected("h", "2")},
+			false,
+		},
+		"injected of another": {
+			inventory.Found{Workload: injected("h", "1")},
+			inventory.Found{Workload: injected("i", "1")},
+			false,
+		},
+		"taken out": {
+			inventory.Found{Workload: injected("h", "1")},
+			inventory.Found{Workload: web("1")},
+			false,
+		},
+		"an object less": {inventory.Found{Objects: []*unstructured.Unstructured{{}}}, inventory.Found{}, false},
 	} {
 		if got := sameWorkspace(test.a, test.b); got != test.want {
 			t.Errorf("%s: %t", name, got)

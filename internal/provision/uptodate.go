@@ -66,7 +66,8 @@ func (s provisioning) stay(ctx context.Context) error {
 		return err
 	}
 	if s.target.Decide(found, deploy.Deployment{}) != deploy.Refuse {
-		return fault.New(fault.Conflict, "workspace %s was stopped meanwhile", s.id).WithHint("start it: `%s`", fault.Command("berth", "start", s.user.String()))
+		return fault.New(fault.Conflict, "workspace %s was stopped meanwhile", s.id).
+			WithHint("start it: `%s`", fault.Command("berth", "start", s.user.String()))
 	}
 	now := s.Now().UTC()
 	_, err = s.record(ctx, held, func(r lifecycle.Record) (lifecycle.Record, error) {

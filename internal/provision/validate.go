@@ -12,7 +12,8 @@ import (
 // cannot is refused before the cluster is asked anything.
 func Supported(u userstring.UserString) error {
 	if u.Form() == userstring.Named {
-		return fault.New(fault.InvalidArgument, "%s names an existing workspace: it can be looked up, entered and deleted, not provisioned", u).
+		return fault.New(fault.InvalidArgument,
+			"%s names an existing workspace: it can be looked up, entered and deleted, not provisioned", u).
 			WithHint("provision %s or %s~BLUEPRINT instead", u.User, u.User)
 	}
 	return nil
@@ -37,6 +38,7 @@ func (r InjectionRules) allow(u userstring.UserString) error {
 	if len(r.Namespaces) > 0 {
 		where = "only in " + strings.Join(r.Namespaces, ", ")
 	}
-	return fault.New(fault.PermissionDenied, "injection into namespace %s is not allowed: the configuration allows it %s", u.Namespace, where).
+	return fault.New(fault.PermissionDenied,
+		"injection into namespace %s is not allowed: the configuration allows it %s", u.Namespace, where).
 		WithHint("add the namespace to injectNamespaces in the configuration")
 }

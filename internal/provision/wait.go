@@ -56,7 +56,9 @@ func (s provisioning) leaveTo(ctx context.Context, in inputs, a acquired, holder
 
 // waitFor follows the work of the holder of the lock until it is free, and takes
 // it for whatever is left to do.
-func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker lock.Locker, holder *lock.Observed) (acquired, error) {
+func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker lock.Locker,
+	holder *lock.Observed,
+) (acquired, error) {
 	s.steps.Note("%s is already working on it (%s); following", holder.Holder.Human(), holder.Purpose)
 	about, waited := in.deployment.About, make(chan error, 1)
 	watching, stop := context.WithCancel(ctx)
@@ -65,7 +67,8 @@ func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker
 	go func() {
 		defer stop()
 		var err error
-		if a.turn.Lock, err = locker.Wait(waiting, s.id, holder, nil); err != nil && ctx.Err() == nil && waiting.Err() != nil {
+		if a.turn.Lock, err = locker.Wait(waiting, s.id, holder, nil); err != nil && ctx.Err() == nil &&
+			waiting.Err() != nil {
 			err = context.Cause(waiting)
 		}
 		waited <- err

@@ -15,7 +15,10 @@ const (
 // Bundles are the permissions of the commands about bundles. What a bundle contains is
 // not among them: who installs it has to be allowed to create that.
 func Bundles() []Command {
-	return []Command{bundleStatus(), bundleStatusInSystem(), bundleInstall(), bundleInstallInSystem(), bundleSources(), bundleCauses()}
+	return []Command{
+		bundleStatus(), bundleStatusInSystem(), bundleInstall(), bundleInstallInSystem(), bundleSources(),
+		bundleCauses(),
+	}
 }
 
 func bundleStatus() Command {
@@ -44,12 +47,26 @@ func bundleInstall() Command {
 		Name: BundleInstall, Cluster: true,
 		About: "Install, upgrade and uninstall bundles. Anyone who installs a bundle has to be allowed to create, read, change and delete its objects, too. `berth bundle reconcile`, which works on all instances, needs the permissions of `berth serve bundles`.",
 		Rules: []Rule{
-			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "create", "patch", "delete"}, Why: "the instance"},
+			{
+				Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "create", "patch", "delete"},
+				Why: "the instance",
+			},
 			{Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"}, Why: "what became of it"},
-			{Group: groupBundles, Resource: "bundles", Verbs: []string{"list", "create", "delete"}, Why: "its bundle, and the ones before"},
+			{
+				Group: groupBundles, Resource: "bundles", Verbs: []string{"list", "create", "delete"},
+				Why: "its bundle, and the ones before",
+			},
 			{Group: groupBundles, Resource: "bundles/status", Verbs: []string{"update"}, Why: "what became of it"},
-			{Group: groupExtensions, Resource: "customresourcedefinitions", Verbs: []string{"watch"}, Why: "definitions that earlier bundles have left, when one is uninstalled", Without: "they are not looked for, and stay"},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"watch"}, Why: "claims that earlier bundles have left, when one is uninstalled", Without: "they are not looked for, and stay"},
+			{
+				Group: groupExtensions, Resource: "customresourcedefinitions", Verbs: []string{"watch"},
+				Why:     "definitions that earlier bundles have left, when one is uninstalled",
+				Without: "they are not looked for, and stay",
+			},
+			{
+				Resource: "persistentvolumeclaims", Verbs: []string{"watch"},
+				Why:     "claims that earlier bundles have left, when one is uninstalled",
+				Without: "they are not looked for, and stay",
+			},
 		},
 	}
 }
@@ -61,8 +78,14 @@ func bundleInstallInSystem() Command {
 		Rules: []Rule{
 			{Resource: "secrets", Verbs: []string{"list", "create", "update", "delete"}, Why: "Helm's records"},
 			{Resource: "configmaps", Verbs: []string{"create"}, Why: "what was uploaded"},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update"}, Why: "the lock; whether a server reconciles the instances"},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"delete"}, Why: "the lock, when the work is done", Without: "it stays until it expires"},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update"},
+				Why: "the lock; whether a server reconciles the instances",
+			},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"delete"}, Why: "the lock, when the work is done",
+				Without: "it stays until it expires",
+			},
 		},
 	}
 }
@@ -86,9 +109,18 @@ func bundleCauses() Command {
 		About: "See why workloads of a bundle do not get on, with `berth bundle install`, `berth bundle status` and `berth bundle list`: a Role where they are. The identity that installs needs it: the ServiceAccount of an instance, or the installer of a server. Only what is around workloads that are not ready is read.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "their state", Without: silent},
-			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the scheduler and the nodes say of them", Without: "a cause is known from their state alone"},
-			{Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"}, Why: "which of a Deployment's pods are of its newest revision", Without: "its own status has to say that"},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"list", "watch"}, Why: "claims that they wait for", Without: "why a claim is not bound is not known"},
+			{
+				Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the scheduler and the nodes say of them",
+				Without: "a cause is known from their state alone",
+			},
+			{
+				Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"},
+				Why: "which of a Deployment's pods are of its newest revision", Without: "its own status has to say that",
+			},
+			{
+				Resource: "persistentvolumeclaims", Verbs: []string{"list", "watch"}, Why: "claims that they wait for",
+				Without: "why a claim is not bound is not known",
+			},
 		},
 	}
 }

@@ -3,20 +3,34 @@ package rbac
 // The permissions that only a ClusterRole can give.
 
 func allNamespaces() Command {
-	whole, why, without := []string{"get", "list", "watch"}, "a workspace in such a workload", "it is shown by its pods alone"
+	whole, why, without := []string{"get", "list", "watch"}, "a workspace in such a workload",
+		"it is shown by its pods alone"
 	return Command{
 		Name: StatusOfAll, Cluster: true,
 		About: "See the workspaces of all namespaces.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
-			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "their desired state, where no NATS keeps it", Without: "those that are stopped are not listed"},
-			{Resource: "secrets", Verbs: []string{"list"}, Why: "those that are installed and have no pod", Without: "they are known by their storage alone"},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"list", "watch"}, Why: "whether the storages of those that wait are there; storage that is left, or kept", Without: "that is not said"},
+			{
+				Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "their desired state, where no NATS keeps it",
+				Without: "those that are stopped are not listed",
+			},
+			{
+				Resource: "secrets", Verbs: []string{"list"}, Why: "those that are installed and have no pod",
+				Without: "they are known by their storage alone",
+			},
+			{
+				Resource: "persistentvolumeclaims", Verbs: []string{"list", "watch"},
+				Why:     "whether the storages of those that wait are there; storage that is left, or kept",
+				Without: "that is not said",
+			},
 			{Group: groupApps, Resource: "deployments", Verbs: whole, Why: why, Made: true, Without: without},
 			{Group: groupApps, Resource: "statefulsets", Verbs: whole, Why: why, Made: true, Without: without},
 			{Group: groupApps, Resource: "daemonsets", Verbs: whole, Why: why, Made: true, Without: without},
-			{Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"}, Why: why, Made: true, Without: without},
+			{
+				Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"}, Why: why, Made: true,
+				Without: without,
+			},
 		},
 	}
 }
@@ -28,8 +42,14 @@ func deletionInAllNamespaces() Command {
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list"}, Why: "what they wait for"},
-			{Resource: "configmaps", Verbs: []string{"list"}, Why: "those that are stopped, where no NATS keeps that", Without: "they are not found"},
-			{Resource: "secrets", Verbs: []string{"list"}, Why: "those that are installed and have no pod", Without: "they are not found"},
+			{
+				Resource: "configmaps", Verbs: []string{"list"}, Why: "those that are stopped, where no NATS keeps that",
+				Without: "they are not found",
+			},
+			{
+				Resource: "secrets", Verbs: []string{"list"}, Why: "those that are installed and have no pod",
+				Without: "they are not found",
+			},
 		},
 	}
 }
@@ -50,7 +70,10 @@ func namespaceCreation() Command {
 		About: "Create the namespace if it does not exist. The objects in it take the Role of provision, as a ClusterRole.",
 		Rules: []Rule{
 			{Resource: "namespaces", Verbs: []string{"get", "create"}, Why: "the namespace"},
-			{Resource: "serviceaccounts", Verbs: []string{"get"}, Why: "whether pods can be created in it yet", Without: "that is not waited for"},
+			{
+				Resource: "serviceaccounts", Verbs: []string{"get"}, Why: "whether pods can be created in it yet",
+				Without: "that is not waited for",
+			},
 		},
 	}
 }
@@ -61,7 +84,10 @@ func awaitedNodes() Command {
 		Name: AwaitedNodes, Feature: true, Cluster: true,
 		About: "Read the node that a pod waits on, when nothing else says why. Commands that show or follow a pod do so, in addition to their Roles.",
 		Rules: []Rule{
-			{Resource: "nodes", Verbs: []string{"get"}, Why: "since when the node of a pod is not ready, and why", Without: "the node is named, and that it could not be read"},
+			{
+				Resource: "nodes", Verbs: []string{"get"}, Why: "since when the node of a pod is not ready, and why",
+				Without: "the node is named, and that it could not be read",
+			},
 		},
 	}
 }
@@ -72,17 +98,41 @@ func checkup() Command {
 		Name: "doctor", Cluster: true,
 		About: "Check the cluster. Every check that the caller may not make is skipped.",
 		Rules: []Rule{
-			{Resource: "namespaces", Verbs: []string{"get"}, Why: "whether it exists, and its pod security level", Without: skipped},
-			{Resource: "nodes", Verbs: []string{"list"}, Why: "whether they are ready, and of which architecture", Without: skipped},
-			{Group: groupStorage, Resource: "storageclasses", Verbs: []string{"list"}, Why: "where volumes come from", Without: skipped},
-			{Group: groupStorage, Resource: "csidrivers", Verbs: []string{"get"}, Why: "whether there is a driver for scratch storages", Without: skipped},
-			{Group: groupStorage, Resource: "csinodes", Verbs: []string{"list"}, Why: "on how many nodes it is", Without: "that is not said"},
+			{
+				Resource: "namespaces", Verbs: []string{"get"}, Why: "whether it exists, and its pod security level",
+				Without: skipped,
+			},
+			{
+				Resource: "nodes", Verbs: []string{"list"}, Why: "whether they are ready, and of which architecture",
+				Without: skipped,
+			},
+			{
+				Group: groupStorage, Resource: "storageclasses", Verbs: []string{"list"}, Why: "where volumes come from",
+				Without: skipped,
+			},
+			{
+				Group: groupStorage, Resource: "csidrivers", Verbs: []string{"get"},
+				Why: "whether there is a driver for scratch storages", Without: skipped,
+			},
+			{
+				Group: groupStorage, Resource: "csinodes", Verbs: []string{"list"}, Why: "on how many nodes it is",
+				Without: "that is not said",
+			},
 			{Resource: "resourcequotas", Verbs: []string{"list"}, Why: "what is left of them", Without: skipped},
 			{Resource: "limitranges", Verbs: []string{"list"}, Why: "what a workspace may ask for", Without: skipped},
-			{Resource: "configmaps", Verbs: []string{"list"}, Why: "records of jobs that have expired, or wait for NATS", Without: skipped},
-			{Group: groupApps, Resource: "daemonsets", Verbs: []string{"list"}, Why: "whether a network plugin runs that enforces network policies", Without: skipped},
+			{
+				Resource: "configmaps", Verbs: []string{"list"}, Why: "records of jobs that have expired, or wait for NATS",
+				Without: skipped,
+			},
+			{
+				Group: groupApps, Resource: "daemonsets", Verbs: []string{"list"},
+				Why: "whether a network plugin runs that enforces network policies", Without: skipped,
+			},
 			{Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are partly installed", Without: skipped},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "locks that are not held any more", Without: skipped},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "locks that are not held any more",
+				Without: skipped,
+			},
 		},
 	}
 }

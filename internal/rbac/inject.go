@@ -10,13 +10,28 @@ func inject() Command {
 			{Group: groupApps, Resource: "deployments", Verbs: workload, Why: "the workload", Made: true},
 			{Group: groupApps, Resource: "statefulsets", Verbs: workload, Why: "the workload", Made: true},
 			{Group: groupApps, Resource: "daemonsets", Verbs: workload, Why: "the workload", Made: true},
-			{Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"}, Why: "how far a Deployment's rollout is", Made: true},
-			{Resource: "pods", Verbs: []string{"list", "watch", "delete"}, Why: "the pods; of a StatefulSet, those that block the rollout"},
+			{
+				Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"},
+				Why: "how far a Deployment's rollout is", Made: true,
+			},
+			{
+				Resource: "pods", Verbs: []string{"list", "watch", "delete"},
+				Why: "the pods; of a StatefulSet, those that block the rollout",
+			},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about them"},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, against two runs at once"},
-			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace; the record of the job, where no NATS keeps it"},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"},
+				Why: "the lock, against two runs at once",
+			},
+			{
+				Resource: "configmaps", Verbs: whole,
+				Why: "scripts and identity of the workspace; the record of the job, where no NATS keeps it",
+			},
 			expiredRecords(),
-			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch", "delete"}, Why: "its storages, if it has any"},
+			{
+				Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch", "delete"},
+				Why: "its storages, if it has any",
+			},
 			markedClaims(),
 			logLines(),
 			scriptLines(),

@@ -21,8 +21,14 @@ func machine() Command {
 		About: "Enter a machine (`berth exec machine/NAME`) through the API server.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machines/exec", Verbs: []string{"create"}, Why: "its console"},
-			{Group: groupMachines, Resource: "machines/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
-			{Group: groupMachines, Resource: "machines", Verbs: []string{"list"}, Why: "completion of its name", Without: "names are not completed"},
+			{
+				Group: groupMachines, Resource: "machines/exec", Verbs: []string{"get"}, Why: "the same over WebSockets",
+				Without: "SPDY is used",
+			},
+			{
+				Group: groupMachines, Resource: "machines", Verbs: []string{"list"}, Why: "completion of its name",
+				Without: "names are not completed",
+			},
 		},
 	}
 }
@@ -33,7 +39,10 @@ func machineDirectly() Command {
 		About: "Enter a machine at the poollet of its pool (`berth exec machine/NAME --direct`). The next ClusterRole and that of the machines of a pool are required as well.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "its pool"},
-			{Group: groupMachines, Resource: "machines", Verbs: []string{"list"}, Why: "completion of its name", Without: "names are not completed"},
+			{
+				Group: groupMachines, Resource: "machines", Verbs: []string{"list"}, Why: "completion of its name",
+				Without: "names are not completed",
+			},
 		},
 	}
 }

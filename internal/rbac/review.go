@@ -55,7 +55,8 @@ func (r Review) Missing(needs []Access) (missing []Access) {
 // for some names counts, except for verbs to which names do not apply.
 func covers(rule authorizationv1.ResourceRule, a Access) bool {
 	has := func(list []string, wanted ...string) bool {
-		return slices.Contains(list, "*") || slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(list, w) })
+		return slices.Contains(list, "*") ||
+			slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(list, w) })
 	}
 	resources := []string{a.Resource}
 	if _, sub, divided := strings.Cut(a.Resource, "/"); divided {
@@ -79,14 +80,16 @@ func (c Command) Denied(doing, namespace string, missing []Access) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	err := fault.New(fault.PermissionDenied, "you may not %s in namespace %s, which %s requires; nothing was changed", missing[0], namespace, doing)
+	err := fault.New(fault.PermissionDenied, "you may not %s in namespace %s, which %s requires; nothing was changed",
+		missing[0], namespace, doing)
 	if len(missing) > 1 {
 		err.Message = "you lack permissions that " + doing + " requires; nothing was changed"
 		for _, a := range missing {
 			err.Problems = append(err.Problems, a.String()+" in namespace "+namespace)
 		}
 	}
-	return err.WithHint("ask for the Role %s of docs/rbac.md (`berth help rbac`, `berth doctor`); check with: %s", c.ObjectName(), CanI(missing[0], namespace))
+	return err.WithHint("ask for the Role %s of docs/rbac.md (`berth help rbac`, `berth doctor`); check with: %s",
+		c.ObjectName(), CanI(missing[0], namespace))
 }
 
 // CanI is the kubectl command that checks an access.

@@ -11,7 +11,10 @@ import (
 )
 
 func rule(group, resource, verb string, names ...string) authorizationv1.ResourceRule {
-	return authorizationv1.ResourceRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: names}
+	return authorizationv1.ResourceRule{
+		APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb},
+		ResourceNames: names,
+	}
 }
 
 func TestMissing(t *testing.T) {
@@ -23,20 +26,31 @@ func TestMissing(t *testing.T) {
 		need  Access
 		has   bool
 	}{
-		"nothing":                            {nil, logs, false},
-		"exactly that":                       {[]authorizationv1.ResourceRule{rule("", "pods/log", "get")}, logs, true},
-		"another verb":                       {[]authorizationv1.ResourceRule{rule("", "pods/log", "list")}, logs, false},
-		"another group":                      {[]authorizationv1.ResourceRule{rule("apps", "pods/log", "get")}, logs, false},
-		"the resource is not its part":       {[]authorizationv1.ResourceRule{rule("", "pods", "get")}, logs, false},
-		"a part of everything":               {[]authorizationv1.ResourceRule{rule("", "*/log", "get")}, logs, true},
-		"everything":                         {[]authorizationv1.ResourceRule{rule("*", "*", "*")}, create, true},
-		"a core rule for another group":      {[]authorizationv1.ResourceRule{rule("", "*", "*")}, create, false},
-		"names do not count for create":      {[]authorizationv1.ResourceRule{rule("coordination.k8s.io", "leases", "create", "berth-x")}, create, false},
-		"names are believed for others":      {[]authorizationv1.ResourceRule{rule("", "pods/log", "get", "x")}, logs, true},
-		"the name that is meant":             {[]authorizationv1.ResourceRule{rule("", "users", "impersonate", "bob", "alice")}, alice, true},
-		"another name than the one meant":    {[]authorizationv1.ResourceRule{rule("", "users", "impersonate", "bob")}, alice, false},
-		"verb and resource in two rules":     {[]authorizationv1.ResourceRule{rule("", "pods/log", "list"), rule("", "pods", "get")}, logs, false},
-		"of several rules the one that does": {[]authorizationv1.ResourceRule{rule("", "pods", "get"), rule("", "pods/log", "get")}, logs, true},
+		"nothing":                       {nil, logs, false},
+		"exactly that":                  {[]authorizationv1.ResourceRule{rule("", "pods/log", "get")}, logs, true},
+		"another verb":                  {[]authorizationv1.ResourceRule{rule("", "pods/log", "list")}, logs, false},
+		"another group":                 {[]authorizationv1.ResourceRule{rule("apps", "pods/log", "get")}, logs, false},
+		"the resource is not its part":  {[]authorizationv1.ResourceRule{rule("", "pods", "get")}, logs, false},
+		"a part of everything":          {[]authorizationv1.ResourceRule{rule("", "*/log", "get")}, logs, true},
+		"everything":                    {[]authorizationv1.ResourceRule{rule("*", "*", "*")}, create, true},
+		"a core rule for another group": {[]authorizationv1.ResourceRule{rule("", "*", "*")}, create, false},
+		"names do not count for create": {[]authorizationv1.ResourceRule{rule("coordination.k8s.io", "leases",
+			"create", "berth-x")}, create, false},
+		"names are believed for others": {[]authorizationv1.ResourceRule{rule("", "pods/log", "get", "x")}, logs, true},
+		"the name that is meant": {[]authorizationv1.ResourceRule{rule("", "users", "impersonate", "bob",
+			"alice")}, alice, true},
+		"another name than the one meant": {
+			[]authorizationv1.ResourceRule{rule("", "users", "impersonate", "bob")},
+			alice, false,
+		},
+		"verb and resource in two rules": {[]authorizationv1.ResourceRule{
+			rule("", "pods/log", "list"),
+			rule("", "pods", "get"),
+		}, logs, false},
+		"of several rules the one that does": {[]authorizationv1.ResourceRule{
+			rule("", "pods", "get"),
+			rule("", "pods/log", "get"),
+		}, logs, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			missing := Review{Rules: c.rules}.Missing([]Access{c.need})
@@ -133,13 +147,16 @@ func TestDenied(t *testing.T) {
 	}
 	one := []Access{{Verb: "create", Group: "coordination.k8s.io", Resource: "leases"}}
 	err := fault.From(provision.Denied("provisioning alice", "team", one))
-	if err.Code != fault.PermissionDenied || !strings.Contains(err.Message, "create leases.coordination.k8s.io in namespace team") {
+	if err.Code != fault.PermissionDenied ||
+		!strings.Contains(err.Message, "create leases.coordination.k8s.io in namespace team") {
 		t.Errorf("%+v", err)
 	}
-	if !strings.Contains(err.Hint, "the Role berth-provision of docs/rbac.md") || !strings.Contains(err.Hint, "kubectl auth can-i create leases.coordination.k8s.io --namespace team") {
+	if !strings.Contains(err.Hint, "the Role berth-provision of docs/rbac.md") ||
+		!strings.Contains(err.Hint, "kubectl auth can-i create leases.coordination.k8s.io --namespace team") {
 		t.Error(err.Hint)
 	}
-	two := fault.From(provision.Denied("provisioning alice", "team", append(one, Access{Verb: "get", Resource: "pods/log"})))
+	two := fault.From(provision.Denied("provisioning alice", "team",
+		append(one, Access{Verb: "get", Resource: "pods/log"})))
 	want := []string{"create leases.coordination.k8s.io in namespace team", "get pods/log in namespace team"}
 	if !slices.Equal(two.Problems, want) {
 		t.Errorf("%q", two.Problems)
@@ -148,7 +165,10 @@ func TestDenied(t *testing.T) {
 
 // Every name is one of the table.
 func TestNames(t *testing.T) {
-	for _, name := range []string{Provision, Inject, Delete, Impersonation, CreateNamespace, StatusOfAll, DeleteOfAll, JobsInNATS, ConfigMapsOfPlatform} {
+	for _, name := range []string{
+		Provision, Inject, Delete, Impersonation, CreateNamespace, StatusOfAll, DeleteOfAll,
+		JobsInNATS, ConfigMapsOfPlatform,
+	} {
 		if c := Named(name); c.Name != name || len(c.Rules) == 0 {
 			t.Errorf("%q is %+v", name, c)
 		}

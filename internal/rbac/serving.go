@@ -31,7 +31,8 @@ const WorkspaceUser = "workspace-user"
 
 // PoolHint is what to ask for who may not enter the machines of a pool.
 func PoolHint() string {
-	return "ask for the ClusterRole " + MachinePoolUser("NAME") + " of its pool, or for verb create on machinepools/proxy of the group " + groupMachines
+	return "ask for the ClusterRole " + MachinePoolUser("NAME") +
+		" of its pool, or for verb create on machinepools/proxy of the group " + groupMachines
 }
 
 // MachinePoolUser is the ClusterRole of those who enter the machines of a pool through its
@@ -42,7 +43,8 @@ func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-use
 // that depends on the bundles, and an administrator chooses it.
 func Serving() []Command {
 	return []Command{
-		serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayMachines(), enterByGateway(),
+		serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayMachines(),
+		enterByGateway(),
 		enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem(), serveWorkspacesGuard(),
 	}
 }
@@ -52,14 +54,28 @@ func serveBundles() Command {
 		Name: ServeBundles, Cluster: true,
 		About: "Reconcile bundles and bundle instances, and serve content to those who may read it. What instances install takes another ClusterRole, which `berth serve manifests --install-role` binds to another ServiceAccount, the installer: nothing is installed without it.",
 		Rules: []Rule{
-			{Group: groupBundles, Resource: "bundles", Verbs: []string{"get", "list", "watch", "create", "delete"}, Why: "the bundles of instances are created and cleaned up"},
+			{
+				Group: groupBundles, Resource: "bundles", Verbs: []string{"get", "list", "watch", "create", "delete"},
+				Why: "the bundles of instances are created and cleaned up",
+			},
 			{Group: groupBundles, Resource: "bundles/status", Verbs: []string{"update"}, Why: "what became of them"},
 			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list", "watch"}, Why: "what is wanted"},
 			{Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"}, Why: "what became of it"},
-			{Group: groupAdmission, Resource: "validatingadmissionpolicies", Verbs: []string{"get"}, Why: "whether authors of instances are asked for their rights", Without: "no instance is installed that names a ServiceAccount"},
-			{Group: groupAdmission, Resource: "validatingadmissionpolicybindings", Verbs: []string{"get"}, Why: "whether authors of instances are asked for their rights", Without: "no instance is installed that names a ServiceAccount"},
+			{
+				Group: groupAdmission, Resource: "validatingadmissionpolicies", Verbs: []string{"get"},
+				Why:     "whether authors of instances are asked for their rights",
+				Without: "no instance is installed that names a ServiceAccount",
+			},
+			{
+				Group: groupAdmission, Resource: "validatingadmissionpolicybindings", Verbs: []string{"get"},
+				Why:     "whether authors of instances are asked for their rights",
+				Without: "no instance is installed that names a ServiceAccount",
+			},
 			{Group: groupAuthentication, Resource: "tokenreviews", Verbs: []string{"create"}, Why: "who asks for content"},
-			{Group: groupAuthorization, Resource: "subjectaccessreviews", Verbs: []string{"create"}, Why: "whether they may read it"},
+			{
+				Group: groupAuthorization, Resource: "subjectaccessreviews", Verbs: []string{"create"},
+				Why: "whether they may read it",
+			},
 		},
 	}
 }
@@ -69,9 +85,15 @@ func serveBundlesInSystem() Command {
 		Name: ServeBundlesInSystem, Feature: true, System: true,
 		About: "What the server of bundles keeps in its namespace, and reads there.",
 		Rules: []Rule{
-			{Resource: "secrets", Verbs: []string{"get", "list", "create", "update", "delete"}, Why: "Helm's records; logins of sources"},
+			{
+				Resource: "secrets", Verbs: []string{"get", "list", "create", "update", "delete"},
+				Why: "Helm's records; logins of sources",
+			},
 			{Resource: "configmaps", Verbs: []string{"get"}, Why: "sources, and chunks of uploads"},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"get", "create", "update", "delete"}, Why: "one of several servers works; locks"},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"get", "create", "update", "delete"},
+				Why: "one of several servers works; locks",
+			},
 		},
 	}
 }
@@ -81,7 +103,10 @@ func serveBundlesAsInstaller() Command {
 		Name: ServeBundlesAsInstaller, Feature: true, System: true,
 		About: "Act as the ServiceAccounts that instances are installed as: a Role in the namespace of each, which `berth serve manifests bundles` prints with resourceNames. An author of an instance that names one needs the same for that one.",
 		Rules: []Rule{
-			{Resource: "serviceaccounts", Verbs: []string{"impersonate"}, Why: "what bundles contain is looked up, applied, watched and removed with the rights of these alone"},
+			{
+				Resource: "serviceaccounts", Verbs: []string{"impersonate"},
+				Why: "what bundles contain is looked up, applied, watched and removed with the rights of these alone",
+			},
 		},
 	}
 }
@@ -113,9 +138,13 @@ func serveGatewayMachines() Command {
 func enterByGateway() Command {
 	return Command{
 		Name: EnterByGateway, Feature: true,
-		About: "Enter workspaces through a gateway (`berth exec --gateway`, `berth cp --gateway`), as the ClusterRole " + WorkspaceUser + " does that `berth serve manifests gateway` prints. It takes no permission on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
+		About: "Enter workspaces through a gateway (`berth exec --gateway`, `berth cp --gateway`), as the ClusterRole " +
+			WorkspaceUser + " does that `berth serve manifests gateway` prints. It takes no permission on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
 		Rules: []Rule{
-			{Group: kube.Group, Resource: "workspaces/exec", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
+			{
+				Group: kube.Group, Resource: "workspaces/exec", Verbs: []string{"create"},
+				Why: "what the gateway asks the API server about",
+			},
 		},
 	}
 }
@@ -125,7 +154,10 @@ func enterMachineByPool() Command {
 		Name: EnterMachineByPool, Feature: true, Cluster: true,
 		About: "Enter the machines of a pool through the gateway that serves it, which are all that the gateway reaches. The API server of machines needs it, and everybody who connects to the gateway directly. `berth serve manifests gateway --machine-pool NAME` prints the ClusterRole " + MachinePoolUser("NAME") + ", which is limited to that pool by resourceNames.",
 		Rules: []Rule{
-			{Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"create"}, Why: "what the gateway asks the API server about"},
+			{
+				Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"create"},
+				Why: "what the gateway asks the API server about",
+			},
 		},
 	}
 }
@@ -139,10 +171,19 @@ func serveWorkspaces() Command {
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "patch", "delete"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about them"},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the locks, against commands at the same time"},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"},
+				Why: "the locks, against commands at the same time",
+			},
 			{Resource: "secrets", Verbs: []string{"list", "create", "update", "delete"}, Why: "Helm's records of the releases"},
-			{Resource: "secrets", Verbs: []string{"get", "patch"}, Why: "credentials of private registries and repositories, which are deleted with a workspace"},
-			{Resource: "configmaps", Verbs: append([]string{"list", "watch"}, whole...), Why: "the desired state of workspaces, and the jobs of their starts, where no NATS keeps that; their scripts and identities"},
+			{
+				Resource: "secrets", Verbs: []string{"get", "patch"},
+				Why: "credentials of private registries and repositories, which are deleted with a workspace",
+			},
+			{
+				Resource: "configmaps", Verbs: append([]string{"list", "watch"}, whole...),
+				Why: "the desired state of workspaces, and the jobs of their starts, where no NATS keeps that; their scripts and identities",
+			},
 			{Resource: "services", Verbs: whole, Why: "their addresses"},
 			{Resource: "persistentvolumeclaims", Verbs: append([]string{"list", "watch"}, whole...), Why: "their storages"},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "their network policies"},
@@ -171,8 +212,14 @@ func serveWorkspacesGuard() Command {
 		Name: ServeWorkspacesGuard, Feature: true, Cluster: true,
 		About: "See whether the cluster admits records of workspaces only from those who could do themselves what they record: nothing is done otherwise, unless with `--trust-records`. `berth reconcile` takes it, too. resourceNames can limit it to berth-workspaces-records.",
 		Rules: []Rule{
-			{Group: groupAdmission, Resource: "validatingadmissionpolicies", Verbs: []string{"get"}, Why: "whether the policy is there, and as this version has it"},
-			{Group: groupAdmission, Resource: "validatingadmissionpolicybindings", Verbs: []string{"get"}, Why: "whether it holds everywhere"},
+			{
+				Group: groupAdmission, Resource: "validatingadmissionpolicies", Verbs: []string{"get"},
+				Why: "whether the policy is there, and as this version has it",
+			},
+			{
+				Group: groupAdmission, Resource: "validatingadmissionpolicybindings", Verbs: []string{"get"},
+				Why: "whether it holds everywhere",
+			},
 		},
 	}
 }

@@ -60,21 +60,53 @@ func provision() Command {
 		Name:  Provision,
 		About: "Bring up, start and update workspaces and follow them. Running it again completes what an interrupted run has left, so it may also read, change and replace what it creates.",
 		Rules: []Rule{
-			{Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "delete"}, Why: "the workspace; a failed one is replaced"},
-			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about it: pulls, failures, what it waits for"},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, against two runs at once"},
+			{
+				Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "delete"},
+				Why: "the workspace; a failed one is replaced",
+			},
+			{
+				Resource: "events", Verbs: []string{"list", "watch"},
+				Why: "what the cluster says about it: pulls, failures, what it waits for",
+			},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"},
+				Why: "the lock, against two runs at once",
+			},
 			{Resource: "secrets", Verbs: []string{"list", "create", "update"}, Why: "Helm's record of the release"},
-			{Resource: "secrets", Verbs: []string{"get", "patch"}, Why: "credentials of a private registry or repository, if they are configured", Made: true},
-			{Resource: "secrets", Verbs: []string{"delete"}, Why: "Helm's record, with --on-failure delete; records of revisions that are long gone", Without: "--on-failure delete keeps the record and says so; those of revisions stay"},
-			{Resource: "configmaps", Verbs: whole, Why: "scripts and identity of the workspace; the record of the job, where no NATS keeps it", Made: true},
+			{
+				Resource: "secrets", Verbs: []string{"get", "patch"},
+				Why: "credentials of a private registry or repository, if they are configured", Made: true,
+			},
+			{
+				Resource: "secrets", Verbs: []string{"delete"},
+				Why:     "Helm's record, with --on-failure delete; records of revisions that are long gone",
+				Without: "--on-failure delete keeps the record and says so; those of revisions stay",
+			},
+			{
+				Resource: "configmaps", Verbs: whole,
+				Why: "scripts and identity of the workspace; the record of the job, where no NATS keeps it", Made: true,
+			},
 			expiredRecords(),
 			countedRecords(),
 			{Resource: "services", Verbs: whole, Why: "the workspace's address", Made: true},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch"}, Why: "its storages, if it has any", Made: true},
+			{
+				Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch"},
+				Why: "its storages, if it has any", Made: true,
+			},
 			markedClaims(),
-			{Resource: "persistentvolumeclaims", Verbs: []string{"delete"}, Why: "its storages, with --on-failure delete; one that never had a volume is made again as its blueprint says", Without: "--on-failure delete keeps them and says so; such a one stays as it is"},
-			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "its network policies, if they are configured", Made: true},
-			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured", Made: true},
+			{
+				Resource: "persistentvolumeclaims", Verbs: []string{"delete"},
+				Why:     "its storages, with --on-failure delete; one that never had a volume is made again as its blueprint says",
+				Without: "--on-failure delete keeps them and says so; such a one stays as it is",
+			},
+			{
+				Group: groupNetworking, Resource: "networkpolicies", Verbs: whole,
+				Why: "its network policies, if they are configured", Made: true,
+			},
+			{
+				Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured",
+				Made: true,
+			},
 			logLines(),
 			scriptLines(),
 		},
@@ -84,7 +116,8 @@ func provision() Command {
 // markedClaims is the permission to say which run uses a claim that was there before.
 func markedClaims() Rule {
 	return Rule{
-		Resource: "persistentvolumeclaims", Verbs: []string{"patch"}, Why: "a claim that was there is marked as in use, against a deletion that has lost its lock; storage grows with an update", Made: true,
+		Resource: "persistentvolumeclaims", Verbs: []string{"patch"},
+		Why: "a claim that was there is marked as in use, against a deletion that has lost its lock; storage grows with an update", Made: true,
 		Without: "it is used unmarked; one that was kept cannot be used, and none can grow",
 	}
 }
@@ -99,7 +132,8 @@ func expiredRecords() Rule {
 // countedRecords is the permission to count the workspaces that are stopped.
 func countedRecords() Rule {
 	return Rule{
-		Resource: "configmaps", Verbs: []string{"list"}, Why: "how many workspaces there are, if the configuration limits that and no NATS keeps it",
+		Resource: "configmaps", Verbs: []string{"list"},
+		Why:     "how many workspaces there are, if the configuration limits that and no NATS keeps it",
 		Without: "with such a limit no workspace is created",
 	}
 }
@@ -112,8 +146,15 @@ func jobs() Command {
 		About: "See the jobs of provisionings (also `berth status --history`). Records in NATS take the Role for those, and of this one the rule for leases.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get", "list", "watch"}, Why: "the records"},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "whether somebody still works on a job", Without: "a job whose command was killed is told as running for a minute"},
-			{Resource: "configmaps", Verbs: []string{"delete"}, Why: "those that waited for NATS, once they are in it", Without: "they stay in the cluster as well, and a warning says so"},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"list"},
+				Why:     "whether somebody still works on a job",
+				Without: "a job whose command was killed is told as running for a minute",
+			},
+			{
+				Resource: "configmaps", Verbs: []string{"delete"}, Why: "those that waited for NATS, once they are in it",
+				Without: "they stay in the cluster as well, and a warning says so",
+			},
 		},
 	}
 }
@@ -140,13 +181,17 @@ func injected() []Rule {
 		{Group: groupApps, Resource: "deployments", Verbs: get, Why: why, Made: true},
 		{Group: groupApps, Resource: "statefulsets", Verbs: get, Why: why, Made: true},
 		{Group: groupApps, Resource: "daemonsets", Verbs: get, Why: why, Made: true},
-		{Group: groupApps, Resource: "replicasets", Verbs: []string{"list"}, Why: "which of a Deployment's pods are the newest", Made: true},
+		{
+			Group: groupApps, Resource: "replicasets", Verbs: []string{"list"},
+			Why: "which of a Deployment's pods are the newest", Made: true,
+		},
 	}
 }
 
 // followed are the permissions to follow the rollouts of workloads that have a workspace.
 func followed() []Rule {
-	verbs, why, without := []string{"list", "watch"}, "a workspace in such a workload, with --watch", "it is shown by its pods alone"
+	verbs, why, without := []string{"list", "watch"}, "a workspace in such a workload, with --watch",
+		"it is shown by its pods alone"
 	return []Rule{
 		{Group: groupApps, Resource: "deployments", Verbs: verbs, Why: why, Made: true, Without: without},
 		{Group: groupApps, Resource: "statefulsets", Verbs: verbs, Why: why, Made: true, Without: without},
@@ -170,22 +215,41 @@ func status() Command {
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"}, Why: "whether their storages are there; storage that is left, or kept"},
-			{Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "their desired state, where no NATS keeps it", Without: "those that are stopped are not listed"},
-			{Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of one have done", Without: "it says that this cannot be read"},
-			{Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are installed and have no pod", Without: "they are known by their storage alone, and not found by name"},
+			{
+				Resource: "persistentvolumeclaims", Verbs: []string{"get", "list", "watch"},
+				Why: "whether their storages are there; storage that is left, or kept",
+			},
+			{
+				Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "their desired state, where no NATS keeps it",
+				Without: "those that are stopped are not listed",
+			},
+			{
+				Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of one have done",
+				Without: "it says that this cannot be read",
+			},
+			{
+				Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are installed and have no pod",
+				Without: "they are known by their storage alone, and not found by name",
+			},
 		}, append(injected(), followed()...)...),
 	}
 }
 
 // awaited are the permissions to wait for a workspace that does not run yet.
 func awaited() []Rule {
-	watch, why, without := []string{"watch"}, "when a workspace that is not running yet can be entered", "such a workspace is refused"
+	watch, why, without := []string{"watch"}, "when a workspace that is not running yet can be entered",
+		"such a workspace is refused"
 	return []Rule{
 		{Resource: "pods", Verbs: watch, Why: why, Without: without},
 		{Resource: "events", Verbs: watch, Why: "what such a workspace waits for", Without: without},
-		{Resource: "persistentvolumeclaims", Verbs: watch, Why: "whether the storages of such a workspace are there", Made: true, Without: without},
-		{Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of such a workspace do", Without: "a warning says that this cannot be read"},
+		{
+			Resource: "persistentvolumeclaims", Verbs: watch, Why: "whether the storages of such a workspace are there",
+			Made: true, Without: without,
+		},
+		{
+			Resource: "pods/log", Verbs: []string{"get"}, Why: "what the init scripts of such a workspace do",
+			Without: "a warning says that this cannot be read",
+		},
 		{Group: groupApps, Resource: "deployments", Verbs: watch, Why: why, Made: true, Without: without},
 		{Group: groupApps, Resource: "statefulsets", Verbs: watch, Why: why, Made: true, Without: without},
 		{Group: groupApps, Resource: "daemonsets", Verbs: watch, Why: why, Made: true, Without: without},
@@ -201,7 +265,10 @@ func exec() Command {
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the command in it"},
 			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
-			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "a stopped one is not told from one whose pod is gone"},
+			{
+				Resource: "configmaps", Verbs: []string{"get"}, Why: recorded,
+				Without: "a stopped one is not told from one whose pod is gone",
+			},
 			record(),
 		}, append(injected(), awaited()...)...),
 	}
@@ -215,7 +282,10 @@ func cp() Command {
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the tar in it"},
 			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
-			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "a stopped one is not told from one whose pod is gone"},
+			{
+				Resource: "configmaps", Verbs: []string{"get"}, Why: recorded,
+				Without: "a stopped one is not told from one whose pod is gone",
+			},
 			record(),
 		}, injected()...),
 	}
@@ -227,7 +297,10 @@ func portForward() Command {
 		About: "Make local ports lead to a workspace.",
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
-			{Resource: "pods", Verbs: []string{"watch"}, Why: "when its pod is replaced", Without: "it is asked for every two seconds"},
+			{
+				Resource: "pods", Verbs: []string{"watch"}, Why: "when its pod is replaced",
+				Without: "it is asked for every two seconds",
+			},
 			{Resource: "pods/portforward", Verbs: []string{"create"}, Why: "the connection"},
 			{Resource: "pods/portforward", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
 			record(),
@@ -240,9 +313,15 @@ func logs() Command {
 		Name:  "logs",
 		About: "Read the logs of a workspace.",
 		Rules: append([]Rule{
-			{Resource: "pods", Verbs: []string{"list", "get", "watch"}, Why: "the workspace; with --follow, when its containers start"},
+			{
+				Resource: "pods", Verbs: []string{"list", "get", "watch"},
+				Why: "the workspace; with --follow, when its containers start",
+			},
 			{Resource: "pods/log", Verbs: []string{"get"}, Why: "the logs"},
-			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "a stopped one is not told from one whose pod is gone"},
+			{
+				Resource: "configmaps", Verbs: []string{"get"}, Why: recorded,
+				Without: "a stopped one is not told from one whose pod is gone",
+			},
 			record(),
 		}, injected()...),
 	}
@@ -255,15 +334,27 @@ func diagnosis() Command {
 		About: "Explain the state of a workspace, a pod or a workload.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the subject and its pods"},
-			{Resource: "events", Verbs: []string{"list"}, Why: "what the cluster says about it", Without: "the diagnosis says that they could not be read"},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "whether storages are there", Without: "the diagnosis says that they could not be read"},
+			{
+				Resource: "events", Verbs: []string{"list"}, Why: "what the cluster says about it",
+				Without: "the diagnosis says that they could not be read",
+			},
+			{
+				Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "whether storages are there",
+				Without: "the diagnosis says that they could not be read",
+			},
 			logLines(),
 			record(),
-			{Resource: "configmaps", Verbs: []string{"get"}, Why: recorded, Without: "a stopped one is not told from one whose pod is gone"},
+			{
+				Resource: "configmaps", Verbs: []string{"get"}, Why: recorded,
+				Without: "a stopped one is not told from one whose pod is gone",
+			},
 			{Group: groupApps, Resource: "deployments", Verbs: []string{"get"}, Why: workload, Made: true},
 			{Group: groupApps, Resource: "statefulsets", Verbs: []string{"get"}, Why: workload, Made: true},
 			{Group: groupApps, Resource: "daemonsets", Verbs: []string{"get"}, Why: workload, Made: true},
-			{Group: groupApps, Resource: "replicasets", Verbs: []string{"get", "list"}, Why: "those of a Deployment that is diagnosed", Made: true},
+			{
+				Group: groupApps, Resource: "replicasets", Verbs: []string{"get", "list"},
+				Why: "those of a Deployment that is diagnosed", Made: true,
+			},
 			{Group: groupBatch, Resource: "jobs", Verbs: []string{"get"}, Why: workload, Made: true},
 		},
 	}
@@ -277,19 +368,38 @@ func deletion() Command {
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "delete"}, Why: "the workspace, until it is gone"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about its end"},
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"}, Why: "the lock, against a provisioning at the same time"},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"},
+				Why: "the lock, against a provisioning at the same time",
+			},
 			{Resource: "secrets", Verbs: []string{"list", "delete"}, Why: "Helm's record of the release"},
 			{Resource: "configmaps", Verbs: remove, Why: "its scripts and identity", Made: true},
-			{Resource: "configmaps", Verbs: []string{"patch"}, Why: recorded, Without: "a deletion that is interrupted is not completed by others"},
+			{
+				Resource: "configmaps", Verbs: []string{"patch"}, Why: recorded,
+				Without: "a deletion that is interrupted is not completed by others",
+			},
 			expiredRecords(),
 			{Resource: "services", Verbs: remove, Why: "its address", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: remove, Why: "its storages", Made: true},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: remove, Why: "its network policies", Made: true},
 			{Group: groupCertificates, Resource: "certificates", Verbs: remove, Why: "its certificate", Made: true},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: "its storages, if Helm's record cannot be read; those that were kept", Without: "those that its pod does not name are kept, and named as not looked for"},
-			{Resource: "persistentvolumeclaims", Verbs: []string{"patch"}, Why: "storages that are kept are marked, with --keep-storage", Made: true, Without: "--keep-storage is refused"},
-			{Group: groupNetworking, Resource: "networkpolicies", Verbs: []string{"list"}, Why: "the same for its network policies", Without: "the same"},
-			{Group: groupCertificates, Resource: "certificates", Verbs: []string{"list"}, Why: "the same for its certificate", Without: "the same"},
+			{
+				Resource: "persistentvolumeclaims", Verbs: []string{"list"},
+				Why:     "its storages, if Helm's record cannot be read; those that were kept",
+				Without: "those that its pod does not name are kept, and named as not looked for",
+			},
+			{
+				Resource: "persistentvolumeclaims", Verbs: []string{"patch"},
+				Why: "storages that are kept are marked, with --keep-storage", Made: true, Without: "--keep-storage is refused",
+			},
+			{
+				Group: groupNetworking, Resource: "networkpolicies", Verbs: []string{"list"},
+				Why: "the same for its network policies", Without: "the same",
+			},
+			{
+				Group: groupCertificates, Resource: "certificates", Verbs: []string{"list"}, Why: "the same for its certificate",
+				Without: "the same",
+			},
 			{Resource: "secrets", Verbs: []string{"get"}, Why: "that of its certificate", Made: true},
 		},
 	}

@@ -23,7 +23,10 @@ func scratchStorages() Command {
 		Name: ScratchStorages, Feature: true, Cluster: true,
 		About: "Provision blueprints that have storages of type scratch, in addition to the Role for provision.",
 		Rules: []Rule{
-			{Group: groupStorage, Resource: "csidrivers", Verbs: []string{"get"}, Why: "whether the cluster has the driver", Without: "that it is missing is only seen when the pod does not start"},
+			{
+				Group: groupStorage, Resource: "csidrivers", Verbs: []string{"get"}, Why: "whether the cluster has the driver",
+				Without: "that it is missing is only seen when the pod does not start",
+			},
 		},
 	}
 }

@@ -183,7 +183,8 @@ func (l *Loop[K]) one(ctx context.Context, q *lanes[K], key K) {
 		l.Log.Info("reconciling takes long: left to the slow workers", slog.Any("key", key), slog.String("reason", line(err)))
 		q.slow.Add(key)
 	case retry:
-		l.Log.Warn("reconciling failed", slog.Any("key", key), slog.Int("failures", lane.NumRequeues(key)+1), slog.String("error", line(err)))
+		l.Log.Warn("reconciling failed", slog.Any("key", key), slog.Int("failures", lane.NumRequeues(key)+1),
+			slog.String("error", line(err)))
 		lane.AddRateLimited(key)
 	}
 }

@@ -142,7 +142,8 @@ func line(err error) string { return fault.Line(err.Error()) }
 func (l *Loop[K]) try(ctx context.Context, key K) (err error) {
 	if l.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, l.Timeout, fault.New(fault.DeadlineExceeded, "reconciling took longer than %s", l.Timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, l.Timeout,
+			fault.New(fault.DeadlineExceeded, "reconciling took longer than %s", l.Timeout))
 		defer cancel()
 	}
 	return Guard(l.Log, key, func() error { return l.Reconcile(ctx, key) })

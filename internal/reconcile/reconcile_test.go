@@ -286,7 +286,8 @@ func TestOnce(t *testing.T) {
 			defer mu.Unlock()
 			told[r.Key] = r.Err
 		})
-		if err != nil || len(results) != 2 || results[0].Key != "a" || results[0].Err != nil || !errors.Is(results[1].Err, failure) {
+		if err != nil || len(results) != 2 || results[0].Key != "a" || results[0].Err != nil ||
+			!errors.Is(results[1].Err, failure) {
 			t.Errorf("the results are %v, %v", results, err)
 		}
 		if len(told) != 2 || told["a"] != nil || !errors.Is(told["b"], failure) {

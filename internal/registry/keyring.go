@@ -66,7 +66,10 @@ func DockerKeyring(getenv func(string) string) (*Keyring, error) {
 		return nil, fault.New(fault.InvalidArgument, "%s is not a Docker configuration", file).
 			WithHint("correct it, or set DOCKER_CONFIG to the directory of another")
 	}
-	return &Keyring{from: "the file " + file, auths: config.Auths, helpers: config.CredHelpers, store: config.CredsStore}, nil
+	return &Keyring{
+		from: "the file " + file, auths: config.Auths, helpers: config.CredHelpers,
+		store: config.CredsStore,
+	}, nil
 }
 
 // SecretKeyring reads the data of a pull Secret, which has the name in messages.

@@ -46,11 +46,13 @@ func TestSecretKeyring(t *testing.T) {
 			t.Errorf("%s: %q, want %q: %v", repository, got, want, err)
 		}
 	}
-	if _, err := k.Login(t.Context(), "broken.example.net/x"); fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "broken.example.net in secret/pull") {
+	if _, err := k.Login(t.Context(), "broken.example.net/x"); fault.CodeOf(err) != fault.InvalidArgument ||
+		!strings.Contains(err.Error(), "broken.example.net in secret/pull") {
 		t.Error(err)
 	}
 	for _, data := range []map[string][]byte{{}, {".dockerconfigjson": []byte("{")}, {".dockercfg": []byte("[]")}} {
-		if _, err := SecretKeyring(data, "secret/pull"); fault.CodeOf(err) != fault.InvalidArgument || fault.From(err).Hint == "" {
+		if _, err := SecretKeyring(data, "secret/pull"); fault.CodeOf(err) != fault.InvalidArgument ||
+			fault.From(err).Hint == "" {
 			t.Error(err)
 		}
 	}
@@ -71,7 +73,8 @@ func TestSecretKeyring(t *testing.T) {
 func TestDockerKeyring(t *testing.T) {
 	dir := t.TempDir()
 	helper := func(name, script string) {
-		if err := os.WriteFile(filepath.Join(dir, "docker-credential-"+name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+		if err := os.WriteFile(filepath.Join(dir, "docker-credential-"+name), []byte("#!/bin/sh\n"+script+"\n"),
+			0o700); err != nil { //nolint:gosec // it is run
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +92,8 @@ func TestDockerKeyring(t *testing.T) {
 		t.Fatal(err)
 	}
 	for repository, want := range map[string]string{
-		"docker.io/library/alpine": "hub 1", "one.example.com/x": "<token> 2", "file.example.com/x": "file 3", "other.example.com/x": " ",
+		"docker.io/library/alpine": "hub 1", "one.example.com/x": "<token> 2", "file.example.com/x": "file 3",
+		"other.example.com/x": " ",
 	} {
 		c, err := k.Login(t.Context(), repository)
 		if got := c.Username + " " + c.Token.Reveal(); err != nil || got != want {
@@ -98,7 +102,8 @@ func TestDockerKeyring(t *testing.T) {
 	}
 	for _, host := range []string{"broken.example.com", "none.example.com"} {
 		_, err := k.Login(t.Context(), host+"/x")
-		if fault.CodeOf(err) != fault.Unauthenticated || strings.Contains(fmt.Sprintf("%+v", *fault.From(err)), "secret-thing") {
+		if fault.CodeOf(err) != fault.Unauthenticated ||
+			strings.Contains(fmt.Sprintf("%+v", *fault.From(err)), "secret-thing") {
 			t.Errorf("%s: %v", host, err)
 		}
 	}

@@ -47,7 +47,8 @@ func getDockerConfig(object *unstructured.Unstructured) (dockerConfig, error) {
 		err = json.Unmarshal(text, &config)
 	}
 	if err != nil {
-		return nil, fault.New(fault.Failed, "%s does not hold a valid Docker configuration", kube.Object("Secret", object.GetName())).
+		return nil, fault.New(fault.Failed, "%s does not hold a valid Docker configuration",
+			kube.Object("Secret", object.GetName())).
 			WithHint("delete it; berth creates a new one")
 	}
 	if config == nil {

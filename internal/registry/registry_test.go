@@ -54,7 +54,10 @@ func TestPullSecret(t *testing.T) {
 		"index.docker.io":           "https://index.docker.io/v1/",
 	} {
 		object := PullSecret(Login{Server: server, Username: "bot", Password: "hunter2"})
-		want := map[string]any{"auths": map[string]any{key: map[string]any{"username": "bot", "password": "hunter2", "auth": "Ym90Omh1bnRlcjI="}}}
+		want := map[string]any{"auths": map[string]any{key: map[string]any{
+			"username": "bot", "password": "hunter2",
+			"auth": "Ym90Omh1bnRlcjI=",
+		}}}
 		if diff := cmp.Diff(want, configOf(t, object)); diff != "" {
 			t.Error(diff)
 		}
@@ -70,9 +73,10 @@ func TestMergePullSecret(t *testing.T) {
 	for name, test := range map[string]struct {
 		current, merged string // merged is empty if nothing changes
 	}{
-		"the same":            {`{"auths": {"a": ` + login + `}}`, ""},
-		"another password":    {`{"auths": {"a": {"auth": "old"}}}`, `{"auths": {"a": ` + login + `}}`},
-		"others stay":         {`{"auths": {"b": {"auth": "b"}}, "credsStore": "s"}`, `{"auths": {"a": ` + login + `, "b": {"auth": "b"}}, "credsStore": "s"}`},
+		"the same":         {`{"auths": {"a": ` + login + `}}`, ""},
+		"another password": {`{"auths": {"a": {"auth": "old"}}}`, `{"auths": {"a": ` + login + `}}`},
+		"others stay": {`{"auths": {"b": {"auth": "b"}}, "credsStore": "s"}`, `{"auths": {"a": ` + login +
+			`, "b": {"auth": "b"}}, "credsStore": "s"}`},
 		"no logins":           {`{}`, `{"auths": {"a": ` + login + `}}`},
 		"null":                {`null`, `{"auths": {"a": ` + login + `}}`},
 		"empty":               {``, `{"auths": {"a": ` + login + `}}`},
@@ -90,7 +94,8 @@ func TestMergePullSecret(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if _, err := MergePullSecret(secretOf("{"), wanted); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "k8shell-pull-secret") {
+	if _, err := MergePullSecret(secretOf("{"), wanted); fault.CodeOf(err) != fault.Failed ||
+		!strings.Contains(err.Error(), "k8shell-pull-secret") {
 		t.Error(err)
 	}
 }
@@ -98,7 +103,8 @@ func TestMergePullSecret(t *testing.T) {
 // Docker Hub has a key of its own in the configuration of Docker, by which the kubelet knows it.
 func TestPullSecretOfDockerHub(t *testing.T) {
 	for server, key := range map[string]string{
-		"docker.io": "https://index.docker.io/v1/", "index.docker.io": "https://index.docker.io/v1/", "registry.example.com:5000": "registry.example.com:5000",
+		"docker.io": "https://index.docker.io/v1/", "index.docker.io": "https://index.docker.io/v1/",
+		"registry.example.com:5000": "registry.example.com:5000",
 	} {
 		config, err := getDockerConfig(PullSecret(Login{Server: server, Username: "alice", Password: "hunter2"}))
 		auths, _ := config["auths"].(map[string]any)

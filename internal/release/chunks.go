@@ -42,7 +42,8 @@ func stub(release *helm.Release, chunks int, digest string) *helm.Release {
 	small := *release
 	metadata := chart.Metadata{APIVersion: chart.APIVersionV2, Name: release.Name, Version: "0.0.0"}
 	if release.Chart != nil && release.Chart.Metadata != nil {
-		metadata.Name, metadata.Version, metadata.AppVersion = release.Chart.Metadata.Name, release.Chart.Metadata.Version, release.Chart.Metadata.AppVersion
+		metadata.Name, metadata.Version, metadata.AppVersion = release.Chart.Metadata.Name, release.Chart.Metadata.Version,
+			release.Chart.Metadata.AppVersion
 	}
 	metadata.Annotations = map[string]string{labelChunks: strconv.Itoa(chunks), keyDigest: digest}
 	small.Chart, small.Config, small.Hooks = &chart.Chart{Metadata: &metadata}, nil, nil

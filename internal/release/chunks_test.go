@@ -32,8 +32,14 @@ func bundleOf(t *testing.T, size int) Content {
 		text[i] = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_"[random.IntN(64)]
 	}
 	manifest, err := Manifest([]*unstructured.Unstructured{
-		{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "ns"}, "data": map[string]any{"a": string(text)}}},
-		{Object: map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "crews.example.org"}}},
+		{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": map[string]any{"name": "a", "namespace": "ns"}, "data": map[string]any{"a": string(text)},
+		}},
+		{Object: map[string]any{
+			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+			"metadata": map[string]any{"name": "crews.example.org"},
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +92,10 @@ func TestHistory(t *testing.T) {
 	releaseutil.SortByRevision(helms)
 	var got []string
 	for _, r := range helms {
-		got = append(got, strings.Join([]string{key(r), r.Info.Status.String(), r.Info.Description, r.Chart.Metadata.Version}, " "))
+		got = append(got, strings.Join([]string{
+			key(r), r.Info.Status.String(), r.Info.Description,
+			r.Chart.Metadata.Version,
+		}, " "))
 	}
 	want := []string{
 		"sh.helm.release.v1.a.v3 superseded Upgrade complete 1.2.3",
@@ -96,7 +105,8 @@ func TestHistory(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if !strings.Contains(helms[2].Manifest, "helm.sh/resource-policy: keep") || strings.Count(helms[2].Manifest, "keep") != 1 {
+	if !strings.Contains(helms[2].Manifest, "helm.sh/resource-policy: keep") ||
+		strings.Count(helms[2].Manifest, "keep") != 1 {
 		t.Error("a definition would go with its resources")
 	}
 }
@@ -162,7 +172,8 @@ func TestChunks(t *testing.T) {
 		t.Errorf("%d chunks written: %q", chunks, names)
 	}
 	found, err := records.Latest(t.Context(), "a")
-	if err != nil || found.Manifest != first.Manifest || found.Config["a"] != "b" || found.Info.Status != helm.StatusDeployed {
+	if err != nil || found.Manifest != first.Manifest || found.Config["a"] != "b" ||
+		found.Info.Status != helm.StatusDeployed {
 		t.Fatalf("it is read as %+v, %v", found, err)
 	}
 	if !IsInChunks(found) || !IsInChunks(upgrade(t, records, second, 2)) {
@@ -174,13 +185,15 @@ func TestChunks(t *testing.T) {
 	if IsInChunks(upgrade(t, records, bundleOf(t, 100), 2)) {
 		t.Error("a small one is said to be in chunks")
 	}
-	if found, err := records.Latest(t.Context(), "a"); err != nil || found.Version != 3 || found.Info.Status != helm.StatusDeployed {
+	if found, err := records.Latest(t.Context(), "a"); err != nil || found.Version != 3 ||
+		found.Info.Status != helm.StatusDeployed {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if names := secretNames(t, client); len(names) != 4 { // those of revision 2, and the small one
 		t.Errorf("revision 1 is gone: %q", names)
 	}
-	if _, err := records.Purge(t.Context(), "a", func(context.Context) error { return nil }, apply.DryRunNone); err != nil {
+	if _, err := records.Purge(t.Context(), "a", func(context.Context) error { return nil },
+		apply.DryRunNone); err != nil {
 		t.Fatal(err)
 	}
 	if names := secretNames(t, client); len(names) != 0 {
@@ -195,7 +208,8 @@ func TestHelmAndChunks(t *testing.T) {
 	upgrade(t, records, bundleOf(t, 4_000), 2)
 	helms := driver.NewSecrets(records.Secrets)
 	found, err := helms.Get("sh.helm.release.v1.a.v1")
-	if err != nil || found.Info.Status != helm.StatusDeployed || found.Chart.Name() != "plain" || found.Chart.Metadata.Version != "1.2.3" {
+	if err != nil || found.Info.Status != helm.StatusDeployed || found.Chart.Name() != "plain" ||
+		found.Chart.Metadata.Version != "1.2.3" {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	// What helm uninstall does first with a manifest.
@@ -208,7 +222,8 @@ func TestHelmAndChunks(t *testing.T) {
 	if err := helms.Update(key(found), found); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := records.Latest(t.Context(), "a"); err != nil || !strings.Contains(again.Manifest, "kind: ConfigMap") || again.Info.Status != helm.StatusUninstalling {
+	if again, err := records.Latest(t.Context(), "a"); err != nil ||
+		!strings.Contains(again.Manifest, "kind: ConfigMap") || again.Info.Status != helm.StatusUninstalling {
 		t.Errorf("%+v, %v", again, err)
 	}
 }
@@ -237,7 +252,8 @@ func TestBrokenChunks(t *testing.T) {
 		if err := test.change(client, &list.Items[0]); err != nil {
 			t.Fatal(err)
 		}
-		if _, err = records.Latest(t.Context(), "a"); fault.ReasonOf(err) != ReasonUnreadable || !strings.Contains(err.Error(), test.says) {
+		if _, err = records.Latest(t.Context(), "a"); fault.ReasonOf(err) != ReasonUnreadable ||
+			!strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -256,7 +272,10 @@ func TestRecordWithoutItsChunks(t *testing.T) {
 		"no digest":       {labelChunks: "2"},
 	} {
 		client := clientset.NewClientset()
-		small := &helm.Release{Name: "a", Version: 1, Info: &helm.Info{}, Chart: &chart.Chart{Metadata: &chart.Metadata{Annotations: notes}}}
+		small := &helm.Release{
+			Name: "a", Version: 1, Info: &helm.Info{},
+			Chart: &chart.Chart{Metadata: &chart.Metadata{Annotations: notes}},
+		}
 		_, err := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns"}.whole(t.Context(), small)
 		if err == nil || !strings.Contains(err.Error(), "does not say where its chunks are") || len(client.Actions()) > 0 {
 			t.Errorf("%s: %v after %d requests", name, err, len(client.Actions()))

@@ -46,7 +46,8 @@ func TestContentOfChunks(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil || found.Manifest != "kind: Pod" || found.Info.Description != "no" || found.Labels["team"] != labels["team"] || !IsInChunks(found) {
+			if err != nil || found.Manifest != "kind: Pod" || found.Info.Description != "no" ||
+				found.Labels["team"] != labels["team"] || !IsInChunks(found) {
 				t.Errorf("%s: %+v, %v", name, found, err)
 			}
 			if hello := found.Info.Notes == "hello"; hello != (name == "the release") {
@@ -59,7 +60,10 @@ func TestContentOfChunks(t *testing.T) {
 // As many chunks as there may be are looked for.
 func TestMostChunks(t *testing.T) {
 	notes := map[string]string{labelChunks: "64", keyDigest: strings.Repeat("a", 64)}
-	small := &helm.Release{Name: "a", Version: 1, Info: &helm.Info{}, Chart: &chart.Chart{Metadata: &chart.Metadata{Annotations: notes}}}
+	small := &helm.Release{
+		Name: "a", Version: 1, Info: &helm.Info{},
+		Chart: &chart.Chart{Metadata: &chart.Metadata{Annotations: notes}},
+	}
 	_, err := Records{Secrets: clientset.NewClientset().CoreV1().Secrets("ns"), Namespace: "ns"}.whole(t.Context(), small)
 	if err == nil || err.Error() != "its chunk berth.release.v1.a.v1.aaaaaaaaaaaa.0 is missing" {
 		t.Error(err)
@@ -73,26 +77,32 @@ func TestStub(t *testing.T) {
 		chart *chart.Chart
 		want  [3]string
 	}{
-		"of a chart":             {&chart.Chart{Metadata: metadata, Values: map[string]any{"a": "b"}}, [3]string{"boats", "1.2.3", "7"}},
+		"of a chart": {
+			&chart.Chart{Metadata: metadata, Values: map[string]any{"a": "b"}},
+			[3]string{"boats", "1.2.3", "7"},
+		},
 		"of no chart":            {nil, [3]string{"a", "0.0.0", ""}},
 		"of one without details": {&chart.Chart{}, [3]string{"a", "0.0.0", ""}},
 	} {
 		whole := &helm.Release{
 			Name: "a", Version: 3, Chart: test.chart, Config: map[string]any{"a": "b"}, Hooks: []*helm.Hook{{Name: "x"}},
-			Manifest: "kind: Pod", Info: &helm.Info{Status: helm.StatusFailed, Description: "no", Notes: "hello"}, Labels: map[string]string{"team": "red"},
+			Manifest: "kind: Pod", Info: &helm.Info{Status: helm.StatusFailed, Description: "no", Notes: "hello"},
+			Labels: map[string]string{"team": "red"},
 		}
 		small := stub(whole, 2, "digest")
 		m := small.Chart.Metadata
 		if got := [3]string{m.Name, m.Version, m.AppVersion}; got != test.want || len(small.Chart.Values) > 0 {
 			t.Errorf("%s: %q, %v", name, got, small.Chart.Values)
 		}
-		if !maps.Equal(m.Annotations, map[string]string{labelChunks: "2", keyDigest: "digest"}) || !maps.Equal(small.Labels, map[string]string{labelChunks: "2"}) {
+		if !maps.Equal(m.Annotations, map[string]string{labelChunks: "2", keyDigest: "digest"}) ||
+			!maps.Equal(small.Labels, map[string]string{labelChunks: "2"}) {
 			t.Errorf("%s: %v, %v", name, m.Annotations, small.Labels)
 		}
 		if small.Config != nil || small.Hooks != nil || small.Info.Notes != "" || strings.Contains(small.Manifest, "Pod") {
 			t.Errorf("%s: it has %+v", name, small)
 		}
-		if small.Name != "a" || small.Version != 3 || small.Info.Status != helm.StatusFailed || small.Info.Description != "no" {
+		if small.Name != "a" || small.Version != 3 || small.Info.Status != helm.StatusFailed ||
+			small.Info.Description != "no" {
 			t.Errorf("%s: it is %+v, %+v", name, small, small.Info)
 		}
 		if whole.Info.Notes != "hello" || whole.Chart != test.chart || whole.Labels["team"] != "red" {

@@ -96,7 +96,8 @@ func TestCloneAtARef(t *testing.T) {
 		t.Fatal(err)
 	}
 	for ref, want := range map[string]string{
-		"": "main", "main": "main", "Feature/x": "branch", "v1": "first", strings.TrimSpace(commit): "first", "refs/pull/7/head": "pull",
+		"": "main", "main": "main", "Feature/x": "branch", "v1": "first", strings.TrimSpace(commit): "first",
+		"refs/pull/7/head": "pull",
 	} {
 		w := origin
 		w.T, w.home = t, t.TempDir()
@@ -122,7 +123,8 @@ func TestCloneAtARef(t *testing.T) {
 func TestCloneLeavesWhatIsThere(t *testing.T) {
 	w := newWorkspace(t)
 	w.write(filepath.Join(w.home, "proj", "file"), "mine")
-	if out, err := w.clone("file://"+w.origin, ""); err != nil || w.content() != "mine" || !strings.Contains(out, "already") {
+	if out, err := w.clone("file://"+w.origin, ""); err != nil || w.content() != "mine" ||
+		!strings.Contains(out, "already") {
 		t.Errorf("%v %s: %s", err, w.content(), out)
 	}
 }
@@ -140,8 +142,12 @@ func TestCloneAfterOneThatWasCutOff(t *testing.T) {
 func TestCloneFails(t *testing.T) {
 	w := newWorkspace(t)
 	for _, bad := range [][3]string{
-		{"file:///does/not/exist.git", "", "cannot clone file:///does/not/exist.git (see git's output above); the next start of the workspace tries again\n"},
-		{"file://" + w.origin, "no-such-ref", w.origin + " at no-such-ref (see git's output above); the next start of the workspace tries again\n"},
+		{
+			"file:///does/not/exist.git", "",
+			"cannot clone file:///does/not/exist.git (see git's output above); the next start of the workspace tries again\n",
+		},
+		{"file://" + w.origin, "no-such-ref", w.origin +
+			" at no-such-ref (see git's output above); the next start of the workspace tries again\n"},
 		{"file://" + w.origin, "--upload-pack=touch x", "invalid ref: --upload-pack=touch x\n"},
 	} {
 		if out, err := w.clone(bad[0], bad[1]); err == nil || !strings.Contains(out, bad[2]) {

@@ -35,7 +35,8 @@ func (r Records) unreadable(secret, name string, err error) error {
 	if r.Repair != nil {
 		repair = r.Repair(secret)
 	}
-	return fault.New(fault.Failed, "Helm's record of release %s, Secret %s/%s, cannot be read: %w", name, r.Namespace, secret, err).
+	return fault.New(fault.Failed, "Helm's record of release %s, Secret %s/%s, cannot be read: %w", name, r.Namespace,
+		secret, err).
 		WithReason(ReasonUnreadable).WithHint("restore the Secret, or %s", repair)
 }
 

@@ -21,7 +21,8 @@ import (
 func secretWith(data []byte) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "sh.helm.release.v1.a.v1", Namespace: "ns", Labels: map[string]string{"owner": "helm", "name": "a", "version": "1", "status": "deployed"},
+			Name: "sh.helm.release.v1.a.v1", Namespace: "ns",
+			Labels: map[string]string{"owner": "helm", "name": "a", "version": "1", "status": "deployed"},
 		},
 		Type: recordType,
 		Data: map[string][]byte{recordKey: data},
@@ -97,8 +98,12 @@ func TestUnreadableRecords(t *testing.T) {
 		"a manifest of rubble": {secretWith(set("manifest", "a: b: c")), "manifest"},
 		"a manifest of texts":  {secretWith(set("manifest", "- a\n- b\n")), "manifest"},
 		"a huge document":      {secretWith(packed(bytes.Repeat([]byte(" "), 64<<20))), "larger than 16 MiB when unpacked"},
-		"a huge text":          {secretWith(packed([]byte(`{"name":"` + strings.Repeat("a", 64<<20) + `"}`))), "larger than 16 MiB when unpacked"},
-		"many values":          {secretWith(packed([]byte(`{"config":{"a":[` + strings.Repeat("{},", 5_000_000) + `{}]}}`))), "more than 100000 values"},
+		"a huge text": {
+			secretWith(packed([]byte(`{"name":"` + strings.Repeat("a", 64<<20) + `"}`))),
+			"larger than 16 MiB when unpacked",
+		},
+		"many values": {secretWith(packed([]byte(`{"config":{"a":[` + strings.Repeat("{},", 5_000_000) +
+			`{}]}}`))), "more than 100000 values"},
 		"a manifest of values": {secretWith(set("manifest", strings.Repeat("- {}\n", 1_000_000))), "more than"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +157,8 @@ func TestTheNewestRecordCounts(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	records.Secrets = clientset.NewClientset(good, newer).CoreV1().Secrets("ns")
-	if _, err := records.Latest(t.Context(), "a"); fault.ReasonOf(err) != ReasonUnreadable || !strings.Contains(err.Error(), "ns/newer") {
+	if _, err := records.Latest(t.Context(), "a"); fault.ReasonOf(err) != ReasonUnreadable ||
+		!strings.Contains(err.Error(), "ns/newer") {
 		t.Errorf("%v", err)
 	}
 }
@@ -161,7 +167,10 @@ func TestTheNewestRecordCounts(t *testing.T) {
 // that names it.
 func FuzzRecord(f *testing.F) {
 	f.Add(whole(f, func(map[string]any) {}))
-	for _, seed := range []string{"", "{}", "null", "[]", `{"name":"a","version":1,"info":{}}`, `{"name":"a","version":1,"info":{"status":"failed","description":"Refused by the cluster: x"},"manifest":"kind: Pod"}`, `{"name":"a","version":1,"info":{"first_deployed":""},"manifest":"--- \n---"}`} {
+	for _, seed := range []string{
+		"", "{}", "null", "[]", `{"name":"a","version":1,"info":{}}`,
+		`{"name":"a","version":1,"info":{"status":"failed","description":"Refused by the cluster: x"},"manifest":"kind: Pod"}`, `{"name":"a","version":1,"info":{"first_deployed":""},"manifest":"--- \n---"}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -169,7 +178,8 @@ func FuzzRecord(f *testing.F) {
 			records := Records{Secrets: clientset.NewClientset(secretWith(data)).CoreV1().Secrets("ns"), Namespace: "ns"}
 			found, err := records.Latest(t.Context(), "a")
 			if err != nil {
-				if found != nil || fault.ReasonOf(err) != ReasonUnreadable || !strings.Contains(err.Error(), "ns/sh.helm.release.v1.a.v1") {
+				if found != nil || fault.ReasonOf(err) != ReasonUnreadable ||
+					!strings.Contains(err.Error(), "ns/sh.helm.release.v1.a.v1") {
 					t.Errorf("%+v, %v", found, err)
 				}
 				continue

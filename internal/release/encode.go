@@ -47,8 +47,9 @@ func (r Records) encode(release *helm.Release, stamp string) (*corev1.Secret, er
 	}
 	packed := compress(document)
 	all := labels.Merge(release.Labels, map[string]string{
-		"name": release.Name, "owner": "helm", "status": release.Info.Status.String(), "version": strconv.Itoa(release.Version),
-		stamp: strconv.FormatInt(release.Info.LastDeployed.Unix(), 10),
+		"name": release.Name, "owner": "helm", "status": release.Info.Status.String(),
+		"version": strconv.Itoa(release.Version),
+		stamp:     strconv.FormatInt(release.Info.LastDeployed.Unix(), 10),
 	})
 	delete(all, labelVersion)
 	delete(all, labelKept)

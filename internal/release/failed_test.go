@@ -162,7 +162,10 @@ func TestRepair(t *testing.T) {
 	if hint := fault.From(err).Hint; !strings.Contains(hint, "berth delete id/a --namespace ns") {
 		t.Error(hint)
 	}
-	_, err = Records{Secrets: secrets, Namespace: "ns", Repair: func(secret string) string { return "delete " + secret }}.Latest(t.Context(), "a")
+	_, err = Records{
+		Secrets: secrets, Namespace: "ns",
+		Repair: func(secret string) string { return "delete " + secret },
+	}.Latest(t.Context(), "a")
 	if hint := fault.From(err).Hint; hint != "restore the Secret, or delete sh.helm.release.v1.a.v1" {
 		t.Error(hint)
 	}

@@ -24,8 +24,10 @@ func chartOf(templates map[string]string) *chart.Chart {
 // Each thing that a template can do gives what it gives with Helm.
 func TestTemplatesAreFilledAsHelmDoes(t *testing.T) {
 	values := map[string]any{
-		"int": 3, "int64": int64(4), "float": 5.9, "none": nil, "empty": "", "text": `say "hi"`, "long": strings.Repeat("x", 70),
-		"name": "given", "deep": map[string]any{"a": "given a", "c": map[string]any{"d": 1}}, "list": []any{"given"}, "false": false,
+		"int": 3, "int64": int64(4), "float": 5.9, "none": nil, "empty": "", "text": `say "hi"`,
+		"long": strings.Repeat("x", 70),
+		"name": "given", "deep": map[string]any{"a": "given a", "c": map[string]any{"d": 1}}, "list": []any{"given"},
+		"false": false,
 	}
 	for name, expression := range map[string]string{
 		"a given value":                `{{ .Values.name }}`,

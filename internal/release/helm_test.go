@@ -119,11 +119,15 @@ func TestHelmKeepsTheSameRecords(t *testing.T) {
 	if err := helms.Create(key(theirs), theirs); err != nil {
 		t.Fatal(err)
 	}
-	read, err := helms.Query(map[string]string{"owner": "helm", "name": "ours", "status": "pending-install", "version": "1"})
+	read, err := helms.Query(map[string]string{
+		"owner": "helm", "name": "ours", "status": "pending-install",
+		"version": "1",
+	})
 	if err != nil || len(read) != 1 || read[0].Manifest != rendered.Manifest || read[0].Chart.Name() != ChartName {
 		t.Errorf("helm reads %+v, %v", read, err)
 	}
-	if found, err := records.Latest(t.Context(), "theirs"); err != nil || found == nil || found.Manifest != rendered.Manifest {
+	if found, err := records.Latest(t.Context(), "theirs"); err != nil || found == nil ||
+		found.Manifest != rendered.Manifest {
 		t.Errorf("Helm's is read as %+v, %v", found, err)
 	}
 	if err := helms.Create(key(ours), ours); err != driver.ErrReleaseExists { //nolint:errorlint // it is this very value
@@ -133,7 +137,10 @@ func TestHelmKeepsTheSameRecords(t *testing.T) {
 	if err := records.Update(t.Context(), ours); err != nil {
 		t.Fatal(err)
 	}
-	if read, err := helms.Query(map[string]string{"name": "ours", "status": "deployed", "modifiedAt": "1795218685"}); err != nil || len(read) != 1 {
+	if read, err := helms.Query(map[string]string{
+		"name": "ours", "status": "deployed",
+		"modifiedAt": "1795218685",
+	}); err != nil || len(read) != 1 {
 		t.Errorf("helm finds %+v, %v", read, err)
 	}
 }

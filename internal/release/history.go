@@ -49,7 +49,9 @@ func (r Records) Supersede(ctx context.Context, revision *helm.Release, keep int
 // Failed records that a revision could not be applied, and why. What failed or was cut off
 // before, and is alike, is removed, since the new record says the same; and all but the
 // newest, so that keep revisions are left. What is deployed is never removed.
-func (r Records) Failed(ctx context.Context, revision *helm.Release, reason string, keep int, alike func(*helm.Release) bool) error {
+func (r Records) Failed(ctx context.Context, revision *helm.Release, reason string, keep int,
+	alike func(*helm.Release) bool,
+) error {
 	Failed(revision, reason)
 	if err := r.Update(ctx, revision); err != nil || revision.Version == 1 {
 		return err
@@ -133,7 +135,9 @@ func extra(all map[string]string) map[string]string {
 }
 
 // prune removes older records that are not needed any more, and what belongs to them.
-func (r Records) prune(ctx context.Context, revision *helm.Release, older []corev1.Secret, gone func(i int) bool) error {
+func (r Records) prune(ctx context.Context, revision *helm.Release, older []corev1.Secret,
+	gone func(i int) bool,
+) error {
 	left, chunked := map[string]bool{strconv.Itoa(revision.Version): true}, IsInChunks(revision)
 	for i, secret := range older {
 		chunked = chunked || secret.Labels[labelChunks] != ""

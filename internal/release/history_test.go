@@ -151,7 +151,10 @@ func TestLabelsOfASuperseded(t *testing.T) {
 	if secret, err = records.Secrets.Get(t.Context(), Key("a", 1), metav1.GetOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"name": "a", "owner": "helm", "status": "superseded", "version": "1", "modifiedAt": "1795218685", "team": "red"}
+	want := map[string]string{
+		"name": "a", "owner": "helm", "status": "superseded", "version": "1",
+		"modifiedAt": "1795218685", "team": "red",
+	}
 	if !maps.Equal(secret.Labels, want) {
 		t.Errorf("%v, want %v", secret.Labels, want)
 	}
@@ -171,7 +174,8 @@ func TestNewRevision(t *testing.T) {
 		{next, 2, 10, 20, helm.StatusPendingUpgrade},
 	} {
 		info := test.revision.Info
-		if test.revision.Version != test.version || info.FirstDeployed.Unix() != test.installed || info.LastDeployed.Unix() != test.made || info.Status != test.status {
+		if test.revision.Version != test.version || info.FirstDeployed.Unix() != test.installed ||
+			info.LastDeployed.Unix() != test.made || info.Status != test.status {
 			t.Errorf("%d: %+v", test.revision.Version, info)
 		}
 	}

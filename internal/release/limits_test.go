@@ -79,7 +79,8 @@ func TestLargestRecordInChunks(t *testing.T) {
 	}
 	client := clientset.NewClientset()
 	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", most: (size+63)/64 - 1}
-	if err := records.Create(t.Context(), release); err == nil || !strings.Contains(err.Error(), "record of a: larger than 0 MiB") || len(client.Actions()) > 0 {
+	if err := records.Create(t.Context(), release); err == nil ||
+		!strings.Contains(err.Error(), "record of a: larger than 0 MiB") || len(client.Actions()) > 0 {
 		t.Errorf("%v after %d requests", err, len(client.Actions()))
 	}
 }
@@ -95,16 +96,22 @@ func TestSizeOfARecord(t *testing.T) {
 func TestRecordThatCannotBeWritten(t *testing.T) {
 	client := clientset.NewClientset()
 	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns"}
-	release := NewRevision("a", "ns", Content{Chart: Plain("plain", "1.2.3"), Config: map[string]any{"a": math.NaN()}}, nil, time.Now())
+	release := NewRevision("a", "ns", Content{Chart: Plain("plain", "1.2.3"), Config: map[string]any{"a": math.NaN()}},
+		nil, time.Now())
 	for _, dry := range []apply.DryRun{apply.DryRunNone, apply.DryRunClient, apply.DryRunServer} {
-		if change, err := records.Write(t.Context(), release, false, dry); fault.CodeOf(err) != fault.Internal || !strings.Contains(err.Error(), "record of a: json") || change.Object != nil {
+		if change, err := records.Write(t.Context(), release, false, dry); fault.CodeOf(err) != fault.Internal ||
+			!strings.Contains(err.Error(), "record of a: json") || change.Object != nil {
 			t.Errorf("%q: %+v, %v", dry, change, err)
 		}
 	}
 	if len(client.Actions()) > 0 {
 		t.Errorf("%d requests", len(client.Actions()))
 	}
-	if _, err := Manifest([]*unstructured.Unstructured{{Object: map[string]any{"kind": "Crew", "metadata": map[string]any{"name": "b"}, "spec": func() {}}}}); err == nil || !strings.Contains(err.Error(), "manifest: Crew b: ") {
+	if _, err := Manifest([]*unstructured.Unstructured{{Object: map[string]any{
+		"kind":     "Crew",
+		"metadata": map[string]any{"name": "b"}, "spec": func() {},
+	}}}); err == nil ||
+		!strings.Contains(err.Error(), "manifest: Crew b: ") {
 		t.Error(err)
 	}
 }

@@ -31,7 +31,8 @@ func TestPurge(t *testing.T) {
 	} {
 		client, records, _ := past(t)
 		client.PrependReactor("delete", "secrets", func(action clienttesting.Action) (bool, runtime.Object, error) {
-			return len(action.(clienttesting.DeleteActionImpl).DeleteOptions.DryRun) > 0, nil, nil // which the fake does not know
+			return len(action.(clienttesting.DeleteActionImpl).DeleteOptions.DryRun) > 0, nil,
+				nil // which the fake does not know
 		})
 		purged, err := records.Purge(t.Context(), "a", test.confirm, test.dry)
 		if err != test.err || len(purged) != test.purged { //nolint:errorlint // it is this very value
@@ -42,7 +43,8 @@ func TestPurge(t *testing.T) {
 				t.Errorf("%s: %s %s of %s", name, change.Action, change.Object.GetKind(), change.Object.GetNamespace())
 			}
 		}
-		if words := strings.Fields(said(client.Actions())); !slices.Contains(words, test.request) || words[len(words)-1] != test.request {
+		if words := strings.Fields(said(client.Actions())); !slices.Contains(words, test.request) ||
+			words[len(words)-1] != test.request {
 			t.Errorf("%s: %q", name, words)
 		}
 		if names := secretNames(t, client); len(names) != test.left {

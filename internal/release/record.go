@@ -24,7 +24,8 @@ var ErrExists = errors.New("the release has a record already")
 // Secret of its name is not labelled as Helm labels records.
 func (r Records) Taken(name string) error {
 	secret := key(&helm.Release{Name: name, Version: 1})
-	return fault.New(fault.Conflict, "Secret %s/%s exists and is not labelled as Helm's record of release %s", r.Namespace, secret, name).
+	return fault.New(fault.Conflict, "Secret %s/%s exists and is not labelled as Helm's record of release %s",
+		r.Namespace, secret, name).
 		WithHint("look at it with `kubectl get secret %s --namespace %s --show-labels`, and delete it, or label it owner=helm and name=%s", secret, r.Namespace, name)
 }
 
@@ -183,7 +184,9 @@ func (r Records) Update(ctx context.Context, release *helm.Release) error {
 
 // Write is Update if the record exists, otherwise Create. It returns the Secret,
 // also in a dry run.
-func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, dry apply.DryRun) (apply.Change, error) {
+func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, dry apply.DryRun) (apply.Change,
+	error,
+) {
 	action, verb, stamp := apply.Created, "create", createdAt
 	if exists {
 		action, verb, stamp = apply.Updated, "update", modifiedAt
@@ -218,7 +221,9 @@ func (r Records) Write(ctx context.Context, release *helm.Release, exists bool, 
 // Purge removes every record of a release, and returns those that it has removed,
 // also with an error. Confirm is called once they are read: one that another run
 // writes after that is not removed.
-func (r Records) Purge(ctx context.Context, name string, confirm func(context.Context) error, dry apply.DryRun) (purged apply.Changes, err error) {
+func (r Records) Purge(ctx context.Context, name string, confirm func(context.Context) error,
+	dry apply.DryRun,
+) (purged apply.Changes, err error) {
 	list, err := r.Secrets.List(ctx, metav1.ListOptions{LabelSelector: selector(name)})
 	if err != nil {
 		return nil, kube.Fault(err, r.call("list", ""))
@@ -231,7 +236,10 @@ func (r Records) Purge(ctx context.Context, name string, confirm func(context.Co
 		secret := &list.Items[i]
 		if dry != apply.DryRunClient {
 			err = r.Secrets.Delete(ctx, secret.Name, metav1.DeleteOptions{
-				DryRun: dry.Options(), Preconditions: &metav1.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion},
+				DryRun: dry.Options(), Preconditions: &metav1.Preconditions{
+					UID:             &secret.UID,
+					ResourceVersion: &secret.ResourceVersion,
+				},
 			})
 		}
 		if apierrors.IsNotFound(err) {

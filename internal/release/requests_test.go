@@ -134,7 +134,8 @@ func TestEachFailingRequest(t *testing.T) {
 				continue
 			}
 			verb, _, _ := strings.Cut(wanted[failing], "-")
-			if fault.CodeOf(err) != fault.Unavailable || fault.ReasonOf(err) == ReasonUnreadable || !strings.Contains(err.Error(), "cannot "+verb+" secret") {
+			if fault.CodeOf(err) != fault.Unavailable || fault.ReasonOf(err) == ReasonUnreadable ||
+				!strings.Contains(err.Error(), "cannot "+verb+" secret") {
 				t.Errorf("%s, %s fails: %v", name, wanted[failing], err)
 			}
 		}
@@ -186,7 +187,8 @@ func TestOnlyWhatWasRead(t *testing.T) {
 				t.Errorf("%s: deletes any %s", name, gone.Name)
 				return false, nil, nil
 			}
-			if isChunk := strings.HasPrefix(gone.Name, "berth."); !isChunk && (only.ResourceVersion == nil || *only.ResourceVersion != versions[gone.Name]) {
+			if isChunk := strings.HasPrefix(gone.Name, "berth."); !isChunk &&
+				(only.ResourceVersion == nil || *only.ResourceVersion != versions[gone.Name]) {
 				t.Errorf("%s: deletes any version of %s", name, gone.Name)
 			}
 			return false, nil, nil

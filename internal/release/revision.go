@@ -33,7 +33,10 @@ func NewRevision(name, namespace string, content Content, before *helm.Release, 
 	revision := &helm.Release{
 		Name: name, Namespace: namespace, Version: 1,
 		Chart: content.Chart, Config: content.Config, Manifest: content.Manifest, Hooks: content.Hooks,
-		Info: &helm.Info{FirstDeployed: at, LastDeployed: at, Status: helm.StatusPendingInstall, Description: "Initial install underway", Notes: content.Notes},
+		Info: &helm.Info{
+			FirstDeployed: at, LastDeployed: at, Status: helm.StatusPendingInstall,
+			Description: "Initial install underway", Notes: content.Notes,
+		},
 	}
 	if before != nil {
 		revision.Version = before.Version + 1

@@ -16,22 +16,33 @@ import (
 func TestManifest(t *testing.T) {
 	object := func(kind string, metadata map[string]any, rest map[string]any) *unstructured.Unstructured {
 		metadata["name"] = "a"
-		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": rest}}
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": kind, "metadata": metadata,
+			"spec": rest,
+		}}
 	}
 	keep := map[string]any{"helm.sh/resource-policy": "keep"}
 	for name, o := range map[string]*unstructured.Unstructured{
-		"texts":                   object("ConfigMap", map[string]any{}, map[string]any{"a": "one\n---\ntwo\n", "b": "---", "c": "", "d": "1", "e": "yes", "f": "a: b # {{ c }}", "g": " \t\n\n"}),
-		"numbers":                 object("Crew", map[string]any{}, map[string]any{"a": int64(math.MaxInt64), "b": int64(-1), "c": 0.5, "d": 1e300, "e": int64(1_000_000)}),
-		"nothing":                 object("Crew", map[string]any{}, map[string]any{"a": nil, "b": map[string]any{}, "c": []any{}}),
-		"a definition":            object("CustomResourceDefinition", map[string]any{}, map[string]any{}),
-		"one with an annotation":  object("CustomResourceDefinition", map[string]any{"annotations": map[string]any{"a": "b"}}, map[string]any{}),
+		"texts": object("ConfigMap", map[string]any{},
+			map[string]any{
+				"a": "one\n---\ntwo\n", "b": "---", "c": "", "d": "1", "e": "yes", "f": "a: b # {{ c }}",
+				"g": " \t\n\n",
+			}),
+		"numbers": object("Crew", map[string]any{},
+			map[string]any{"a": int64(math.MaxInt64), "b": int64(-1), "c": 0.5, "d": 1e300, "e": int64(1_000_000)}),
+		"nothing": object("Crew", map[string]any{},
+			map[string]any{"a": nil, "b": map[string]any{}, "c": []any{}}),
+		"a definition": object("CustomResourceDefinition", map[string]any{}, map[string]any{}),
+		"one with an annotation": object("CustomResourceDefinition",
+			map[string]any{"annotations": map[string]any{"a": "b"}}, map[string]any{}),
 		"one that is kept anyway": object("CustomResourceDefinition", map[string]any{"annotations": keep}, map[string]any{}),
 	} {
 		text, err := Manifest([]*unstructured.Unstructured{o})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kept := strings.Contains(text, "helm.sh/resource-policy: keep"); kept != (o.GetKind() == "CustomResourceDefinition") {
+		if kept := strings.Contains(text,
+			"helm.sh/resource-policy: keep"); kept != (o.GetKind() == "CustomResourceDefinition") {
 			t.Errorf("%s: Helm keeps it: %t", name, kept)
 		}
 		read, err := Objects(text)

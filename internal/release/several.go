@@ -22,7 +22,9 @@ type Newest struct {
 
 // Several are the newest records of releases of a namespace, or of all, by namespace and name, in
 // a request for every 50 of them. A release without a record is left out.
-func Several(ctx context.Context, secrets typedcorev1.SecretsGetter, namespace string, names []string) (map[types.NamespacedName]Newest, error) {
+func Several(ctx context.Context, secrets typedcorev1.SecretsGetter, namespace string,
+	names []string,
+) (map[types.NamespacedName]Newest, error) {
 	listed, all := Records{Secrets: secrets.Secrets(namespace), Namespace: namespace}, map[types.NamespacedName]Newest{}
 	for chunk := range slices.Chunk(names, atOnce) {
 		newest := map[types.NamespacedName]*corev1.Secret{}

@@ -97,11 +97,13 @@ func TestInitScriptsAreSaid(t *testing.T) {
 			if diff := cmp.Diff([]string{"repository done", "loud done", "broken failed", "last done"}, states); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if broken.ExitCode == nil || *broken.ExitCode != 7 || len(broken.Lines) != 2 || !strings.Contains(broken.Lines[1], "nosuchcommand") {
+			if broken.ExitCode == nil || *broken.ExitCode != 7 || len(broken.Lines) != 2 ||
+				!strings.Contains(broken.Lines[1], "nosuchcommand") {
 				t.Errorf("%+v", broken)
 			}
 			states, _ = read()
-			if diff := cmp.Diff([]string{"repository skipped", "loud skipped", "broken failed", "last skipped"}, states); diff != "" {
+			if diff := cmp.Diff([]string{"repository skipped", "loud skipped", "broken failed", "last skipped"},
+				states); diff != "" {
 				t.Errorf("again (-want +got):\n%s", diff)
 			}
 		})

@@ -25,16 +25,40 @@ func TestStates(t *testing.T) {
 		become func(r *helm.Release)
 		want   string
 	}{
-		"new":                          {func(*helm.Release) {}, "1 pending-install, Initial install underway, 100-100 "},
-		"deployed":                     {func(r *helm.Release) { Deployed(r, first) }, "1 deployed, Install complete, 100-0 "},
-		"the second, deployed":         {func(r *helm.Release) { r.Version = 2; Deployed(r, first) }, "2 deployed, Upgrade complete, 100-0 "},
-		"after another":                {func(r *helm.Release) { Follow(r, old(3, helm.StatusDeployed, "7")) }, "4 pending-upgrade, Preparing upgrade, 0-100 "},
-		"instead of the first":         {func(r *helm.Release) { Succeed(r, old(1, helm.StatusFailed, "7")) }, "1 pending-install, Initial install underway, 0-100 7"},
-		"instead of a later one":       {func(r *helm.Release) { Succeed(r, old(2, helm.StatusFailed, "7")) }, "2 pending-upgrade, Preparing upgrade, 0-100 7"},
-		"instead of one that is there": {func(r *helm.Release) { Succeed(r, old(2, helm.StatusDeployed, "7")) }, "2 pending-install, Initial install underway, 0-100 7"},
-		"instead of an unknown one":    {func(r *helm.Release) { Succeed(r, old(1, helm.StatusFailed, "")) }, "1 pending-install, Initial install underway, 0-100 "},
-		"refused":                      {func(r *helm.Release) { Refused(r, "pod/a", "no: more") }, "1 failed, Refused by the cluster: pod/a: no: more, 100-100 "},
-		"failed":                       {func(r *helm.Release) { Failed(r, "no") }, "1 failed, no, 100-100 "},
+		"new": {func(*helm.Release) {}, "1 pending-install, Initial install underway, 100-100 "},
+		"deployed": {
+			func(r *helm.Release) { Deployed(r, first) },
+			"1 deployed, Install complete, 100-0 ",
+		},
+		"the second, deployed": {
+			func(r *helm.Release) { r.Version = 2; Deployed(r, first) },
+			"2 deployed, Upgrade complete, 100-0 ",
+		},
+		"after another": {
+			func(r *helm.Release) { Follow(r, old(3, helm.StatusDeployed, "7")) },
+			"4 pending-upgrade, Preparing upgrade, 0-100 ",
+		},
+		"instead of the first": {
+			func(r *helm.Release) { Succeed(r, old(1, helm.StatusFailed, "7")) },
+			"1 pending-install, Initial install underway, 0-100 7",
+		},
+		"instead of a later one": {
+			func(r *helm.Release) { Succeed(r, old(2, helm.StatusFailed, "7")) },
+			"2 pending-upgrade, Preparing upgrade, 0-100 7",
+		},
+		"instead of one that is there": {
+			func(r *helm.Release) { Succeed(r, old(2, helm.StatusDeployed, "7")) },
+			"2 pending-install, Initial install underway, 0-100 7",
+		},
+		"instead of an unknown one": {
+			func(r *helm.Release) { Succeed(r, old(1, helm.StatusFailed, "")) },
+			"1 pending-install, Initial install underway, 0-100 ",
+		},
+		"refused": {
+			func(r *helm.Release) { Refused(r, "pod/a", "no: more") },
+			"1 failed, Refused by the cluster: pod/a: no: more, 100-100 ",
+		},
+		"failed": {func(r *helm.Release) { Failed(r, "no") }, "1 failed, no, 100-100 "},
 	} {
 		record := fresh()
 		test.become(record)
@@ -68,7 +92,8 @@ func TestRefusal(t *testing.T) {
 
 // Two records are of one version if both were read from it.
 func TestSameVersion(t *testing.T) {
-	a, b := &helm.Release{Labels: map[string]string{labelVersion: "1"}}, &helm.Release{Labels: map[string]string{labelVersion: "2"}}
+	a, b := &helm.Release{Labels: map[string]string{labelVersion: "1"}},
+		&helm.Release{Labels: map[string]string{labelVersion: "2"}}
 	if !SameVersion(a, a) || SameVersion(a, b) {
 		t.Error("a version is another")
 	}

@@ -47,14 +47,16 @@ func TestRepositoryIsTaken(t *testing.T) {
 			}
 			w.configure("file://"+w.origin, "Feature/x", kept)
 			_, log, err := w.begin()
-			if err != nil || w.content() != "branch" || !strings.Contains(log, "cloned file://"+w.origin+" at Feature/x to proj") {
+			if err != nil || w.content() != "branch" ||
+				!strings.Contains(log, "cloned file://"+w.origin+" at Feature/x to proj") {
 				t.Fatalf("%v, %q:\n%s", err, w.content(), log)
 			}
 			if out, err := w.sh("git", "-C", "proj", "status", "--porcelain"); err != nil || out != "" {
 				t.Errorf("git status: %v %s", err, out)
 			}
 			w.holds(w.home, "proj")
-			if target, err := os.Readlink(filepath.Join(w.home, "proj")); (err == nil) == inStorage || !inStorage && target != filepath.Join(kept, "proj") {
+			if target, err := os.Readlink(filepath.Join(w.home, "proj")); (err == nil) == inStorage || !inStorage &&
+				target != filepath.Join(kept, "proj") {
 				t.Errorf("it is a link to %q, %v", target, err)
 			}
 			w.write(filepath.Join(w.home, "proj", "file"), "mine")
@@ -86,7 +88,8 @@ func TestRepositoryIsTakenOnce(t *testing.T) {
 	w := newWorkspace(t)
 	w.configure("file://"+w.origin, "", "")
 	w.write(filepath.Join(w.home, ".k8shell", "flags", flag), "")
-	if helper, err := w.script("init-repository.sh", flag, w.home); err != nil || !strings.Contains(helper, "has been cloned before") {
+	if helper, err := w.script("init-repository.sh", flag, w.home); err != nil ||
+		!strings.Contains(helper, "has been cloned before") {
 		t.Errorf("%v: %s", err, helper)
 	}
 }
@@ -122,11 +125,13 @@ func TestRepositoryOfAPrivateHome(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if out, err := w.sh("/bin/sh", "-ec", `mkdir "$1/repository"; chown -R 4711 .; chmod 755 .; chmod 700 "./$2"`, "sh", w.k8shell, test.private); err != nil {
+				if out, err := w.sh("/bin/sh", "-ec", `mkdir "$1/repository"; chown -R 4711 .; chmod 755 .; chmod 700 "./$2"`,
+					"sh", w.k8shell, test.private); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
 				run := append([]string{"--bounding-set=-all", "--inh-caps=-all"}, shell...)
-				out, err := w.sh("setpriv", append(run, filepath.Join(w.k8shell, "runtime", "init-repository.sh"), flag, filepath.Join(w.home, test.home))...)
+				out, err := w.sh("setpriv", append(run, filepath.Join(w.k8shell, "runtime", "init-repository.sh"), flag,
+					filepath.Join(w.home, test.home))...)
 				const says = "user 0 cannot look into the home directory: proj has probably been cloned before"
 				_, missing := os.Stat(filepath.Join(w.k8shell, "repository", "clone", "proj"))
 				if err != nil || (missing == nil) != test.cloned || strings.Contains(out, says) == test.cloned {
@@ -166,18 +171,22 @@ func TestRepositoryGetsItsOwner(t *testing.T) {
 			kept = w.kept()
 		}
 		w.configure(w.serve("", "")+"/proj.git", "", kept)
-		if out, err := w.sh("/bin/sh", "-ec", `mkdir "$1/repository"; chmod -R a+rX "$1" "$2"; chmod a+x "${2%/*}"; chmod 777 "$1/repository"; chown "$3" .`,
+		if out, err := w.sh("/bin/sh", "-ec",
+			`mkdir "$1/repository"; chmod -R a+rX "$1" "$2"; chmod a+x "${2%/*}"; chmod 777 "$1/repository"; chown "$3" .`,
 			"sh", w.k8shell, w.home, strconv.Itoa(user)); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if out, err := w.as(helper, "/bin/sh", filepath.Join(w.k8shell, "runtime", "init-repository.sh"), flag, w.home); err != nil || !strings.Contains(out, "cloned") {
+		if out, err := w.as(helper, "/bin/sh", filepath.Join(w.k8shell, "runtime", "init-repository.sh"), flag,
+			w.home); err != nil || !strings.Contains(out, "cloned") {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if out, err := w.as(user, "/bin/sh", filepath.Join(w.k8shell, "runtime", "take.sh")); err != nil || w.content() != "main" {
+		if out, err := w.as(user, "/bin/sh", filepath.Join(w.k8shell, "runtime", "take.sh")); err != nil ||
+			w.content() != "main" {
 			t.Fatalf("%v, %q: %s", err, w.content(), out)
 		}
 		w.write(filepath.Join(w.home, "proj", "file"), "mine")
-		if out, err := w.as(user, "git", "-C", "proj", "status", "--porcelain"); err != nil || strings.TrimSpace(out) != "M file" {
+		if out, err := w.as(user, "git", "-C", "proj", "status", "--porcelain"); err != nil ||
+			strings.TrimSpace(out) != "M file" {
 			t.Errorf("git status: %v: %s", err, out)
 		}
 		if found, err := w.sh("find", "-L", "proj", "!", "-user", strconv.Itoa(user)); err != nil || found != "" {
@@ -192,7 +201,8 @@ func TestRepositoryIsMissing(t *testing.T) {
 	w := newWorkspace(t)
 	w.configure("file:///does/not/exist.git", "", w.kept())
 	_, log, err := w.begin()
-	if err == nil || !strings.Contains(log, "cannot clone file:///does/not/exist.git") || !strings.Contains(log, "there is no proj") {
+	if err == nil || !strings.Contains(log, "cannot clone file:///does/not/exist.git") ||
+		!strings.Contains(log, "there is no proj") {
 		t.Errorf("%v: %s", err, log)
 	}
 	if entries, err := os.ReadDir(w.home); err != nil || len(entries) > 0 {
@@ -214,7 +224,8 @@ func TestRepositoryIsClonedIntoNothing(t *testing.T) {
 	volume, trap := filepath.Join(w.k8shell, "repository"), filepath.Join(t.TempDir(), "trapped")
 	for _, dir := range []string{volume, filepath.Join(volume, "clone"), filepath.Join(volume, "clone", ".proj.partial")} {
 		w.write(filepath.Join(dir, ".git", "HEAD"), "ref: refs/heads/main\n")
-		w.write(filepath.Join(dir, ".git", "config"), "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch "+trap+"\n[credential]\n\thelper = !touch "+trap+"\n")
+		w.write(filepath.Join(dir, ".git", "config"), "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch "+trap+
+			"\n[credential]\n\thelper = !touch "+trap+"\n")
 		for _, empty := range []string{"objects", "refs"} {
 			if err := os.MkdirAll(filepath.Join(dir, ".git", empty), 0o755); err != nil {
 				t.Fatal(err)

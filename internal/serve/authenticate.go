@@ -94,7 +94,9 @@ func NewAuthenticator(client authentication.TokenReviewsGetter, limits Limits, n
 
 // Verifying makes it verify signatures with the keys of the cluster, which get fetches from
 // a path of the API server: at once, so that the first tokens need not wait for them.
-func (a *Authenticator) Verifying(ctx context.Context, get func(ctx context.Context, path string) ([]byte, error)) *Authenticator {
+func (a *Authenticator) Verifying(ctx context.Context,
+	get func(ctx context.Context, path string) ([]byte, error),
+) *Authenticator {
 	a.keys = &token.Source{Get: get, Now: a.now}
 	a.keys.Refresh(ctx)
 	return a
@@ -239,7 +241,9 @@ func (a *Authenticator) hash(parts ...string) string {
 
 // once asks once for all who ask the same at the same time. It outlives the one that
 // came first, as others wait for the answer.
-func once[T any](ctx context.Context, group *singleflight.Group, key string, ask func(context.Context) (T, error)) (T, error) {
+func once[T any](ctx context.Context, group *singleflight.Group, key string, ask func(context.Context) (T, error)) (T,
+	error,
+) {
 	answers := group.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
 		defer cancel()

@@ -55,7 +55,10 @@ type Authorizer struct {
 
 // NewAuthorizer makes an authorizer; now is the clock of its cache.
 func NewAuthorizer(client authorization.SubjectAccessReviewsGetter, now func() time.Time) *Authorizer {
-	return &Authorizer{reviews: client.SubjectAccessReviews(), known: cache.NewLRUExpireCacheWithClock(maxAnswers, clock(now)), allowed: DefaultAllowedFor}
+	return &Authorizer{
+		reviews: client.SubjectAccessReviews(),
+		known:   cache.NewLRUExpireCacheWithClock(maxAnswers, clock(now)), allowed: DefaultAllowedFor,
+	}
 }
 
 // For is the authorizer, whose answers that allow hold for another time.

@@ -94,11 +94,15 @@ func (c *ClientCA) User(state *tls.ConnectionState) (user User, presented, valid
 		between.AddCert(certificate)
 	}
 	_, err := leaf.Verify(x509.VerifyOptions{
-		Roots: c.authorities(), Intermediates: between, CurrentTime: c.now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		Roots: c.authorities(), Intermediates: between, CurrentTime: c.now(),
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	if err != nil || leaf.Subject.CommonName == "" {
 		return User{}, true, false
 	}
 	// The API server adds the same group to whomever it lets in.
-	return User{Username: leaf.Subject.CommonName, Groups: append(slices.Clone(leaf.Subject.Organization), "system:authenticated")}, true, true
+	return User{
+		Username: leaf.Subject.CommonName,
+		Groups:   append(slices.Clone(leaf.Subject.Organization), "system:authenticated"),
+	}, true, true
 }

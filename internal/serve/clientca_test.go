@@ -47,15 +47,27 @@ func TestClientCertificate(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"may":                  {pair: new(own.Issue(time.Now().Add(time.Hour), "alice")), want: 200},
-		"may nothing":          {pair: new(own.Issue(time.Now().Add(time.Hour), "bob")), want: 403, says: "bob may not get /a"},
-		"of another authority": {pair: new(other.Issue(time.Now().Add(time.Hour), "alice")), want: 401, says: "the client certificate is not valid"},
-		"expired":              {pair: new(own.Issue(time.Now().Add(-time.Minute), "alice")), want: 401, says: "the client certificate is not valid"},
-		"none":                 {want: 401, says: "a token or a client certificate is required"},
-		"a token as well":      {pair: new(own.Issue(time.Now().Add(time.Hour), "bob")), token: "of-alice", want: 200},
-		"a bad token as well":  {pair: new(own.Issue(time.Now().Add(time.Hour), "alice")), token: "nonsense", want: 401, says: "the token is not valid"},
-		"a token and no more":  {token: "of-alice", want: 200},
-		"nobody":               {pair: new(own.Issue(time.Now().Add(time.Hour), "")), want: 401},
+		"may": {pair: new(own.Issue(time.Now().Add(time.Hour), "alice")), want: 200},
+		"may nothing": {
+			pair: new(own.Issue(time.Now().Add(time.Hour), "bob")), want: 403,
+			says: "bob may not get /a",
+		},
+		"of another authority": {
+			pair: new(other.Issue(time.Now().Add(time.Hour), "alice")), want: 401,
+			says: "the client certificate is not valid",
+		},
+		"expired": {
+			pair: new(own.Issue(time.Now().Add(-time.Minute), "alice")), want: 401,
+			says: "the client certificate is not valid",
+		},
+		"none":            {want: 401, says: "a token or a client certificate is required"},
+		"a token as well": {pair: new(own.Issue(time.Now().Add(time.Hour), "bob")), token: "of-alice", want: 200},
+		"a bad token as well": {
+			pair: new(own.Issue(time.Now().Add(time.Hour), "alice")), token: "nonsense", want: 401,
+			says: "the token is not valid",
+		},
+		"a token and no more": {token: "of-alice", want: 200},
+		"nobody":              {pair: new(own.Issue(time.Now().Add(time.Hour), "")), want: 401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			security := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // a test
@@ -96,14 +108,16 @@ func TestGroupsOfCertificates(t *testing.T) {
 	}
 	leaf.Subject.Organization = []string{"dev", "ops"}
 	user, presented, valid := authorities.User(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}})
-	if !presented || !valid || user.Username != "alice" || !slices.Equal(user.Groups, []string{"dev", "ops", "system:authenticated"}) {
+	if !presented || !valid || user.Username != "alice" ||
+		!slices.Equal(user.Groups, []string{"dev", "ops", "system:authenticated"}) {
 		t.Errorf("%+v, %t, %t", user, presented, valid)
 	}
 	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	if _, presented, valid := authorities.User(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}); !presented || valid {
 		t.Error("the certificate of a server is one of a client")
 	}
-	if _, presented, _ := (*ClientCA)(nil).User(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}); presented {
+	if _, presented, _ := (*ClientCA)(nil).
+		User(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}); presented {
 		t.Error("certificates count where none are wanted")
 	}
 }

@@ -36,7 +36,9 @@ type tokens struct{ *cluster }
 
 func (c *cluster) TokenReviews() authentication.TokenReviewInterface { return tokens{c} }
 
-func (c tokens) Create(_ context.Context, r *authenticationv1.TokenReview, _ metav1.CreateOptions) (*authenticationv1.TokenReview, error) {
+func (c tokens) Create(_ context.Context, r *authenticationv1.TokenReview,
+	_ metav1.CreateOptions,
+) (*authenticationv1.TokenReview, error) {
 	c.authenticated.Add(1)
 	if c.hold != nil {
 		<-c.hold
@@ -61,7 +63,9 @@ func (c *cluster) SubjectAccessReviews() authorization.SubjectAccessReviewInterf
 	return accesses{c}
 }
 
-func (c accesses) Create(_ context.Context, r *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
+func (c accesses) Create(_ context.Context, r *authorizationv1.SubjectAccessReview,
+	_ metav1.CreateOptions,
+) (*authorizationv1.SubjectAccessReview, error) {
 	c.authorized.Add(1)
 	if c.down.Load() {
 		return nil, errors.New("connection refused")
@@ -94,7 +98,9 @@ func (l *leases) Get(_ context.Context, name string, _ metav1.GetOptions) (*coor
 	return l.now.DeepCopy(), nil
 }
 
-func (l *leases) Create(_ context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions) (*coordinationv1.Lease, error) {
+func (l *leases) Create(_ context.Context, lease *coordinationv1.Lease,
+	_ metav1.CreateOptions,
+) (*coordinationv1.Lease, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now != nil {
@@ -103,7 +109,9 @@ func (l *leases) Create(_ context.Context, lease *coordinationv1.Lease, _ metav1
 	return l.put(lease), nil
 }
 
-func (l *leases) Update(_ context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+func (l *leases) Update(_ context.Context, lease *coordinationv1.Lease,
+	_ metav1.UpdateOptions,
+) (*coordinationv1.Lease, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

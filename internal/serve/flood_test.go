@@ -46,7 +46,8 @@ func (s signer) jwt(keyID, issuer, subject string, valid time.Duration) string {
 		part(map[string]any{"iss": issuer, "sub": subject, "exp": time.Now().Add(valid).Unix()})
 	sum := sha256.Sum256([]byte(text))
 	r, v, _ := ecdsa.Sign(rand.Reader, s.PrivateKey, sum[:])
-	return text + "." + base64.RawURLEncoding.EncodeToString(append(r.FillBytes(make([]byte, 32)), v.FillBytes(make([]byte, 32))...))
+	return text + "." + base64.RawURLEncoding.EncodeToString(append(r.FillBytes(make([]byte, 32)),
+		v.FillBytes(make([]byte, 32))...))
 }
 
 // publish answers as an API server whose issuer has the key.
@@ -94,7 +95,9 @@ func from(ctx context.Context, handler http.Handler, address, bearer string) int
 
 // flood sends 1,000 made-up tokens a second from an address, until the end of ctx, and counts
 // the answers.
-func flood(ctx context.Context, all *sync.WaitGroup, handler http.Handler, other signer, address string) (answers *sync.Map) {
+func flood(ctx context.Context, all *sync.WaitGroup, handler http.Handler, other signer,
+	address string,
+) (answers *sync.Map) {
 	answers = &sync.Map{}
 	all.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
@@ -126,7 +129,8 @@ func TestMadeUpTokens(t *testing.T) {
 		}
 		const office, home = "203.0.113.1", "203.0.113.2"
 		const idp = "https://login.example.com"
-		if code := from(t.Context(), handler, office, valid(provider.jwt("p", idp, "first", time.Hour), "first")); code != 200 {
+		if code := from(t.Context(), handler, office,
+			valid(provider.jwt("p", idp, "first", time.Hour), "first")); code != 200 {
 			t.Fatalf("the answer is %d", code)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -146,7 +150,8 @@ func TestMadeUpTokens(t *testing.T) {
 			enters(name, office, valid(own.jwt("own", clusterIssuer, name, time.Hour), name), time.Second)
 			if i < 5 {
 				enters("an opaque token of another address", home, valid("opaque-of-"+name, "opaque"+name), time.Second)
-				enters("a token of a known issuer", office, valid(provider.jwt("p", idp, name, time.Hour), "idp"+name), 5*time.Second)
+				enters("a token of a known issuer", office, valid(provider.jwt("p", idp, name, time.Hour), "idp"+name),
+					5*time.Second)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -178,7 +183,8 @@ func TestOffline(t *testing.T) {
 		c := &cluster{}
 		guard, _ := newGuard(c, DefaultLimits())
 		publish := before.publish
-		guard.Authenticator.Verifying(t.Context(), func(ctx context.Context, path string) ([]byte, error) { return publish(ctx, path) })
+		guard.Authenticator.Verifying(t.Context(),
+			func(ctx context.Context, path string) ([]byte, error) { return publish(ctx, path) })
 		handler := guard.Protect(byPath, http.HandlerFunc(greet))
 		asked := func(what, raw string, want int64) {
 			t.Helper()

@@ -97,7 +97,8 @@ func bearer(r *http.Request) string {
 }
 
 func (g *Guard) unavailable(w http.ResponseWriter, r *http.Request, err error) {
-	g.Log.LogAttrs(r.Context(), slog.LevelError, "the API server could not be asked", slog.String("error", fault.Line(err.Error())))
+	g.Log.LogAttrs(r.Context(), slog.LevelError, "the API server could not be asked",
+		slog.String("error", fault.Line(err.Error())))
 	w.Header().Set("Retry-After", "5")
 	Refuse(w, r, http.StatusServiceUnavailable, "the API server could not be asked; try again")
 }

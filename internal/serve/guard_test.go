@@ -207,7 +207,8 @@ func TestLimits(t *testing.T) {
 		refused := func(what string, handler http.Handler, token, after string) {
 			t.Helper()
 			if w := get(handler, "/a", token); w.Code != 429 || w.Header().Get("Retry-After") != after {
-				t.Errorf("%s: the answer is %d, again after %q, want 429 and %q", what, w.Code, w.Header().Get("Retry-After"), after)
+				t.Errorf("%s: the answer is %d, again after %q, want 429 and %q", what, w.Code, w.Header().Get("Retry-After"),
+					after)
 			}
 		}
 		hold("Bearer of-alice")

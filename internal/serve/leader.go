@@ -47,7 +47,8 @@ type Election struct {
 func (e Election) Lead(ctx context.Context, work func(ctx context.Context) error) {
 	for ctx.Err() == nil {
 		if err := e.Hold(ctx, work); err != nil && ctx.Err() == nil {
-			e.Log.Error("the work as the leader ended", slog.String("lease", e.Name), slog.String("error", fault.Line(err.Error())))
+			e.Log.Error("the work as the leader ended", slog.String("lease", e.Name),
+				slog.String("error", fault.Line(err.Error())))
 		}
 		pause := time.NewTimer(retryEvery)
 		select {

@@ -115,7 +115,8 @@ func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leases{}
 		failure := errors.New("failed")
-		if err := election(l, "a").Hold(t.Context(), func(context.Context) error { return failure }); !errors.Is(err, failure) {
+		if err := election(l, "a").Hold(t.Context(), func(context.Context) error { return failure }); !errors.Is(err,
+			failure) {
 			t.Errorf("the error of the work is %v", err)
 		}
 		if l.holder() != "" {
@@ -159,7 +160,10 @@ func TestLeader(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &leases{}
 				renewed, seconds := metav1.NewMicroTime(time.Now().Add(-c.age)), int32(15)
-				lease := &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: &c.holder, RenewTime: &renewed, LeaseDurationSeconds: &seconds}}
+				lease := &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{
+					HolderIdentity: &c.holder, RenewTime: &renewed,
+					LeaseDurationSeconds: &seconds,
+				}}
 				_, _ = l.Create(t.Context(), lease, metav1.CreateOptions{})
 				if c.renews {
 					go func() {

@@ -20,7 +20,9 @@ const longDead = 5 * time.Minute
 // Leader is who leads for a lease; empty if nobody does. Whether somebody who has not
 // renewed it lately by this host's clock still does is found out by watching the lease
 // for as long as it lasts.
-func Leader(ctx context.Context, leases coordination.LeasesGetter, namespace, name string, now func() time.Time) (identity string, err error) {
+func Leader(ctx context.Context, leases coordination.LeasesGetter, namespace, name string,
+	now func() time.Time,
+) (identity string, err error) {
 	var first *coordinationv1.Lease
 	begun := now()
 	for {
@@ -29,7 +31,10 @@ func Leader(ctx context.Context, leases coordination.LeasesGetter, namespace, na
 			return "", nil
 		}
 		if err != nil {
-			return "", kube.Fault(err, kube.Call{Verb: "get", Resource: "leases.coordination.k8s.io", Namespace: namespace, Name: name})
+			return "", kube.Fault(err, kube.Call{
+				Verb: "get", Resource: "leases.coordination.k8s.io", Namespace: namespace,
+				Name: name,
+			})
 		}
 		if first == nil {
 			first = lease

@@ -31,7 +31,8 @@ func NewMetrics() *Metrics {
 			Name: "berth_http_requests_total", Help: "Requests that were answered.",
 		}, []string{"method", "code"}),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "berth_http_request_duration_seconds", Help: "How long requests took.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 9),
+			Name: "berth_http_request_duration_seconds", Help: "How long requests took.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 4, 9),
 		}, []string{"method"}),
 		open: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "berth_http_requests_open", Help: "Requests that are being answered.",
@@ -40,7 +41,8 @@ func NewMetrics() *Metrics {
 			Name: "berth_reconcile_total", Help: "Objects that were reconciled, by how it ended.",
 		}, []string{"kind", "result"}),
 		worked: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "berth_reconcile_duration_seconds", Help: "How long reconciling an object took.", Buckets: prometheus.ExponentialBuckets(0.005, 4, 9),
+			Name: "berth_reconcile_duration_seconds", Help: "How long reconciling an object took.",
+			Buckets: prometheus.ExponentialBuckets(0.005, 4, 9),
 		}, []string{"kind"}),
 		leading: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "berth_leader", Help: "Whether this process is the leader for a lease.",
@@ -86,7 +88,8 @@ func (m *Metrics) Session(kind string) (over func()) {
 // handler answers /metrics, with what the client library itself collects of Go and
 // the process.
 func (m *Metrics) handler() http.Handler {
-	return promhttp.HandlerFor(prometheus.Gatherers{prometheus.DefaultGatherer, m.registry}, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+	return promhttp.HandlerFor(prometheus.Gatherers{prometheus.DefaultGatherer, m.registry},
+		promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
 // counted counts the requests to a handler.
@@ -107,7 +110,8 @@ func (m *Metrics) counted(now func() time.Time, next http.Handler) http.Handler 
 // known is a method as a label: clients make methods up.
 func known(method string) string {
 	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions:
 		return method
 	}
 	return "other"

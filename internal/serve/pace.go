@@ -20,7 +20,10 @@ func (c Config) paced(next http.Handler) http.Handler {
 		end := c.Now().Add(c.Timeouts.Total)
 		ctx, cancel := context.WithTimeout(r.Context(), c.Timeouts.Total)
 		defer cancel()
-		paced := &pacer{ResponseWriter: w, control: http.NewResponseController(w), write: c.Timeouts.Write, end: end, now: c.Now}
+		paced := &pacer{
+			ResponseWriter: w, control: http.NewResponseController(w), write: c.Timeouts.Write, end: end,
+			now: c.Now,
+		}
 		paced.extend()
 		next.ServeHTTP(paced, r.WithContext(ctx))
 		paced.extend() // what is still in the buffers

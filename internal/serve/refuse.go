@@ -19,7 +19,10 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 		http.Error(w, why, status)
 		return
 	}
-	RefuseWith(w, metav1.Status{Status: metav1.StatusFailure, Message: why, Reason: reason(status), Code: int32(status)}) //nolint:gosec // a status of HTTP
+	RefuseWith(w, metav1.Status{
+		Status: metav1.StatusFailure, Message: why, Reason: reason(status),
+		Code: int32(status),
+	}) //nolint:gosec // a status of HTTP
 }
 
 // RefuseWith answers with a Status. Its group tells clients that it is berth's answer, and not

@@ -89,11 +89,13 @@ func (s *server) get(t *testing.T, url string) (int, string) {
 
 func TestPlainHTTPIsForThisHost(t *testing.T) {
 	c := Config{Listen: "0.0.0.0:0", MetricsListen: "127.0.0.1:0", Timeouts: DefaultTimeouts()}
-	if err := Run(t.Context(), c); fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "plain HTTP is served on this host only, not on 0.0.0.0:0") {
+	if err := Run(t.Context(), c); fault.CodeOf(err) != fault.InvalidArgument ||
+		!strings.Contains(err.Error(), "plain HTTP is served on this host only, not on 0.0.0.0:0") {
 		t.Errorf("the error is %v", err)
 	}
 	c.Listen, c.MetricsListen = "127.0.0.1:0", ":0"
-	if err := Run(t.Context(), c); fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(fault.From(err).Hint, "--metrics-listen") {
+	if err := Run(t.Context(), c); fault.CodeOf(err) != fault.InvalidArgument ||
+		!strings.Contains(fault.From(err).Hint, "--metrics-listen") {
 		t.Errorf("the error is %v", err)
 	}
 	s := run(t, http.NotFoundHandler(), certtest.Pair{}, nil)
@@ -209,9 +211,10 @@ func TestNothingIsLeftAfterLoad(t *testing.T) {
 	guard.Log = slog.New(slog.DiscardHandler)
 	content := bytes.Repeat([]byte("x"), 256<<10)
 	pair := certtest.New(t).Issue(time.Now().Add(time.Hour), "localhost")
-	s := run(t, guard.Protect(func(*http.Request) Access { return Get("/") }, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(content)
-	})), pair, func(*Config) {})
+	s := run(t, guard.Protect(func(*http.Request) Access { return Get("/") },
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write(content)
+		})), pair, func(*Config) {})
 	load := func(clients, requests int) (refused int) {
 		var all sync.WaitGroup
 		var mu sync.Mutex
@@ -286,7 +289,8 @@ func TestCertificateIsReloaded(t *testing.T) {
 	now := time.Now()
 	first, second := authority.Issue(now.Add(time.Hour), "first"), authority.Issue(now.Add(time.Hour), "second")
 	var told []string
-	c, err := NewCertificate(first.Cert, first.Key, func() time.Time { return now }, func(err error) { told = append(told, err.Error()) })
+	c, err := NewCertificate(first.Cert, first.Key, func() time.Time { return now },
+		func(err error) { told = append(told, err.Error()) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +341,8 @@ func TestCertificateIsReloaded(t *testing.T) {
 	if got := name(); got != "second" || len(told) != 3 {
 		t.Errorf("without one it is %s, %q", got, told)
 	}
-	if _, err := NewCertificate(first.Cert, first.Key, time.Now, nil); fault.CodeOf(err) != fault.InvalidArgument || fault.From(err).Hint == "" {
+	if _, err := NewCertificate(first.Cert, first.Key, time.Now, nil); fault.CodeOf(err) != fault.InvalidArgument ||
+		fault.From(err).Hint == "" {
 		t.Errorf("a server without one begins: %v", err)
 	}
 }

@@ -75,7 +75,8 @@ func drop(t *testing.T, conn *net.TCPConn) {
 	if err == nil {
 		nothing := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0}}
 		controlled := raw.Control(func(fd uintptr) {
-			err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing[0]})
+			err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+				&unix.SockFprog{Len: 1, Filter: &nothing[0]})
 		})
 		if controlled != nil {
 			err = controlled

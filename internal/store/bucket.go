@@ -52,7 +52,9 @@ func (b *Bucket) Update(ctx context.Context, d Document) (string, error) {
 	})
 }
 
-func (b *Bucket) write(ctx context.Context, key string, call func(jetstream.KeyValue) (uint64, error)) (revision string, err error) {
+func (b *Bucket) write(ctx context.Context, key string,
+	call func(jetstream.KeyValue) (uint64, error),
+) (revision string, err error) {
 	err = b.use(ctx, key, func(kv jetstream.KeyValue) error {
 		n, err := call(kv)
 		revision = strconv.FormatUint(n, 10)
@@ -190,7 +192,8 @@ func (b *Bucket) open(ctx context.Context) (jetstream.KeyValue, error) {
 	}
 	kv, err := js.KeyValue(ctx, b.name)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		kv, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: b.name, Description: b.about, TTL: b.keep, Storage: jetstream.FileStorage})
+		kv, err = js.CreateKeyValue(ctx,
+			jetstream.KeyValueConfig{Bucket: b.name, Description: b.about, TTL: b.keep, Storage: jetstream.FileStorage})
 	}
 	if errors.Is(err, jetstream.ErrBucketExists) { // another client was faster
 		kv, err = js.KeyValue(ctx, b.name)

@@ -51,7 +51,8 @@ type ConfigMaps struct {
 
 // Put writes a document in one request, whether it exists or not.
 func (c ConfigMaps) Put(ctx context.Context, d Document) (string, error) {
-	return c.patch(ctx, c.object(d), types.ApplyPatchType, metav1.PatchOptions{FieldManager: kube.FieldManager, Force: new(true)})
+	return c.patch(ctx, c.object(d), types.ApplyPatchType,
+		metav1.PatchOptions{FieldManager: kube.FieldManager, Force: new(true)})
 }
 
 // Update writes a document in one request if it has not changed.
@@ -70,7 +71,9 @@ func (c ConfigMaps) Update(ctx context.Context, d Document) (string, error) {
 	return revision, err
 }
 
-func (c ConfigMaps) patch(ctx context.Context, object *corev1.ConfigMap, kind types.PatchType, options metav1.PatchOptions) (string, error) {
+func (c ConfigMaps) patch(ctx context.Context, object *corev1.ConfigMap, kind types.PatchType,
+	options metav1.PatchOptions,
+) (string, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return "", fmt.Errorf("ConfigMap %s: %w", object.Name, err)
@@ -87,9 +90,12 @@ func (c ConfigMaps) object(d Document) *corev1.ConfigMap {
 	maps.Copy(labels, d.Labels)
 	maps.Copy(labels, c.Labels)
 	return &corev1.ConfigMap{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Name: c.NamePrefix + d.Key, Namespace: c.Namespace, Labels: labels, Annotations: d.Annotations},
-		Data:       map[string]string{c.DataKey: string(d.Value)},
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: c.NamePrefix + d.Key, Namespace: c.Namespace, Labels: labels,
+			Annotations: d.Annotations,
+		},
+		Data: map[string]string{c.DataKey: string(d.Value)},
 	}
 }
 
@@ -203,7 +209,8 @@ func (c ConfigMaps) Sweep(ctx context.Context) error {
 		return nil
 	}
 	expired := c.KeyLabel + "," + c.ExpiryLabel + "<" + strconv.FormatInt(c.Now().Unix(), 10)
-	return c.fault(c.api().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: expired}), "deletecollection", "")
+	return c.fault(c.api().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: expired}),
+		"deletecollection", "")
 }
 
 // Expired is true if the time in an expiry label has passed.
@@ -238,7 +245,8 @@ func (c ConfigMaps) written(object *corev1.ConfigMap) *Written {
 	w := &Written{Created: object.CreationTimestamp.UTC()}
 	field := []byte(strconv.Quote("f:" + c.DataKey))
 	for _, entry := range object.ManagedFields {
-		if entry.FieldsV1 != nil && entry.Time != nil && entry.Time.After(w.At) && bytes.Contains(entry.FieldsV1.GetRawBytes(), field) {
+		if entry.FieldsV1 != nil && entry.Time != nil && entry.Time.After(w.At) &&
+			bytes.Contains(entry.FieldsV1.GetRawBytes(), field) {
 			w.By, w.At = entry.Manager, entry.Time.UTC()
 		}
 	}

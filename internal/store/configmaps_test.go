@@ -36,7 +36,8 @@ func TestConfigMapHasItsLabels(t *testing.T) {
 	object, err := s.Client.CoreV1().ConfigMaps("team").Get(t.Context(), "test-a", metav1.GetOptions{})
 	check(t, err)
 	l := object.Labels
-	if l["example.com/key"] != "a" || l["example.com/expires"] != "4600" || l["mine"] != "true" || l["of"] != "alice" || object.Data["text"] != "x" {
+	if l["example.com/key"] != "a" || l["example.com/expires"] != "4600" || l["mine"] != "true" || l["of"] != "alice" ||
+		object.Data["text"] != "x" {
 		t.Errorf("%+v", object)
 	}
 	for value, want := range map[string]int{"true": 1, "false": 0} {

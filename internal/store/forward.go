@@ -56,7 +56,8 @@ func target(ctx context.Context, client *kube.Client, s ServiceConfig) (pod stri
 	if err != nil {
 		return "", 0, kube.Fault(err, kube.Call{Verb: "get", Resource: "services", Namespace: s.Namespace, Name: s.Name})
 	}
-	pods, err := client.CoreV1().Pods(s.Namespace).List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(service.Spec.Selector).String()})
+	pods, err := client.CoreV1().Pods(s.Namespace).
+		List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(service.Spec.Selector).String()})
 	if err != nil {
 		return "", 0, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: s.Namespace})
 	}
@@ -87,7 +88,8 @@ func targetPort(service *corev1.Service, pod *corev1.Pod, want int) (int, error)
 			}
 		}
 	}
-	return 0, fault.New(fault.InvalidArgument, "service %s in namespace %s has no port %d", service.Name, service.Namespace, want).
+	return 0, fault.New(fault.InvalidArgument, "service %s in namespace %s has no port %d", service.Name,
+		service.Namespace, want).
 		WithHint("correct the port of the service in the configuration")
 }
 

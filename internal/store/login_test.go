@@ -63,34 +63,147 @@ func TestLogins(t *testing.T) {
 		code   fault.Code // none where it works
 		says   string
 	}{
-		"user and password":   {password, store.NATSConfig{User: "berth", Password: hush}, "", ""},
-		"wrong password":      {password, store.NATSConfig{User: "berth", Password: wrong}, refused, "rejects the user and password (jobs.nats.user, jobs.nats.password)"},
-		"no login":            {password, store.NATSConfig{}, refused, "requires a login (jobs.nats.user, jobs.nats.token or jobs.nats.credentials)"},
-		"token":               {token, store.NATSConfig{Token: hush}, "", ""},
-		"wrong token":         {token, store.NATSConfig{Token: wrong}, refused, "rejects the token (jobs.nats.token)"},
-		"credentials":         {trusted, store.NATSConfig{Credentials: valid}, "", ""},
-		"expired":             {trusted, store.NATSConfig{Credentials: expired}, refused, "rejects the credentials, which expired at 2023-11-14T22:13:20Z (jobs.nats.credentials)"},
-		"another account":     {trusted, store.NATSConfig{Credentials: func() string { f, _, _ := credentials(t); return f }()}, refused, "rejects the credentials (jobs.nats.credentials)"},
-		"no such file":        {trusted, store.NATSConfig{Credentials: "/none"}, unusable, "jobs.nats.credentials cannot be used: open /none"},
-		"no credentials":      {trusted, store.NATSConfig{Credentials: file(t, hush)}, unusable, "jobs.nats.credentials cannot be used"},
-		"own authority":       {overTLS(t, here, ""), store.NATSConfig{TLS: mine}, "", ""},
-		"unknown authority":   {overTLS(t, here, ""), store.NATSConfig{}, refused, "has a certificate of a CA that is unknown to the system (jobs.nats.tls.ca)"},
-		"wrong authority":     {overTLS(t, here, ""), store.NATSConfig{TLS: store.TLSConfig{CA: other.File}}, refused, "has a certificate of another CA than jobs.nats.tls.ca"},
-		"no authority":        {overTLS(t, here, ""), store.NATSConfig{TLS: store.TLSConfig{CA: "/none"}}, unusable, "jobs.nats.tls.ca cannot be used: nats: error loading or parsing rootCA file: open /none"},
-		"not an authority":    {overTLS(t, here, ""), store.NATSConfig{TLS: store.TLSConfig{CA: here.Key}}, unusable, "jobs.nats.tls.ca cannot be used: nats: failed to parse root certificate from"},
-		"server expired":      {overTLS(t, ca.Issue(past, "127.0.0.1"), ""), store.NATSConfig{TLS: mine}, refused, "has a certificate that has expired or is not yet valid (jobs.nats.tls)"},
-		"no TLS there":        {nil, store.NATSConfig{TLS: mine}, refused, "does not offer TLS, which jobs.nats.tls requires"},
-		"mutual":              {mutual, store.NATSConfig{TLS: store.TLSConfig{CA: ca.File, Cert: client.Cert, Key: client.Key}}, "", ""},
-		"no certificate":      {mutual, store.NATSConfig{TLS: mine}, refused, "requires a client certificate (jobs.nats.tls.cert, jobs.nats.tls.key)"},
-		"not of this key":     {mutual, store.NATSConfig{TLS: store.TLSConfig{CA: ca.File, Cert: client.Cert, Key: here.Key}}, unusable, "jobs.nats.tls.cert with key cannot be used"},
-		"client of another":   {mutual, store.NATSConfig{TLS: clientOf(other, ca, soon)}, refused, "rejects the client certificate (jobs.nats.tls.cert)"},
-		"client expired":      {mutual, store.NATSConfig{TLS: clientOf(ca, ca, past)}, refused, "rejects the client certificate (jobs.nats.tls.cert)"},
-		"another name":        {overTLS(t, ca.Issue(soon, "nats.example.com"), ""), store.NATSConfig{TLS: mine}, refused, "has a certificate for another hostname (jobs.nats.tls.serverName)"},
-		"name is given":       {overTLS(t, ca.Issue(soon, "nats.example.com"), ""), store.NATSConfig{TLS: store.TLSConfig{CA: ca.File, ServerName: "nats.example.com"}}, "", ""},
-		"service":             {overTLS(t, ca.Issue(soon, "nats.platform.svc"), ""), store.NATSConfig{Service: inCluster, TLS: mine}, "", ""},
-		"service by wildcard": {overTLS(t, ca.Issue(soon, "*.platform.svc.cluster.local"), ""), store.NATSConfig{Service: inCluster, TLS: store.TLSConfig{CA: ca.File, ServerName: "nats.platform.svc.cluster.local"}}, "", ""},
-		"another service":     {overTLS(t, ca.Issue(soon, "nats.shop.svc"), ""), store.NATSConfig{Service: inCluster, TLS: mine}, refused, "has a certificate for another hostname (jobs.nats.tls.serverName)"},
-		"TLS and password":    {both(overTLS(t, here, ""), password), store.NATSConfig{User: "berth", Password: hush, TLS: mine}, "", ""},
+		"user and password": {password, store.NATSConfig{User: "berth", Password: hush}, "", ""},
+		"wrong password": {
+			password,
+			store.NATSConfig{User: "berth", Password: wrong},
+			refused,
+			"rejects the user and password (jobs.nats.user, jobs.nats.password)",
+		},
+		"no login": {
+			password,
+			store.NATSConfig{},
+			refused,
+			"requires a login (jobs.nats.user, jobs.nats.token or jobs.nats.credentials)",
+		},
+		"token":       {token, store.NATSConfig{Token: hush}, "", ""},
+		"wrong token": {token, store.NATSConfig{Token: wrong}, refused, "rejects the token (jobs.nats.token)"},
+		"credentials": {trusted, store.NATSConfig{Credentials: valid}, "", ""},
+		"expired": {
+			trusted,
+			store.NATSConfig{Credentials: expired},
+			refused,
+			"rejects the credentials, which expired at 2023-11-14T22:13:20Z (jobs.nats.credentials)",
+		},
+		"another account": {
+			trusted,
+			store.NATSConfig{Credentials: func() string { f, _, _ := credentials(t); return f }()},
+			refused,
+			"rejects the credentials (jobs.nats.credentials)",
+		},
+		"no such file": {
+			trusted,
+			store.NATSConfig{Credentials: "/none"},
+			unusable,
+			"jobs.nats.credentials cannot be used: open /none",
+		},
+		"no credentials": {
+			trusted,
+			store.NATSConfig{Credentials: file(t, hush)},
+			unusable,
+			"jobs.nats.credentials cannot be used",
+		},
+		"own authority": {overTLS(t, here, ""), store.NATSConfig{TLS: mine}, "", ""},
+		"unknown authority": {
+			overTLS(t, here, ""),
+			store.NATSConfig{},
+			refused,
+			"has a certificate of a CA that is unknown to the system (jobs.nats.tls.ca)",
+		},
+		"wrong authority": {
+			overTLS(t, here, ""),
+			store.NATSConfig{TLS: store.TLSConfig{CA: other.File}},
+			refused,
+			"has a certificate of another CA than jobs.nats.tls.ca",
+		},
+		"no authority": {
+			overTLS(t, here, ""),
+			store.NATSConfig{TLS: store.TLSConfig{CA: "/none"}},
+			unusable,
+			"jobs.nats.tls.ca cannot be used: nats: error loading or parsing rootCA file: open /none",
+		},
+		"not an authority": {
+			overTLS(t, here, ""),
+			store.NATSConfig{TLS: store.TLSConfig{CA: here.Key}},
+			unusable,
+			"jobs.nats.tls.ca cannot be used: nats: failed to parse root certificate from",
+		},
+		"server expired": {
+			overTLS(t, ca.Issue(past, "127.0.0.1"), ""),
+			store.NATSConfig{TLS: mine},
+			refused,
+			"has a certificate that has expired or is not yet valid (jobs.nats.tls)",
+		},
+		"no TLS there": {
+			nil,
+			store.NATSConfig{TLS: mine},
+			refused,
+			"does not offer TLS, which jobs.nats.tls requires",
+		},
+		"mutual": {
+			mutual,
+			store.NATSConfig{TLS: store.TLSConfig{CA: ca.File, Cert: client.Cert, Key: client.Key}},
+			"", "",
+		},
+		"no certificate": {
+			mutual,
+			store.NATSConfig{TLS: mine},
+			refused,
+			"requires a client certificate (jobs.nats.tls.cert, jobs.nats.tls.key)",
+		},
+		"not of this key": {
+			mutual,
+			store.NATSConfig{TLS: store.TLSConfig{CA: ca.File, Cert: client.Cert, Key: here.Key}},
+			unusable,
+			"jobs.nats.tls.cert with key cannot be used",
+		},
+		"client of another": {
+			mutual,
+			store.NATSConfig{TLS: clientOf(other, ca, soon)},
+			refused,
+			"rejects the client certificate (jobs.nats.tls.cert)",
+		},
+		"client expired": {
+			mutual,
+			store.NATSConfig{TLS: clientOf(ca, ca, past)},
+			refused,
+			"rejects the client certificate (jobs.nats.tls.cert)",
+		},
+		"another name": {
+			overTLS(t, ca.Issue(soon, "nats.example.com"), ""),
+			store.NATSConfig{TLS: mine},
+			refused,
+			"has a certificate for another hostname (jobs.nats.tls.serverName)",
+		},
+		"name is given": {
+			overTLS(t, ca.Issue(soon, "nats.example.com"), ""),
+			store.NATSConfig{TLS: store.TLSConfig{CA: ca.File, ServerName: "nats.example.com"}},
+			"", "",
+		},
+		"service": {
+			overTLS(t, ca.Issue(soon, "nats.platform.svc"), ""),
+			store.NATSConfig{Service: inCluster, TLS: mine},
+			"", "",
+		},
+		"service by wildcard": {
+			overTLS(t, ca.Issue(soon, "*.platform.svc.cluster.local"), ""),
+			store.NATSConfig{
+				Service: inCluster,
+				TLS:     store.TLSConfig{CA: ca.File, ServerName: "nats.platform.svc.cluster.local"},
+			},
+			"", "",
+		},
+		"another service": {
+			overTLS(t, ca.Issue(soon, "nats.shop.svc"), ""),
+			store.NATSConfig{Service: inCluster, TLS: mine},
+			refused,
+			"has a certificate for another hostname (jobs.nats.tls.serverName)",
+		},
+		"TLS and password": {
+			both(overTLS(t, here, ""), password),
+			store.NATSConfig{User: "berth", Password: hush, TLS: mine},
+			"", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := storetest.NATS(t, t.TempDir(), -1, c.server)
@@ -103,7 +216,8 @@ func TestLogins(t *testing.T) {
 			n := store.OpenNATS(c.config, setting, dialer)
 			t.Cleanup(n.Close)
 			uses(t, n.Bucket(bucket, "", keep), c.code, c.says)
-			if shown := fmt.Sprintf("%+v %#v", c.config, c.config); strings.Contains(shown, hush) || strings.Contains(shown, wrong) {
+			if shown := fmt.Sprintf("%+v %#v", c.config, c.config); strings.Contains(shown, hush) ||
+				strings.Contains(shown, wrong) {
 				t.Errorf("a secret is printed: %s", shown)
 			}
 		})
@@ -155,7 +269,8 @@ func TestRefusalAfterAnAbsence(t *testing.T) {
 	s.Shutdown()
 	s.WaitForShutdown()
 	b := openBucket(t, store.NATSConfig{URL: fmt.Sprintf("nats://127.0.0.1:%d", port)})
-	if _, err := b.Put(within(t, time.Second), store.Document{Key: "a"}); fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "jobs.nats.url") {
+	if _, err := b.Put(within(t, time.Second), store.Document{Key: "a"}); fault.CodeOf(err) != fault.Unavailable ||
+		!strings.Contains(err.Error(), "jobs.nats.url") {
 		t.Errorf("while it is away: %v", err)
 	}
 	storetest.NATS(t, t.TempDir(), port, overTLS(t, ca.Issue(time.Now().Add(time.Hour), "127.0.0.1"), ""))
@@ -172,12 +287,16 @@ func TestBucketThatMayNotBeCreated(t *testing.T) {
 	s := storetest.NATS(t, t.TempDir(), -1, func(o *server.Options) {
 		o.Users = []*server.User{
 			{Username: "admin", Password: hush},
-			{Username: "berth", Password: hush, Permissions: &server.Permissions{Publish: &server.SubjectPermission{Allow: use}}},
+			{
+				Username: "berth", Password: hush,
+				Permissions: &server.Permissions{Publish: &server.SubjectPermission{Allow: use}},
+			},
 		}
 	})
 	mine := store.NATSConfig{URL: s.ClientURL(), User: "berth", Password: hush}
 	uses(t, openBucket(t, mine), fault.PermissionDenied, "does not allow this user (jobs.nats) to use the bucket test")
-	_, err := openBucket(t, store.NATSConfig{URL: s.ClientURL(), User: "admin", Password: hush}).Put(t.Context(), store.Document{Key: "b"})
+	_, err := openBucket(t, store.NATSConfig{URL: s.ClientURL(), User: "admin", Password: hush}).
+		Put(t.Context(), store.Document{Key: "b"})
 	check(t, err)
 	uses(t, openBucket(t, mine), "", "")
 }

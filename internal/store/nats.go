@@ -78,7 +78,8 @@ func (n *NATS) connect(dialer nats.CustomDialer) (*nats.Conn, error) {
 	options.Servers = strings.FieldsFunc(n.config.address(), func(r rune) bool { return r == ',' || r == ' ' })
 	conn, err := options.Connect()
 	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "NATS at %s cannot be reached with this configuration (%s): %w", n.config.address(), n.setting.Key, err)
+		return nil, fault.New(fault.InvalidArgument, "NATS at %s cannot be reached with this configuration (%s): %w",
+			n.config.address(), n.setting.Key, err)
 	}
 	return conn, nil
 }

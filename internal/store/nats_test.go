@@ -54,7 +54,10 @@ func TestPartsOfABucket(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for bucket, want := range map[*store.Bucket][]string{part: {"alice one"}, other: {"alice two"}, whole: {"team-2.alice two", "team.alice one"}} {
+	for bucket, want := range map[*store.Bucket][]string{
+		part: {"alice one"}, other: {"alice two"},
+		whole: {"team-2.alice two", "team.alice one"},
+	} {
 		documents, err := bucket.List(t.Context())
 		var got []string
 		for _, d := range documents {
@@ -117,7 +120,8 @@ func TestBucketIsUsedAsItIs(t *testing.T) {
 			want := keep
 			if ttl > 0 {
 				want = ttl
-				_, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: bucket, TTL: ttl, Storage: jetstream.MemoryStorage})
+				_, err := js.CreateKeyValue(t.Context(),
+					jetstream.KeyValueConfig{Bucket: bucket, TTL: ttl, Storage: jetstream.MemoryStorage})
 				check(t, err)
 			}
 			_, err = openBucket(t, store.NATSConfig{URL: s.ClientURL()}).Put(t.Context(), store.Document{Key: "a"})
@@ -143,7 +147,8 @@ func TestProbe(t *testing.T) {
 	}
 	_, err := b.Put(t.Context(), store.Document{Key: "a"})
 	check(t, err)
-	if p, err := b.Probe(t.Context()); err != nil || p != (store.Probe{Address: url, Exists: true, Keep: keep, Documents: 1}) {
+	if p, err := b.Probe(t.Context()); err != nil ||
+		p != (store.Probe{Address: url, Exists: true, Keep: keep, Documents: 1}) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -163,19 +168,43 @@ func TestNATSConfigProblems(t *testing.T) {
 		config store.NATSConfig
 		want   []string
 	}{
-		"nothing":          {store.NATSConfig{}, nil},
-		"URLs":             {store.NATSConfig{URL: "nats://a:4222, tls://b"}, nil},
-		"a service":        {store.NATSConfig{Service: inCluster}, nil},
-		"two addresses":    {store.NATSConfig{URL: "nats://a", Service: inCluster}, []string{"jobs.nats: url and service are mutually exclusive"}},
-		"half a service":   {store.NATSConfig{Service: store.ServiceConfig{Name: "nats"}}, []string{"jobs.nats.service.namespace is missing"}},
-		"no name":          {store.NATSConfig{Service: store.ServiceConfig{Namespace: "a", Port: 70000}}, []string{"jobs.nats.service.name is missing", "jobs.nats.service.port: invalid port 70000"}},
-		"two logins":       {store.NATSConfig{User: "u", Token: "t"}, []string{"jobs.nats: user, token and credentials are mutually exclusive"}},
-		"no user":          {store.NATSConfig{Password: hush}, []string{"jobs.nats.password requires jobs.nats.user"}},
-		"half a pair":      {store.NATSConfig{TLS: store.TLSConfig{Cert: "c"}}, []string{"jobs.nats.tls: cert and key must be set together"}},
-		"no hostname":      {store.NATSConfig{TLS: store.TLSConfig{ServerName: "a/b"}}, []string{`jobs.nats.tls.serverName: invalid hostname "a/b"`}},
-		"another protocol": {store.NATSConfig{URL: "http://a"}, []string{`jobs.nats.url: scheme "http": must be one of nats, tls, ws, wss`}},
-		"no URL":           {store.NATSConfig{URL: "nats"}, []string{"jobs.nats.url: invalid URL"}},
-		"a secret URL":     {store.NATSConfig{URL: "nats://u:hunter2@a"}, []string{"jobs.nats.url: must not have a password or token in it"}},
+		"nothing":   {store.NATSConfig{}, nil},
+		"URLs":      {store.NATSConfig{URL: "nats://a:4222, tls://b"}, nil},
+		"a service": {store.NATSConfig{Service: inCluster}, nil},
+		"two addresses": {
+			store.NATSConfig{URL: "nats://a", Service: inCluster},
+			[]string{"jobs.nats: url and service are mutually exclusive"},
+		},
+		"half a service": {
+			store.NATSConfig{Service: store.ServiceConfig{Name: "nats"}},
+			[]string{"jobs.nats.service.namespace is missing"},
+		},
+		"no name": {
+			store.NATSConfig{Service: store.ServiceConfig{Namespace: "a", Port: 70000}},
+			[]string{"jobs.nats.service.name is missing", "jobs.nats.service.port: invalid port 70000"},
+		},
+		"two logins": {
+			store.NATSConfig{User: "u", Token: "t"},
+			[]string{"jobs.nats: user, token and credentials are mutually exclusive"},
+		},
+		"no user": {store.NATSConfig{Password: hush}, []string{"jobs.nats.password requires jobs.nats.user"}},
+		"half a pair": {
+			store.NATSConfig{TLS: store.TLSConfig{Cert: "c"}},
+			[]string{"jobs.nats.tls: cert and key must be set together"},
+		},
+		"no hostname": {
+			store.NATSConfig{TLS: store.TLSConfig{ServerName: "a/b"}},
+			[]string{`jobs.nats.tls.serverName: invalid hostname "a/b"`},
+		},
+		"another protocol": {
+			store.NATSConfig{URL: "http://a"},
+			[]string{`jobs.nats.url: scheme "http": must be one of nats, tls, ws, wss`},
+		},
+		"no URL": {store.NATSConfig{URL: "nats"}, []string{"jobs.nats.url: invalid URL"}},
+		"a secret URL": {
+			store.NATSConfig{URL: "nats://u:hunter2@a"},
+			[]string{"jobs.nats.url: must not have a password or token in it"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := c.config.Problems("jobs.nats")

@@ -28,9 +28,12 @@ func (b *Bucket) fault(err error) error {
 	case last != nil:
 		return n.unconnected(last, time.Now())
 	case denied != nil && isLate(err):
-		return fault.New(fault.PermissionDenied, "NATS at %s does not allow this user (%s) to use the bucket %s: %w", address, n.setting.Key, b.name, denied).
-			WithHint("let the user publish to $JS.API.> and $KV.%s.>, and subscribe to _INBOX.>; or have the bucket created", b.name)
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
+		return fault.New(fault.PermissionDenied, "NATS at %s does not allow this user (%s) to use the bucket %s: %w",
+			address, n.setting.Key, b.name, denied).
+			WithHint("let the user publish to $JS.API.> and $KV.%s.>, and subscribe to _INBOX.>; or have the bucket created",
+				b.name)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
+		errors.Is(err, nats.ErrNoResponders):
 		return fault.New(fault.Unavailable, "NATS at %s has no JetStream: %w", address, err).
 			WithHint("start nats-server with --jetstream, or %s", n.setting.Without)
 	}
@@ -84,7 +87,8 @@ func isAlert(err error) bool {
 }
 
 func isLogin(err error) bool {
-	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked)
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) ||
+		errors.Is(err, nats.ErrAuthRevoked)
 }
 
 func (c NATSConfig) refusedLogin(key string, now time.Time) string {
@@ -109,7 +113,8 @@ func (c NATSConfig) refusedTLS(key string, err error) string {
 	_, otherHost := errors.AsType[x509.HostnameError](err)
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	// A server that hangs up right after the handshake has seen the certificate then.
-	aboutClient := isAlert(err) && strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "after TLS handshake")
+	aboutClient := isAlert(err) && strings.Contains(err.Error(), "certificate") ||
+		strings.Contains(err.Error(), "after TLS handshake")
 	switch {
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Sprintf("does not offer TLS, which %s.tls requires", key)

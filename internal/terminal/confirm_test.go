@@ -22,7 +22,10 @@ func asked(t *testing.T, ctx context.Context, answer func(typed func(string))) (
 	}
 	defer master.Close()
 	defer tty.Close()
-	streams := Streams{In: Input{Reader: tty, TTY: true}, Err: Output{Writer: tty, Capabilities: Capabilities{TTY: true}, Size: func() (int, int) { return 80, 24 }}}
+	streams := Streams{
+		In:  Input{Reader: tty, TTY: true},
+		Err: Output{Writer: tty, Capabilities: Capabilities{TTY: true}, Size: func() (int, int) { return 80, 24 }},
+	}
 	if !streams.CanAsk() {
 		t.Fatal("there is a terminal, but no question can be asked")
 	}
@@ -65,7 +68,12 @@ func TestConfirmInterrupted(t *testing.T) {
 
 // Without a terminal on both sides, no question can be asked.
 func TestCanAsk(t *testing.T) {
-	for _, test := range []struct{ in, err, want bool }{{true, true, true}, {true, false, false}, {false, true, false}, {false, false, false}} {
+	for _, test := range []struct{ in, err, want bool }{
+		{true, true, true},
+		{true, false, false},
+		{false, true, false},
+		{false, false, false},
+	} {
 		s := Streams{In: Input{TTY: test.in}, Err: Output{Capabilities: Capabilities{TTY: test.err}}}
 		if s.CanAsk() != test.want {
 			t.Errorf("%+v: %v", test, s.CanAsk())

@@ -18,24 +18,58 @@ func TestDetect(t *testing.T) {
 		want    Capabilities
 	}{
 		{"a terminal", utf8(vars{"TERM": "xterm"}), false, true, Capabilities{true, true, style.Colour16, true}},
-		{"a rich terminal", utf8(vars{"TERM": "xterm-256color"}), false, true, Capabilities{true, true, style.Colour256, true}},
-		{"true colour", utf8(vars{"TERM": "xterm", "COLORTERM": "truecolor"}), false, true, Capabilities{true, true, style.Colour256, true}},
+		{
+			"a rich terminal", utf8(vars{"TERM": "xterm-256color"}), false, true,
+			Capabilities{true, true, style.Colour256, true},
+		},
+		{
+			"true colour", utf8(vars{"TERM": "xterm", "COLORTERM": "truecolor"}), false, true,
+			Capabilities{true, true, style.Colour256, true},
+		},
 		{"a pipe", utf8(vars{"TERM": "xterm"}), false, false, Capabilities{false, false, style.NoColour, true}},
-		{"NO_COLOR", utf8(vars{"TERM": "xterm", "NO_COLOR": "1"}), false, true, Capabilities{true, true, style.NoColour, true}},
-		{"NO_COLOR with any value", utf8(vars{"TERM": "xterm", "NO_COLOR": "no"}), false, true, Capabilities{true, true, style.NoColour, true}},
-		{"CLICOLOR_FORCE in a pipe", utf8(vars{"TERM": "xterm", "CLICOLOR_FORCE": "1"}), false, false, Capabilities{false, false, style.Colour16, true}},
-		{"CLICOLOR_FORCE=0", utf8(vars{"TERM": "xterm", "CLICOLOR_FORCE": "0"}), false, false, Capabilities{false, false, style.NoColour, true}},
-		{"NO_COLOR wins", utf8(vars{"TERM": "xterm", "CLICOLOR_FORCE": "1", "NO_COLOR": "1"}), false, true, Capabilities{true, true, style.NoColour, true}},
+		{
+			"NO_COLOR", utf8(vars{"TERM": "xterm", "NO_COLOR": "1"}), false, true,
+			Capabilities{true, true, style.NoColour, true},
+		},
+		{
+			"NO_COLOR with any value", utf8(vars{"TERM": "xterm", "NO_COLOR": "no"}), false, true,
+			Capabilities{true, true, style.NoColour, true},
+		},
+		{
+			"CLICOLOR_FORCE in a pipe", utf8(vars{"TERM": "xterm", "CLICOLOR_FORCE": "1"}), false, false,
+			Capabilities{false, false, style.Colour16, true},
+		},
+		{
+			"CLICOLOR_FORCE=0", utf8(vars{"TERM": "xterm", "CLICOLOR_FORCE": "0"}), false, false,
+			Capabilities{false, false, style.NoColour, true},
+		},
+		{
+			"NO_COLOR wins", utf8(vars{"TERM": "xterm", "CLICOLOR_FORCE": "1", "NO_COLOR": "1"}), false, true,
+			Capabilities{true, true, style.NoColour, true},
+		},
 		{"dumb", utf8(vars{"TERM": "dumb"}), false, true, Capabilities{true, false, style.NoColour, true}},
-		{"dumb, but forced", utf8(vars{"TERM": "dumb", "CLICOLOR_FORCE": "1"}), false, true, Capabilities{true, false, style.Colour16, true}},
+		{
+			"dumb, but forced", utf8(vars{"TERM": "dumb", "CLICOLOR_FORCE": "1"}), false, true,
+			Capabilities{true, false, style.Colour16, true},
+		},
 		{"no TERM", utf8(vars{}), false, true, Capabilities{true, false, style.NoColour, true}},
 		{"no TERM on Windows", vars{}, true, true, Capabilities{true, true, style.Colour16, true}},
 		{"Windows Terminal", vars{"WT_SESSION": "x"}, true, true, Capabilities{true, true, style.Colour256, true}},
 		{"CI", utf8(vars{"TERM": "xterm", "CI": "true"}), false, true, Capabilities{true, false, style.Colour16, true}},
 		{"CI=false", utf8(vars{"TERM": "xterm", "CI": "false"}), false, true, Capabilities{true, true, style.Colour16, true}},
 		{"no locale", vars{"TERM": "xterm"}, false, true, Capabilities{true, true, style.Colour16, false}},
-		{"LC_ALL wins", vars{"TERM": "xterm", "LC_ALL": "C", "LANG": "de_DE.utf8"}, false, true, Capabilities{true, true, style.Colour16, false}},
-		{"LC_CTYPE wins over LANG", vars{"TERM": "xterm", "LC_CTYPE": "C.UTF-8", "LANG": "C"}, false, true, Capabilities{true, true, style.Colour16, true}},
+		{
+			"LC_ALL wins",
+			vars{"TERM": "xterm", "LC_ALL": "C", "LANG": "de_DE.utf8"},
+			false, true,
+			Capabilities{true, true, style.Colour16, false},
+		},
+		{
+			"LC_CTYPE wins over LANG",
+			vars{"TERM": "xterm", "LC_CTYPE": "C.UTF-8", "LANG": "C"},
+			false, true,
+			Capabilities{true, true, style.Colour16, true},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

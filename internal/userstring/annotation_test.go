@@ -10,7 +10,8 @@ import (
 func TestFromAnnotation(t *testing.T) {
 	for text, want := range map[string]string{
 		"alice~dev": "alice~dev", "alice~repo=org/proj+ref=Feature/X": "alice~repo=org/proj+ref=Feature/X", "": "",
-		"alice\nhint: curl evil": "", "alice\x1b[31m": "", "a\u202eb": "", "a b": "", "\xff": "", strings.Repeat("x", MaxCanonical+1): "",
+		"alice\nhint: curl evil": "", "alice\x1b[31m": "", "a\u202eb": "", "a b": "", "\xff": "",
+		strings.Repeat("x", MaxCanonical+1): "",
 	} {
 		if got := FromAnnotation(base64.StdEncoding.EncodeToString([]byte(text))); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -23,7 +24,8 @@ func TestFromAnnotation(t *testing.T) {
 	if got := FromAnnotation(ToAnnotation(longest)); got != longest {
 		t.Errorf("of the longest, %d characters are read", len(got))
 	}
-	if got := FromAnnotation(ToAnnotation("alice") + strings.Repeat("\n", MaxCanonical*2)); got != "" { // which decoding leaves out
+	if got := FromAnnotation(ToAnnotation("alice") +
+		strings.Repeat("\n", MaxCanonical*2)); got != "" { // which decoding leaves out
 		t.Errorf("of a very long one, %q is read", got)
 	}
 }

@@ -23,7 +23,8 @@ func isValueChar(r rune) bool { return r != '|' && !unicode.IsSpace(r) && unicod
 // CanName reports whether a user string can name a blueprint so, as it is read in lower case.
 func CanName(blueprint string) bool {
 	no := func(r rune) bool { return !isValueChar(r) }
-	return blueprint != "" && utf8.ValidString(blueprint) && blueprint == strings.ToLower(blueprint) && !strings.ContainsFunc(blueprint, no)
+	return blueprint != "" && utf8.ValidString(blueprint) && blueprint == strings.ToLower(blueprint) &&
+		!strings.ContainsFunc(blueprint, no)
 }
 
 // value percent-decodes by the rules of a path, where + is itself.
@@ -138,6 +139,7 @@ func invalid(text string, at int, format string, args ...any) error {
 	if len(shown) > maxShown {
 		shown = append(shown[:maxShown], '…')
 	}
-	err.Message = "user string: " + err.Message + "\n  " + string(shown) + "\n  " + strings.Repeat(" ", min(at, len(shown))) + "^ character " + strconv.Itoa(at+1)
+	err.Message = "user string: " + err.Message + "\n  " + string(shown) + "\n  " +
+		strings.Repeat(" ", min(at, len(shown))) + "^ character " + strconv.Itoa(at+1)
 	return err.WithHint("USER, USER~BLUEPRINT, USER~repo=OWNER/NAME or USER~pod=NAME; see `berth help user-strings`")
 }

@@ -10,13 +10,17 @@ import (
 
 // What is wrapped in another way is refused, and how to wrap it is said.
 func TestUnwrap(t *testing.T) {
-	for _, in := range []string{"b64-YWxpY2U=", "b64-YWxp Y2U", "base64-!", "b64-" + base64.RawURLEncoding.EncodeToString([]byte("alice\xff"))} {
+	for _, in := range []string{"b64-YWxpY2U=", "b64-YWxp Y2U", "base64-!", "b64-" +
+		base64.RawURLEncoding.EncodeToString([]byte("alice\xff"))} {
 		u, err := Parse(in)
-		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "is not unpadded base64url after") || !strings.Contains(fault.From(err).Hint, "basenc") || u != (UserString{}) {
+		if fault.CodeOf(err) != fault.InvalidArgument ||
+			!strings.Contains(err.Error(), "is not unpadded base64url after") ||
+			!strings.Contains(fault.From(err).Hint, "basenc") || u != (UserString{}) {
 			t.Errorf("%q: %+v, %v", in, u, err)
 		}
 	}
-	for in, says := range map[string]string{"b64-": "must start with a username", "b64-" + base64.RawURLEncoding.EncodeToString([]byte("alice~")): "empty part"} {
+	for in, says := range map[string]string{"b64-": "must start with a username", "b64-" +
+		base64.RawURLEncoding.EncodeToString([]byte("alice~")): "empty part"} {
 		if _, err := Parse(in); fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", in, err)
 		}

@@ -25,21 +25,34 @@ func TestParse(t *testing.T) {
 		{"a%7Cb%7Edev~dev", "u=a%7Cb~dev|bp=dev", "a%7Cb%7Edev~dev", Explicit},
 		{"alice~dev", "u=alice|bp=dev", "alice~dev", Explicit},
 		{"alice~dev+user=root", "u=alice|bp=dev", "alice~dev+user=root", Explicit},
-		{"alice~dev+workload=Deployment/web+ns=shop", "u=alice|bp=dev|workload=deployment/web|ns=shop", "alice~dev+ns=shop+workload=deployment/web", Explicit},
+		{
+			"alice~dev+workload=Deployment/web+ns=shop", "u=alice|bp=dev|workload=deployment/web|ns=shop",
+			"alice~dev+ns=shop+workload=deployment/web", Explicit,
+		},
 		{"aAzZ09_-", "u=aazz09_-", "aazz09_-", Implicit},
 		{strings.Repeat("a", 128), "u=" + strings.Repeat("a", 128), strings.Repeat("a", 128), Implicit},
 		{"alice~a%7Eb%25%40%2Bc%3D", "u=alice|bp=a~b%@+c=", "alice~a%7Eb%25%40%2Bc%3D", Explicit},
-		{"alice~dev+workload=statefulset/db+ns=x", "u=alice|bp=dev|workload=statefulset/db|ns=x", "alice~dev+ns=x+workload=statefulset/db", Explicit},
-		{"alice~repo=org/proj+workload=daemonset/d+ns=x", "u=alice|r=org/proj|bp=repo-org-proj|workload=daemonset/d|ns=x", "alice~ns=x+repo=org/proj+workload=daemonset/d", Repo},
+		{
+			"alice~dev+workload=statefulset/db+ns=x", "u=alice|bp=dev|workload=statefulset/db|ns=x",
+			"alice~dev+ns=x+workload=statefulset/db", Explicit,
+		},
+		{
+			"alice~repo=org/proj+workload=daemonset/d+ns=x", "u=alice|r=org/proj|bp=repo-org-proj|workload=daemonset/d|ns=x",
+			"alice~ns=x+repo=org/proj+workload=daemonset/d", Repo,
+		},
 		{"alice~pod=ws1+user=root", "", "alice~pod=ws1+user=root", Named},
 		{"base64-" + base64.RawURLEncoding.EncodeToString([]byte(" alice~dev\n")), "u=alice|bp=dev", "alice~dev", Explicit},
-		{"b64-" + base64.RawURLEncoding.EncodeToString([]byte("b64-x~dev")), "u=b64-x|bp=dev", "b64-" + base64.RawURLEncoding.EncodeToString([]byte("b64-x~dev")), Explicit},
+		{"b64-" + base64.RawURLEncoding.EncodeToString([]byte("b64-x~dev")), "u=b64-x|bp=dev", "b64-" +
+			base64.RawURLEncoding.EncodeToString([]byte("b64-x~dev")), Explicit},
 		{"alice~pod=ws1", "", "alice~pod=ws1", Named},
 		{"alice~pod=ws1+ns=x", "", "alice~ns=x+pod=ws1", Named},
 		{"alice~repo=org/proj", "u=alice|r=org/proj|bp=repo-org-proj", "alice~repo=org/proj", Repo},
 		{"alice~repo=proj", "u=alice|r=alice/proj|bp=repo-alice-proj", "alice~repo=alice/proj", Repo},
 		{"alice~repo=a/b/c", "u=alice|r=a/b/c|bp=repo-a-b-c", "alice~repo=a/b/c", Repo},
-		{"alice~REPO=Org/Proj+ref=Fix%2B1", "u=alice|r=org/proj|ref=fix+1|bp=repo-org-proj", "alice~ref=Fix%2B1+repo=org/proj", Repo},
+		{
+			"alice~REPO=Org/Proj+ref=Fix%2B1", "u=alice|r=org/proj|ref=fix+1|bp=repo-org-proj",
+			"alice~ref=Fix%2B1+repo=org/proj", Repo,
+		},
 		{"b64-" + base64.RawURLEncoding.EncodeToString([]byte("alice~dev")), "u=alice|bp=dev", "alice~dev", Explicit},
 	} {
 		u, err := Parse(tc.in)
@@ -48,7 +61,8 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		if u.Key() != tc.key || u.String() != tc.canonical || u.Form() != tc.form {
-			t.Errorf("Parse(%q) = %s, key %q, canonical %q; want %s, %q, %q", tc.in, u.Form(), u.Key(), u.String(), tc.form, tc.key, tc.canonical)
+			t.Errorf("Parse(%q) = %s, key %q, canonical %q; want %s, %q, %q", tc.in, u.Form(), u.Key(), u.String(), tc.form,
+				tc.key, tc.canonical)
 		}
 	}
 }
@@ -69,7 +83,8 @@ func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 		{"alice~dev+workload=deployment/x", "requires ns", "character 11"},
 		{"alice~repo=a%zz", "two hexadecimal digits", "character 13"},
 		{"alice~repo=a%20b", "must not contain spaces", "character 12"},
-		{"alice~repo=a%7Cb", "must not contain spaces, control characters or |", "character 12"}, // it separates the parts of keys
+		{"alice~repo=a%7Cb", "must not contain spaces, control characters or |", "character 12"},
+		// it separates the parts of keys
 		{"alice~dev%7Cx", "control characters or |", "character 7"},
 		{"al\x1b[31mice", "al\uFFFD[31mice", "character 3"}, // shown in its columns
 		{"alice~repo=a@b", "%40", "character 13"},
@@ -96,7 +111,10 @@ func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 		{"alice~Workload=Deployment/x+pod=ws1+ns=z", "pod can only be combined with ns and user", "character 29"},
 		{"alice~dev+REPO=org/proj", `blueprint "dev" and repo are mutually exclusive`, "character 11"},
 		{"alice~dev+ref=main", "ref requires repo", "character 11"},
-		{"€alice", "invalid character '€' in the username: use letters, digits, . _ - and @, or write it as %E2%82%AC", "character 1"},
+		{
+			"€alice", "invalid character '€' in the username: use letters, digits, . _ - and @, or write it as %E2%82%AC",
+			"character 1",
+		},
 		{"mu\u0308ller", "or write it as %CC%88", "character 3"}, // another name than müller
 		{"\u212Aim", "or write it as %E2%84%AA", "character 1"},  // the sign for kelvin
 		{"al%ice", "two hexadecimal digits", "character 3"},
@@ -104,7 +122,10 @@ func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 		{"alice%C3", "the decoded username is not valid UTF-8", "character 1"},
 		{"alice=x", "in the username", "character 6"},
 		{"alice|x", "or write it as %7C", "character 6"},
-		{"alice@example.com~repo=proj", "repo must be owner/name here: alice@example.com is not the name of an owner", "character 24"},
+		{
+			"alice@example.com~repo=proj", "repo must be owner/name here: alice@example.com is not the name of an owner",
+			"character 24",
+		},
 		{"alice~ä+", "empty", "character 9"},
 		{"al/ice", "invalid character '/' in the username", "character 3"},
 		{"al:ice", "invalid character ':' in the username", "character 3"},
@@ -126,7 +147,10 @@ func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 func TestID(t *testing.T) {
 	legal := regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 	seen := map[string]string{}
-	for _, in := range []string{"alice", "alice~dev", "a_b", "a-b", "a-b-", "1st", "-", "_", "___", strings.Repeat("x", 128), strings.Repeat("x", 127)} {
+	for _, in := range []string{
+		"alice", "alice~dev", "a_b", "a-b", "a-b-", "1st", "-", "_", "___",
+		strings.Repeat("x", 128), strings.Repeat("x", 127),
+	} {
 		u, err := Parse(in)
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +179,8 @@ func TestParseCanonical(t *testing.T) {
 	for name, typed := range map[string]string{
 		"encoded twice as long":  "alice~repo=org/" + strings.Repeat("ä", 113),
 		"four bytes a character": "a~repo=" + strings.Repeat("😀", 121),
-		"wrapped as well":        "b64-" + base64.RawURLEncoding.EncodeToString([]byte("b64-~repo="+strings.Repeat("😀", 118))),
+		"wrapped as well": "b64-" +
+			base64.RawURLEncoding.EncodeToString([]byte("b64-~repo="+strings.Repeat("😀", 118))),
 		"lowered to more bytes":  "a~repo=" + strings.Repeat("Ⱥ", 121),
 		"an owner that is named": strings.Repeat("a", 121) + "~repo=x",
 	} {
@@ -178,7 +203,10 @@ func TestParseCanonical(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"alice", "alice~dev+user=x", "a~repo=o/p+ref=R%2F1", "b64-YWxpY2U", "a~pod=x+ns=y", "a~b+workload=daemonset/x+ns=n", "Müller@x~dev", "%41%7C~dev", "a%CC%88", "\u0130"} {
+	for _, s := range []string{
+		"alice", "alice~dev+user=x", "a~repo=o/p+ref=R%2F1", "b64-YWxpY2U", "a~pod=x+ns=y",
+		"a~b+workload=daemonset/x+ns=n", "Müller@x~dev", "%41%7C~dev", "a%CC%88", "\u0130",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

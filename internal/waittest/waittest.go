@@ -16,9 +16,10 @@ const Patience = 2 * time.Minute
 // Until waits for a condition, and says what it is if it does not come.
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, Patience, true, func(context.Context) (bool, error) {
-		return condition(), nil
-	})
+	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, Patience, true,
+		func(context.Context) (bool, error) {
+			return condition(), nil
+		})
 	if err != nil {
 		t.Fatalf("timed out waiting: %s", what)
 	}

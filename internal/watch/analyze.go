@@ -55,7 +55,8 @@ type reading struct {
 
 // isOver is true for a pod whose phase is final.
 func isOver(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && (pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed)
+	return pod.DeletionTimestamp == nil &&
+		(pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed)
 }
 
 func newReading(s State, pod *corev1.Pod, p cause.Policy, now time.Time) *reading {
@@ -180,5 +181,8 @@ func (r *reading) tentative(f cause.Finding) bool { return r.recent(f.Begins(r.P
 // Refused is the reading of a pod that does not exist because the API server did
 // not accept it, or something that it needs: nothing tries again.
 func Refused(message, object string, at time.Time) v1.Snapshot {
-	return v1.Snapshot{Stage: v1.StageFailed, Status: v1.StageFailed.Status(), Since: at.UTC(), Cause: cause.Refusal(message, object)}
+	return v1.Snapshot{
+		Stage: v1.StageFailed, Status: v1.StageFailed.Status(), Since: at.UTC(),
+		Cause: cause.Refusal(message, object),
+	}
 }

@@ -66,22 +66,28 @@ func TestAnalyze(t *testing.T) {
 			now:    20 * second, stage: v1.StageStarting,
 		},
 		"a pull whose end was not reported, but the container runs": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(6*second))), events: []*corev1.Event{pulling},
-			now: 20 * second, stage: v1.StageStarting, message: "app is not ready",
+			pod:    watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(6*second))),
+			events: []*corev1.Event{pulling},
+			now:    20 * second, stage: v1.StageStarting, message: "app is not ready",
 		},
 		"no event, but every init container is done": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Exits(0, "Completed", 2*second)),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("setup", nil, watchtest.Exits(0, "Completed", 2*second)),
 				watchtest.App(watchtest.Waits("PodInitializing", ""))),
 			now: 9 * second, stage: v1.StageStarting, next: 10 * second,
 		},
 		"no event, and a while later": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Exits(0, "Completed", 2*second)),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("setup", nil, watchtest.Exits(0, "Completed", 2*second)),
 				watchtest.App(watchtest.Waits("PodInitializing", ""))),
 			now: 10 * second, stage: v1.StagePulling, message: "app:1",
 		},
 		"an init container that never ends is not pulling": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Runs(2*second)), watchtest.App(watchtest.Waits("PodInitializing", ""))),
-			now: time.Hour, stage: v1.StageInitializing, next: time.Hour + 2*second, message: "setup", cause: "SlowInit: for more than 15 minutes",
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("setup", nil, watchtest.Runs(2*second)),
+				watchtest.App(watchtest.Waits("PodInitializing", ""))),
+			now: time.Hour, stage: v1.StageInitializing, next: time.Hour + 2*second, message: "setup",
+			cause: "SlowInit: for more than 15 minutes",
 		},
 		"events of a pod before it": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode),
@@ -95,7 +101,8 @@ func TestAnalyze(t *testing.T) {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ContainerCreating", ""))),
 			events: []*corev1.Event{
 				pulling,
-				watchtest.Event("web", "1", "app", "Failed", `Failed to pull image "x/app:1": pull access denied for x/app`).Warn().Event,
+				watchtest.Event("web", "1", "app", "Failed", `Failed to pull image "x/app:1": pull access denied for x/app`).
+					Warn().Event,
 				watchtest.Event("web", "1", "app", "Failed", "Error: ErrImagePull").Warn().Event,
 			},
 			stage: v1.StageFailed, cause: "ImagePullDenied: container app: image x/app:1 cannot be pulled: pull access denied",
@@ -106,9 +113,10 @@ func TestAnalyze(t *testing.T) {
 			stage: v1.StageFailed, cause: "ImageNotFound: container app: image x/app:1 not found",
 		},
 		"one container fails while another's image still comes": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("side", &always, watchtest.Runs(0)), func(pod *corev1.Pod) {
-				pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "other", Image: "x/other:1"})
-			}, watchtest.App(watchtest.Waits("CreateContainerConfigError", `secret "s" not found`))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("side", &always, watchtest.Runs(0)),
+				func(pod *corev1.Pod) {
+					pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "other", Image: "x/other:1"})
+				}, watchtest.App(watchtest.Waits("CreateContainerConfigError", `secret "s" not found`))),
 			events: []*corev1.Event{watchtest.Event("web", "1", "other", "Pulling", "").Event},
 			now:    time.Minute, stage: v1.StageFailed, cause: "ConfigMissing: secret",
 		},
@@ -118,50 +126,65 @@ func TestAnalyze(t *testing.T) {
 			stage: v1.StageStarting, next: 3 * second, cause: "RuntimeSlow: failed to sync",
 		},
 		"exec format error": {
-			pod:   watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("RunContainerError", `exec /app: exec format error`))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Waits("RunContainerError", `exec /app: exec format error`))),
 			stage: v1.StageFailed, cause: "ExecFormat",
 		},
 		"an init container's first failure": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Exits(3, "Error", 2*second)), watchtest.App(watchtest.Waits("PodInitializing", ""))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("setup", nil, watchtest.Exits(3, "Error", 2*second)),
+				watchtest.App(watchtest.Waits("PodInitializing", ""))),
 			now: 3 * second, stage: v1.StageFailed, cause: "InitFailed: container setup: init container failed with exit code 3",
 		},
 		"and while it is tried again": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Runs(4*second), watchtest.ExitedBefore(3, "Error", 1)),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("setup", nil, watchtest.Runs(4*second), watchtest.ExitedBefore(3, "Error", 1)),
 				watchtest.App(watchtest.Waits("PodInitializing", ""))),
 			now: 5 * second, stage: v1.StageFailed, cause: "InitFailed",
 		},
 		"and once it ended well, whatever was before": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.ExitedBefore(137, "OOMKilled", 1), watchtest.Exits(0, "Completed", 4*second)),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("setup", nil, watchtest.ExitedBefore(137, "OOMKilled", 1),
+					watchtest.Exits(0, "Completed", 4*second)),
 				watchtest.App(watchtest.Runs(5*second))),
 			now: 6 * second, stage: v1.StageStarting, message: "app is not ready",
 		},
 		"a sidecar that has started holds nothing up": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("side", &always, watchtest.Runs(2*second)), watchtest.App(watchtest.Runs(2*second))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("side", &always, watchtest.Runs(2*second)), watchtest.App(watchtest.Runs(2*second))),
 			now: 3 * second, stage: v1.StageStarting, message: "side is not ready",
 		},
 		"a sidecar that has not": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("side", &always, watchtest.Waits("PodInitializing", "")), watchtest.App(watchtest.Waits("PodInitializing", ""))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("side", &always, watchtest.Waits("PodInitializing", "")),
+				watchtest.App(watchtest.Waits("PodInitializing", ""))),
 			now: 3 * second, stage: v1.StageInitializing, message: "side",
 		},
 		"a sidecar must be ready for Running": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("side", &always, watchtest.Runs(2*second)), watchtest.AppReady),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("side", &always, watchtest.Runs(2*second)), watchtest.AppReady),
 			now: 9 * second, stage: v1.StageStarting, message: "side is not ready",
 		},
 		"a sidecar that crashes while an init container still runs": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("side", &always, watchtest.Runs(2*second), watchtest.ExitedBefore(1, "Error", 3)),
-				watchtest.InitContainer("setup", nil, watchtest.Runs(3*second)), watchtest.App(watchtest.Waits("PodInitializing", ""))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("side", &always, watchtest.Runs(2*second), watchtest.ExitedBefore(1, "Error", 3)),
+				watchtest.InitContainer("setup", nil, watchtest.Runs(3*second)),
+				watchtest.App(watchtest.Waits("PodInitializing", ""))),
 			now: 9 * second, stage: v1.StageFailed, cause: "CrashLoop: container side: crash loop: 3 restarts",
 		},
 		"init containers one after the other": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("first", nil, watchtest.Exits(0, "Completed", second)),
-				watchtest.InitContainer("second", nil, watchtest.Waits("PodInitializing", "")), watchtest.App(watchtest.Waits("PodInitializing", ""))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("first", nil, watchtest.Exits(0, "Completed", second)),
+				watchtest.InitContainer("second", nil, watchtest.Waits("PodInitializing", "")),
+				watchtest.App(watchtest.Waits("PodInitializing", ""))),
 			now: 60 * second, stage: v1.StageInitializing, message: "second",
 		},
 		"one of several containers is not ready": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, func(pod *corev1.Pod) {
 				pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "other", Image: "x/other:1"})
 				pod.Status.ContainerStatuses = []corev1.ContainerStatus{
-					watchtest.Status("app", []func(*corev1.ContainerStatus){watchtest.Ready(second)}), watchtest.Status("other", []func(*corev1.ContainerStatus){watchtest.Runs(second)}),
+					watchtest.Status("app", []func(*corev1.ContainerStatus){watchtest.Ready(second)}),
+					watchtest.Status("other", []func(*corev1.ContainerStatus){watchtest.Runs(second)}),
 				}
 			}),
 			now: 9 * second, stage: v1.StageStarting, message: "other is not ready",
@@ -170,8 +193,14 @@ func TestAnalyze(t *testing.T) {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, func(pod *corev1.Pod) {
 				pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "other", Image: "x/other:1"})
 				pod.Status.ContainerStatuses = []corev1.ContainerStatus{
-					watchtest.Status("app", []func(*corev1.ContainerStatus){watchtest.Runs(second), watchtest.ExitedBefore(1, "Error", 2)}),
-					watchtest.Status("other", []func(*corev1.ContainerStatus){watchtest.Runs(second), watchtest.ExitedBefore(1, "Error", 2)}),
+					watchtest.Status("app", []func(*corev1.ContainerStatus){
+						watchtest.Runs(second),
+						watchtest.ExitedBefore(1, "Error", 2),
+					}),
+					watchtest.Status("other", []func(*corev1.ContainerStatus){
+						watchtest.Runs(second),
+						watchtest.ExitedBefore(1, "Error", 2),
+					}),
 				}
 			}),
 			now: 9 * second, stage: v1.StageStarting, message: "app is not ready, 2 restarts",
@@ -190,23 +219,28 @@ func TestAnalyze(t *testing.T) {
 			now: 9 * second, stage: v1.StageStarting, message: "app is not ready",
 		},
 		"a post-start hook that fails again and again": {
-			pod:    watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("PostStartHookError", "exited with 1"), watchtest.ExitedBefore(137, "Error", 3))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Waits("PostStartHookError", "exited with 1"), watchtest.ExitedBefore(137, "Error", 3))),
 			events: []*corev1.Event{warning("app", "FailedPostStartHook", "PostStartHook failed")},
-			now:    60 * second, stage: v1.StageFailed, cause: "HookFailed: last exit code 137; its postStart hook failed: exited with 1",
+			now:    60 * second, stage: v1.StageFailed,
+			cause: "HookFailed: last exit code 137; its postStart hook failed: exited with 1",
 		},
 		"a post-start hook that failed once": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("PostStartHookError", "exited with 1"), watchtest.ExitedBefore(137, "Error", 1))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Waits("PostStartHookError", "exited with 1"), watchtest.ExitedBefore(137, "Error", 1))),
 			now: 60 * second, stage: v1.StageStarting, cause: "HookFailed: its postStart hook failed: exited with 1",
 		},
 		"waiting because it ran out of memory": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("OOMKilled", ""))),
-			now: 9 * second, stage: v1.StageFailed, cause: "OOMKilled: ran out of memory (OOMKilled); it has no memory limit of its own",
+			now: 9 * second, stage: v1.StageFailed,
+			cause: "OOMKilled: ran out of memory (OOMKilled); it has no memory limit of its own",
 		},
 		"running": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady), now: 9 * second, stage: v1.StageRunning,
 		},
 		"ready, but the pod's condition is not there yet": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Ready(2*second))), now: 9 * second, stage: v1.StageStarting,
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Ready(2*second))), now: 9 * second,
+			stage: v1.StageStarting,
 		},
 		"a readiness gate": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady, func(pod *corev1.Pod) {
@@ -215,55 +249,69 @@ func TestAnalyze(t *testing.T) {
 			now: 9 * second, stage: v1.StageStarting, message: "example.com/lb", cause: "ReadinessGate",
 		},
 		"two restarts are a hiccup": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Exits(1, "Error", 4*second), watchtest.ExitedBefore(1, "Error", 2))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Exits(1, "Error", 4*second), watchtest.ExitedBefore(1, "Error", 2))),
 			now: 5 * second, stage: v1.StageStarting, next: 7 * second, cause: "ContainerExited: exit code 1 after 2 restarts",
 		},
 		"three are a crash loop": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(5*second), watchtest.ExitedBefore(1, "Error", 3))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Runs(5*second), watchtest.ExitedBefore(1, "Error", 3))),
 			now: 6 * second, stage: v1.StageFailed, cause: "CrashLoop: 3 restarts, last exit code 1",
 		},
 		"a crash loop is ignored only after 60 s of readiness": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady, watchtest.App(watchtest.Ready(5*second), watchtest.ExitedBefore(1, "Error", 3))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady,
+				watchtest.App(watchtest.Ready(5*second), watchtest.ExitedBefore(1, "Error", 3))),
 			now: 64 * second, stage: v1.StageFailed, next: 65 * second, cause: "CrashLoop",
 		},
 		"out of memory": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("CrashLoopBackOff", ""), watchtest.ExitedBefore(137, "OOMKilled", 1))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Waits("CrashLoopBackOff", ""), watchtest.ExitedBefore(137, "OOMKilled", 1))),
 			now: 9 * second, stage: v1.StageFailed, cause: "OOMKilled: ran out of memory (OOMKilled)",
 		},
 		"137 for another reason is not": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("CrashLoopBackOff", ""), watchtest.ExitedBefore(137, "Error", 1))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Waits("CrashLoopBackOff", ""), watchtest.ExitedBefore(137, "Error", 1))),
 			now: 9 * second, stage: v1.StageStarting, cause: "ContainerExited: exit code 137",
 		},
 		"out of memory before, ready for 59 s": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady, watchtest.App(watchtest.Ready(5*second), watchtest.ExitedBefore(137, "OOMKilled", 1))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady,
+				watchtest.App(watchtest.Ready(5*second), watchtest.ExitedBefore(137, "OOMKilled", 1))),
 			now: 64 * second, stage: v1.StageFailed, next: 65 * second, cause: "OOMKilled",
 		},
 		"out of memory before, ready for 60 s": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady, watchtest.App(watchtest.Ready(5*second), watchtest.ExitedBefore(137, "OOMKilled", 1))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady,
+				watchtest.App(watchtest.Ready(5*second), watchtest.ExitedBefore(137, "OOMKilled", 1))),
 			now: 65 * second, stage: v1.StageRunning,
 		},
 		"not restarted": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, func(pod *corev1.Pod) { pod.Spec.RestartPolicy = corev1.RestartPolicyNever },
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				func(pod *corev1.Pod) { pod.Spec.RestartPolicy = corev1.RestartPolicyNever },
 				watchtest.App(watchtest.Exits(2, "Error", second))),
 			now: 2 * second, stage: v1.StageFailed, cause: "ContainerExited: exit code 2 and is not restarted",
 		},
 		"deletion comes before everything": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.Deleting, watchtest.App(watchtest.Waits("ImagePullBackOff", "not found"))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.Deleting,
+				watchtest.App(watchtest.Waits("ImagePullBackOff", "not found"))),
 			now: 12 * second, next: 40*second + cause.SilentAfter, stage: v1.StageTerminating,
 		},
 		"refused by the node": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, func(pod *corev1.Pod) {
-				pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu", Message: "Node didn't have enough resource"}
+				pod.Status = corev1.PodStatus{
+					Phase: corev1.PodFailed, Reason: "OutOfcpu",
+					Message: "Node didn't have enough resource",
+				}
 			}),
 			stage: v1.StageFailed, cause: "NodeOutOfResources: OutOfcpu",
 		},
 		"unschedulable, the cluster grows": {
 			pod: watchtest.NewPod("web", "1"),
 			events: []*corev1.Event{
-				watchtest.Event("web", "1", "", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu. preemption: no").Warn().Event,
+				watchtest.Event("web", "1", "", "FailedScheduling",
+					"0/3 nodes are available: 3 Insufficient cpu. preemption: no").Warn().Event,
 				watchtest.Event("web", "1", "", "TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2}]").Event,
 			},
-			stage: v1.StageScheduling, message: "a node is being added", cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu; a node is being added", next: 3 * second,
+			stage: v1.StageScheduling, message: "a node is being added",
+			cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu; a node is being added", next: 3 * second,
 		},
 		"unschedulable, the cluster does not grow": {
 			pod: watchtest.NewPod("web", "1"),
@@ -294,32 +342,38 @@ func TestAnalyze(t *testing.T) {
 			stage:  v1.StageScheduling,
 		},
 		"a mount that failed once": {
-			pod:    watchtest.NewPod("web", "1", watchtest.OnNode),
-			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedMount", "MountVolume.SetUp failed: rpc error").Warn().Event},
-			stage:  v1.StageStarting,
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode),
+			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedMount", "MountVolume.SetUp failed: rpc error").
+				Warn().Event},
+			stage: v1.StageStarting,
 		},
 		"a mount that waits for the kubelet's cache": {
-			pod:    watchtest.NewPod("web", "1", watchtest.OnNode),
-			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedMount", `object "dev"/"cfg" not registered`).Warn().Times(5).Event},
-			stage:  v1.StageStarting,
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode),
+			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedMount", `object "dev"/"cfg" not registered`).Warn().
+				Times(5).Event},
+			stage: v1.StageStarting,
 		},
 		"a volume still attached elsewhere": {
-			pod:    watchtest.NewPod("web", "1", watchtest.OnNode),
-			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedAttachVolume", "Multi-Attach error for volume").Warn().Event},
-			stage:  v1.StageStarting, next: 3 * second, cause: "VolumeNotMounted: Multi-Attach",
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode),
+			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedAttachVolume", "Multi-Attach error for volume").
+				Warn().Event},
+			stage: v1.StageStarting, next: 3 * second, cause: "VolumeNotMounted: Multi-Attach",
 		},
 		"no sandbox": {
-			pod:    watchtest.NewPod("web", "1", watchtest.OnNode),
-			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedCreatePodSandBox", "plugin type=cni failed").Warn().Event},
-			stage:  v1.StageStarting, next: 3 * second, cause: "SandboxFailed: cni",
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode),
+			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedCreatePodSandBox", "plugin type=cni failed").Warn().
+				Event},
+			stage: v1.StageStarting, next: 3 * second, cause: "SandboxFailed: cni",
 		},
 		"a cause that is ignored by its code": {
-			pod:    watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))),
 			policy: func(p *cause.Policy) { p.IgnoreReasons = []string{cause.ImageNotFound} },
 			stage:  v1.StageStarting, next: 3 * second, cause: "ImageNotFound",
 		},
 		"a cause that is ignored by Kubernetes' word": {
-			pod:    watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))),
 			policy: func(p *cause.Policy) { p.IgnoreReasons = []string{"ErrImagePull"} },
 			stage:  v1.StageStarting, next: 3 * second, cause: "ImageNotFound",
 		},
@@ -380,7 +434,8 @@ func TestAnalyzeNothing(t *testing.T) {
 func TestWarningsAreCounted(t *testing.T) {
 	s := stateOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(0))).Pod,
 		watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe failed: dial tcp 10.0.0.1:80").Warn().Times(3).Event,
-		watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe failed: dial tcp 10.0.0.2:80").Warn().At(watchtest.After(time.Second)).Event,
+		watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe failed: dial tcp 10.0.0.2:80").Warn().
+			At(watchtest.After(time.Second)).Event,
 		watchtest.Event("web", "1", "", "FailedMount", "timed out").Warn().At(watchtest.After(2*time.Second)).Event,
 		watchtest.Event("web", "1", "", "Scheduled", "assigned").Event,
 	)
@@ -420,7 +475,8 @@ func claimEvent(name, reason, message string) *corev1.Event {
 
 func TestSchedulerThatFindsNoPlace(t *testing.T) {
 	pod := watchtest.NewPod("web", "1")
-	failed := watchtest.Event("web", "1", "", "FailedScheduling", "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.").Warn().Event
+	failed := watchtest.Event("web", "1", "", "FailedScheduling",
+		"0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.").Warn().Event
 	warnings := func(now time.Duration, pod watchtest.MadePod) (lasting int) {
 		got, _ := Analyze(stateOf(pod.Pod, failed), cause.DefaultPolicy(), watchtest.After(now))
 		for _, w := range got.Warnings {

@@ -20,7 +20,10 @@ func TestIsWarning(t *testing.T) {
 		{reason: "InvalidImageName"},
 		{reason: "OOMKilled"},
 		{reason: "BackOff", message: "Back-off restarting failed container app in pod x", facts: circumstances{restarts: 3}},
-		{reason: "BackOff", message: "Back-off restarting failed container app in pod x", facts: circumstances{restarts: 2}, want: true},
+		{
+			reason: "BackOff", message: "Back-off restarting failed container app in pod x", facts: circumstances{restarts: 2},
+			want: true,
+		},
 		{kind: "PersistentVolumeClaim", reason: "FailedBinding"},
 		{kind: "PersistentVolumeClaim", reason: "FailedBinding", facts: circumstances{bound: true}},
 		{kind: "PersistentVolumeClaim", reason: "ProvisioningFailed", want: true},
@@ -42,7 +45,10 @@ func TestIsWarning(t *testing.T) {
 		{reason: "ErrImageNeverPull"},
 		{reason: "Failed", message: `(combined from similar events): Failed to pull image "x:1": not found`},
 		{reason: "BackOff", message: `(combined from similar events): Back-off pulling image "x:1"`},
-		{reason: "Failed", message: `Failed to pull image "x:1": not found`, facts: circumstances{tolerated: true}, want: true},
+		{
+			reason: "Failed", message: `Failed to pull image "x:1": not found`, facts: circumstances{tolerated: true},
+			want: true,
+		},
 		{kind: "PersistentVolumeClaim", reason: "FailedBinding", facts: circumstances{tolerated: true}, want: true},
 		// What it does not name, by its type.
 		{reason: "Failed", message: `Error: configmap "x" not found`, want: true},
@@ -67,8 +73,10 @@ func TestIsWarning(t *testing.T) {
 // typeOf is the type that Kubernetes gives to events of a reason.
 func typeOf(reason string) string {
 	switch reason {
-	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "OOMKilled", "BackOff", "FailedBinding",
-		"Failed", "FailedMount", "FailedCreatePodSandBox", "InspectFailed", "Unhealthy", "FailedScheduling", "ProvisioningFailed":
+	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "OOMKilled", "BackOff",
+		"FailedBinding",
+		"Failed", "FailedMount", "FailedCreatePodSandBox", "InspectFailed", "Unhealthy", "FailedScheduling",
+		"ProvisioningFailed":
 		return corev1.EventTypeWarning
 	}
 	return corev1.EventTypeNormal

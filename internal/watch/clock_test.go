@@ -21,8 +21,10 @@ func TestAskAt(t *testing.T) {
 		asked []time.Time
 		want  time.Time
 	}{
-		"never": {nil, none}, "no time": {[]time.Time{none}, none}, "one": {[]time.Time{late}, late}, "the earlier": {[]time.Time{late, soon}, soon},
-		"not the later": {[]time.Time{soon, late}, soon}, "not none": {[]time.Time{soon, none}, soon}, "after none": {[]time.Time{none, late}, late},
+		"never": {nil, none}, "no time": {[]time.Time{none}, none}, "one": {[]time.Time{late}, late},
+		"the earlier":   {[]time.Time{late, soon}, soon},
+		"not the later": {[]time.Time{soon, late}, soon}, "not none": {[]time.Time{soon, none}, soon},
+		"after none": {[]time.Time{none, late}, late},
 	} {
 		var got clock
 		for _, at := range c.asked {
@@ -41,7 +43,8 @@ func TestRecent(t *testing.T) {
 		recent bool
 		next   time.Duration // from the beginning; 0 for never
 	}{
-		0: {true, 3 * time.Second}, -2999 * time.Millisecond: {true, time.Millisecond}, -3 * time.Second: {false, 0}, -time.Hour: {false, 0}, time.Second: {false, 0},
+		0: {true, 3 * time.Second}, -2999 * time.Millisecond: {true, time.Millisecond}, -3 * time.Second: {false, 0},
+		-time.Hour: {false, 0}, time.Second: {false, 0},
 	} {
 		r := clock{now: watchtest.Epoch}
 		if got := r.recent(watchtest.After(began), policy); got != c.recent {
@@ -78,7 +81,8 @@ func TestStuckSince(t *testing.T) {
 	} {
 		r := clock{now: watchtest.After(c.now)}
 		reported, givenUp := r.stuck(watchtest.After(c.since), c.policy)
-		if reported != c.reported || givenUp != c.givenUp || (c.next == 0) != r.next.IsZero() || c.next > 0 && !r.next.Equal(watchtest.After(c.next)) {
+		if reported != c.reported || givenUp != c.givenUp || (c.next == 0) != r.next.IsZero() || c.next > 0 &&
+			!r.next.Equal(watchtest.After(c.next)) {
 			t.Errorf("since %s, at %s: reported: %t, given up: %t, next %s", c.since, c.now, reported, givenUp, r.next)
 		}
 	}
@@ -96,7 +100,10 @@ func TestNewestTime(t *testing.T) {
 	meta := func(uid types.UID) metav1.ObjectMeta { return metav1.ObjectMeta{UID: uid, CreationTimestamp: at(1)} }
 	written := meta("3")
 	written.ManagedFields = []metav1.ManagedFieldsEntry{{Time: new(at(4))}, {Time: new(at(3))}, {}}
-	conditions := &corev1.Pod{ObjectMeta: meta("6"), Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{LastTransitionTime: at(7)}, {LastTransitionTime: at(6)}}}}
+	conditions := &corev1.Pod{
+		ObjectMeta: meta("6"),
+		Status:     corev1.PodStatus{Conditions: []corev1.PodCondition{{LastTransitionTime: at(7)}, {LastTransitionTime: at(6)}}},
+	}
 	s := NewState(Subject{Kind: KindPod, Namespace: "dev", Name: "web"})
 	if !s.Newest().IsZero() {
 		t.Errorf("of nothing: %s", s.Newest())
@@ -106,7 +113,10 @@ func TestNewestTime(t *testing.T) {
 		1: s,
 		4: s.Apply(apiwatch.Added, &corev1.Pod{ObjectMeta: written}),
 		5: s.Apply(apiwatch.Added, &corev1.Event{ObjectMeta: meta("4"), LastTimestamp: at(5)}),
-		6: s.Apply(apiwatch.Added, &coordinationv1.Lease{ObjectMeta: meta("5"), Spec: coordinationv1.LeaseSpec{RenewTime: new(metav1.NewMicroTime(at(6).Time))}}),
+		6: s.Apply(apiwatch.Added, &coordinationv1.Lease{
+			ObjectMeta: meta("5"),
+			Spec:       coordinationv1.LeaseSpec{RenewTime: new(metav1.NewMicroTime(at(6).Time))},
+		}),
 		7: s.Apply(apiwatch.Added, conditions),
 	} {
 		if got := c.Newest(); !got.Equal(at(second).Time) {

@@ -117,7 +117,8 @@ var quoted = regexp.MustCompile(`"[^"]+"`)
 func replicaSetOf(pod *corev1.Pod, d *appsv1.Deployment) *metav1.OwnerReference {
 	owner := metav1.GetControllerOf(pod)
 	hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
-	if owner == nil || owner.Kind != KindReplicaSet || hash == "" || pod.Namespace != d.Namespace || owner.Name != d.Name+"-"+hash {
+	if owner == nil || owner.Kind != KindReplicaSet || hash == "" || pod.Namespace != d.Namespace ||
+		owner.Name != d.Name+"-"+hash {
 		return nil
 	}
 	return owner

@@ -22,11 +22,17 @@ func TestEnded(t *testing.T) {
 		changes []func(*corev1.Pod)
 		want    bool
 	}{
-		"evicted":                   {[]func(*corev1.Pod){phase(corev1.PodFailed)}, true},
-		"ended well":                {[]func(*corev1.Pod){phase(corev1.PodSucceeded)}, true},
-		"runs":                      {[]func(*corev1.Pod){watchtest.OnNode, watchtest.AppReady}, false},
-		"crashes":                   {[]func(*corev1.Pod){watchtest.OnNode, watchtest.App(watchtest.Exits(1, "Error", time.Second))}, false},
-		"evicted and being deleted": {[]func(*corev1.Pod){phase(corev1.PodFailed), func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: watchtest.Epoch} }}, false},
+		"evicted":    {[]func(*corev1.Pod){phase(corev1.PodFailed)}, true},
+		"ended well": {[]func(*corev1.Pod){phase(corev1.PodSucceeded)}, true},
+		"runs":       {[]func(*corev1.Pod){watchtest.OnNode, watchtest.AppReady}, false},
+		"crashes": {[]func(*corev1.Pod){
+			watchtest.OnNode,
+			watchtest.App(watchtest.Exits(1, "Error", time.Second)),
+		}, false},
+		"evicted and being deleted": {[]func(*corev1.Pod){
+			phase(corev1.PodFailed),
+			func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: watchtest.Epoch} },
+		}, false},
 	} {
 		pod := watchtest.NewPod("web", "1", test.changes...)
 		s := watch.NewState(watch.Subject{Namespace: pod.Namespace, Name: "web"}).Apply("ADDED", pod.Pod)

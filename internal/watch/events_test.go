@@ -17,7 +17,12 @@ func TestOrderOfWarnings(t *testing.T) {
 	for _, e := range []struct {
 		reason string
 		at     time.Duration
-	}{{"FailedMount", 3 * time.Second}, {"BackOff", time.Second}, {"Unhealthy", 2 * time.Second}, {"BackOff", 5 * time.Second}} {
+	}{
+		{"FailedMount", 3 * time.Second},
+		{"BackOff", time.Second},
+		{"Unhealthy", 2 * time.Second},
+		{"BackOff", 5 * time.Second},
+	} {
 		f.add(watchtest.Event("web", "1", "app", e.reason, "said").Warn().At(watchtest.After(e.at)).Event)
 	}
 	var got []string
@@ -42,16 +47,32 @@ func TestRepeatedEventsAreOne(t *testing.T) {
 		events []*corev1.Event
 		want   []string
 	}{
-		"in their order":        {[]*corev1.Event{seen("1", "try 1 failed", 2, 0, time.Minute), seen("2", "try 2 failed", 3, 2*time.Minute, 3*time.Minute)}, []string{"5 try 2 failed 0s 3m0s"}},
-		"the other way around":  {[]*corev1.Event{seen("2", "try 1 failed", 2, 0, time.Minute), seen("1", "try 2 failed", 3, 2*time.Minute, 3*time.Minute)}, []string{"5 try 2 failed 0s 3m0s"}},
-		"one within the other":  {[]*corev1.Event{seen("1", "try 1 failed", 1, time.Minute, time.Minute), seen("2", "try 2 failed", 9, 0, 3*time.Minute)}, []string{"10 try 2 failed 0s 3m0s"}},
-		"combined by the other": {[]*corev1.Event{seen("1", "failed", 1, 0, 0), seen("2", "(combined from similar events): failed", 4, time.Minute, time.Minute)}, []string{"5 failed 0s 1m0s"}},
-		"different words":       {[]*corev1.Event{seen("1", "failed", 1, time.Minute, time.Minute), seen("2", "denied", 1, 0, 0)}, []string{"1 denied 0s 0s", "1 failed 1m0s 1m0s"}},
+		"in their order": {[]*corev1.Event{
+			seen("1", "try 1 failed", 2, 0, time.Minute),
+			seen("2", "try 2 failed", 3, 2*time.Minute, 3*time.Minute),
+		}, []string{"5 try 2 failed 0s 3m0s"}},
+		"the other way around": {[]*corev1.Event{
+			seen("2", "try 1 failed", 2, 0, time.Minute),
+			seen("1", "try 2 failed", 3, 2*time.Minute, 3*time.Minute),
+		}, []string{"5 try 2 failed 0s 3m0s"}},
+		"one within the other": {[]*corev1.Event{
+			seen("1", "try 1 failed", 1, time.Minute, time.Minute),
+			seen("2", "try 2 failed", 9, 0, 3*time.Minute),
+		}, []string{"10 try 2 failed 0s 3m0s"}},
+		"combined by the other": {[]*corev1.Event{
+			seen("1", "failed", 1, 0, 0),
+			seen("2", "(combined from similar events): failed", 4, time.Minute, time.Minute),
+		}, []string{"5 failed 0s 1m0s"}},
+		"different words": {[]*corev1.Event{
+			seen("1", "failed", 1, time.Minute, time.Minute),
+			seen("2", "denied", 1, 0, 0),
+		}, []string{"1 denied 0s 0s", "1 failed 1m0s 1m0s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			for _, e := range ObjectEvents(test.events) {
-				got = append(got, fmt.Sprintf("%d %s %s %s", e.Count, e.Message, e.FirstAt.Sub(watchtest.Epoch), e.At.Sub(watchtest.Epoch)))
+				got = append(got, fmt.Sprintf("%d %s %s %s", e.Count, e.Message, e.FirstAt.Sub(watchtest.Epoch),
+					e.At.Sub(watchtest.Epoch)))
 			}
 			if fmt.Sprint(got) != fmt.Sprint(test.want) {
 				t.Errorf("%q, want %q", got, test.want)

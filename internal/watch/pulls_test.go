@@ -51,18 +51,31 @@ func TestImpliedPull(t *testing.T) {
 		change(&c.Status)
 		return c
 	}
-	waits, done := watchtest.Waits("PodInitializing", ""), func(at time.Duration) func(*corev1.ContainerStatus) { return watchtest.Exits(0, "Completed", at) }
+	waits, done := watchtest.Waits("PodInitializing", ""),
+		func(at time.Duration) func(*corev1.ContainerStatus) { return watchtest.Exits(0, "Completed", at) }
 	told := container(false, waits)
 	told.Events = []*corev1.Event{{}}
 	for name, c := range map[string]struct {
 		containers []evidence.Container
 		want       time.Duration // 0 for none
 	}{
-		"nothing to wait for":     {[]evidence.Container{container(false, waits)}, 0},
-		"all are done":            {[]evidence.Container{container(true, done(3*time.Second)), container(true, done(2*time.Second)), container(false, waits)}, 3 * time.Second},
-		"one is not":              {[]evidence.Container{container(true, done(3*time.Second)), container(true, watchtest.Runs(0)), container(false, waits)}, 0},
-		"one has failed":          {[]evidence.Container{container(true, watchtest.Exits(1, "Error", time.Second)), container(false, waits)}, 0},
-		"one is to be made":       {[]evidence.Container{container(true, done(time.Second)), container(false, watchtest.Waits("ContainerCreating", ""))}, 0},
+		"nothing to wait for": {[]evidence.Container{container(false, waits)}, 0},
+		"all are done": {[]evidence.Container{
+			container(true, done(3*time.Second)),
+			container(true, done(2*time.Second)), container(false, waits),
+		}, 3 * time.Second},
+		"one is not": {[]evidence.Container{
+			container(true, done(3*time.Second)),
+			container(true, watchtest.Runs(0)), container(false, waits),
+		}, 0},
+		"one has failed": {[]evidence.Container{
+			container(true, watchtest.Exits(1, "Error", time.Second)),
+			container(false, waits),
+		}, 0},
+		"one is to be made": {[]evidence.Container{
+			container(true, done(time.Second)),
+			container(false, watchtest.Waits("ContainerCreating", "")),
+		}, 0},
 		"there is an event of it": {[]evidence.Container{container(true, done(time.Second)), told}, 0},
 	} {
 		since, open := impliedPull(c.containers)
@@ -74,7 +87,11 @@ func TestImpliedPull(t *testing.T) {
 
 // The image that is told of is that which has been coming the longest.
 func TestLongestPull(t *testing.T) {
-	r := reading{pulls: []pull{{container: "a", since: watchtest.After(2 * time.Second)}, {container: "b", since: watchtest.After(time.Second)}, {container: "c", since: watchtest.After(time.Second)}}}
+	r := reading{pulls: []pull{
+		{container: "a", since: watchtest.After(2 * time.Second)},
+		{container: "b", since: watchtest.After(time.Second)},
+		{container: "c", since: watchtest.After(time.Second)},
+	}}
 	if got := r.longestPull(); got.container != "b" {
 		t.Errorf("%+v", got)
 	}
@@ -84,7 +101,8 @@ func TestLongestPull(t *testing.T) {
 // messages.
 func TestListedEvents(t *testing.T) {
 	event := func(n int, reason, message string) *corev1.Event {
-		e := watchtest.Event("web", "1", "app", reason, message).Version(n).At(watchtest.After(time.Duration(n) * time.Second)).Event
+		e := watchtest.Event("web", "1", "app", reason, message).Version(n).
+			At(watchtest.After(time.Duration(n) * time.Second)).Event
 		e.Count = 1
 		return e
 	}

@@ -156,20 +156,23 @@ func warning(container, reason, message string) *corev1.Event {
 
 func placeCases() []realCase {
 	noCPU := warning("", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu. preemption: none")
-	unbound := warning("", "FailedScheduling", "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.")
+	unbound := warning("", "FailedScheduling",
+		"0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.")
 	inUse := `Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) old`
 	return []realCase{
 		{
 			name: "case 1 FailedScheduling for seconds, then Scheduled: wait",
 			said: []spoken{
-				at(0, webPod()), at(1, noCPU), quiet(5), at(6, webPod(watchtest.OnNode)), at(9, webPod(watchtest.OnNode, watchtest.AppReady)),
+				at(0, webPod()), at(1, noCPU), quiet(5), at(6, webPod(watchtest.OnNode)),
+				at(9, webPod(watchtest.OnNode, watchtest.AppReady)),
 			},
 			stages: []v1.Stage{scheduling, starting, running}, verdict: v1.VerdictRunning,
 		},
 		{
 			name: "case 2 FailedScheduling, then TriggeredScaleUp / Nominated: wait and say the cluster is growing",
 			said: []spoken{
-				at(0, webPod()), at(1, noCPU), at(11, about("", "TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 9)}]")),
+				at(0, webPod()), at(1, noCPU),
+				at(11, about("", "TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 9)}]")),
 				at(12, about("", "Nominated", "Pod should schedule on: nodeclaim/pool-x")), quiet(3600),
 			},
 			stages: []v1.Stage{scheduling}, message: "a node is being added",
@@ -178,7 +181,8 @@ func placeCases() []realCase {
 		{
 			name: "case 3 NotTriggerScaleUp: warn with its text",
 			said: []spoken{
-				at(0, webPod()), at(1, noCPU), at(11, about("", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 max node group size reached")),
+				at(0, webPod()), at(1, noCPU),
+				at(11, about("", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 max node group size reached")),
 			},
 			stages: []v1.Stage{scheduling}, cause: "Unschedulable: 3 Insufficient cpu",
 			warnings: []string{"NotTriggerScaleUp: pod didn't trigger scale-up: 1 max node group size reached"},
@@ -196,21 +200,26 @@ func placeCases() []realCase {
 			name: "case 5 PVC pending with WaitForFirstConsumer: never block on it",
 			said: []spoken{
 				at(0, pvc("data", corev1.ClaimPending)), at(0, webPod(mounts("data"))),
-				at(1, claimEvent("data", "WaitForFirstConsumer", "waiting for first consumer to be created before binding")), quiet(3600),
+				at(1, claimEvent("data", "WaitForFirstConsumer", "waiting for first consumer to be created before binding")),
+				quiet(3600),
 			},
 			stages: []v1.Stage{v1.StageUnknown, scheduling},
 		},
 		{
 			name: "case 6 FailedMount once or twice: warn",
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode)), at(2, watchtest.Event("web", "1", "", "FailedMount", "MountVolume.SetUp failed: rpc error").Warn().Times(2).Event), quiet(60),
+				at(0, webPod(watchtest.OnNode)),
+				at(2, watchtest.Event("web", "1", "", "FailedMount", "MountVolume.SetUp failed: rpc error").Warn().Times(2).
+					Event), quiet(60),
 			},
 			stages: []v1.Stage{starting}, warnings: []string{"FailedMount: MountVolume.SetUp failed: rpc error"},
 		},
 		{
 			name: "case 7 FailedMount `object … not registered`: wait",
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode)), at(2, watchtest.Event("web", "1", "", "FailedMount", `object "dev"/"cfg" not registered`).Warn().Times(9).Event), quiet(60),
+				at(0, webPod(watchtest.OnNode)),
+				at(2, watchtest.Event("web", "1", "", "FailedMount", `object "dev"/"cfg" not registered`).Warn().Times(9).Event),
+				quiet(60),
 			},
 			stages: []v1.Stage{starting},
 		},
@@ -218,16 +227,20 @@ func placeCases() []realCase {
 			name: "case 8 Multi-Attach: up to 6 minutes, warn",
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode)), at(1, warning("", "FailedAttachVolume", inUse)),
-				at(120, warning("", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[data]: context deadline exceeded")), quiet(360),
+				at(120, warning("", "FailedMount",
+					"Unable to attach or mount volumes: unmounted volumes=[data]: context deadline exceeded")), quiet(360),
 			},
-			stages: []v1.Stage{starting}, cause: "VolumeNotMounted: Multi-Attach error", warnings: []string{"FailedAttachVolume: Multi-Attach"},
+			stages: []v1.Stage{starting}, cause: "VolumeNotMounted: Multi-Attach error",
+			warnings: []string{"FailedAttachVolume: Multi-Attach"},
 		},
 		{
 			name: "case 9 FailedCreatePodSandBox: warn with its text",
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode)), at(2, warning("", "FailedCreatePodSandBox", "plugin type=\"loopback\" failed: no such file")), quiet(60),
+				at(0, webPod(watchtest.OnNode)),
+				at(2, warning("", "FailedCreatePodSandBox", "plugin type=\"loopback\" failed: no such file")), quiet(60),
 			},
-			stages: []v1.Stage{starting}, cause: "SandboxFailed: loopback", warnings: []string{`FailedCreatePodSandBox: plugin type="loopback" failed`},
+			stages: []v1.Stage{starting}, cause: "SandboxFailed: loopback",
+			warnings: []string{`FailedCreatePodSandBox: plugin type="loopback" failed`},
 		},
 	}
 }
@@ -239,15 +252,19 @@ func imageCases() []realCase {
 			name: `case 10 pull "not found": fail with what to check (tag)`,
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode)), at(1, begun),
-				at(2, warning("app", "Failed", `Failed to pull image "x/app:1": rpc error: code = NotFound desc = x/app:1: not found`)),
+				at(2, warning("app", "Failed",
+					`Failed to pull image "x/app:1": rpc error: code = NotFound desc = x/app:1: not found`)),
 			},
-			stages: []v1.Stage{starting, failed}, cause: "ImageNotFound: container app: image x/app:1 not found", verdict: v1.VerdictFailed,
+			stages: []v1.Stage{starting, failed}, cause: "ImageNotFound: container app: image x/app:1 not found",
+			verdict: v1.VerdictFailed,
 		},
 		{
 			name: `case 10 "pull access denied": fail with what to check (pull secret)`,
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode)), at(1, begun),
-				at(2, webPod(watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "pull access denied, repository does not exist or may require authorization")))),
+				at(2, webPod(watchtest.OnNode,
+					watchtest.App(watchtest.Waits("ErrImagePull",
+						"pull access denied, repository does not exist or may require authorization")))),
 			},
 			stages: []v1.Stage{starting, failed}, cause: "ImagePullDenied: pull access denied", verdict: v1.VerdictFailed,
 		},
@@ -255,42 +272,54 @@ func imageCases() []realCase {
 			name: "case 11 A 50 GB image: Pulling is progress, not a hang",
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode)), at(1, begun), quiet(7200),
-				at(7201, about("app", "Pulled", "Successfully pulled image in 2h0m0s. Image size: 50000000000 bytes.")), at(7205, webPod(watchtest.OnNode, watchtest.AppReady)),
+				at(7201, about("app", "Pulled", "Successfully pulled image in 2h0m0s. Image size: 50000000000 bytes.")),
+				at(7205, webPod(watchtest.OnNode, watchtest.AppReady)),
 			},
 			stages: []v1.Stage{starting, pulling, starting, running}, verdict: v1.VerdictRunning,
 		},
 		{
 			name: "case 12 Init container that never ends: Initializing, naming it, never Pulling",
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Waits("PodInitializing", "")), watchtest.App(watchtest.Waits("PodInitializing", "")))),
-				at(1, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Runs(time.Second)), watchtest.App(watchtest.Waits("PodInitializing", "")))), quiet(7200),
+				at(0, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Waits("PodInitializing", "")),
+					watchtest.App(watchtest.Waits("PodInitializing", "")))),
+				at(1, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Runs(time.Second)),
+					watchtest.App(watchtest.Waits("PodInitializing", "")))), quiet(7200),
 			},
-			stages: []v1.Stage{initializing}, message: "setup", cause: "SlowInit: container setup: init container has been running for more than an hour",
+			stages: []v1.Stage{initializing}, message: "setup",
+			cause: "SlowInit: container setup: init container has been running for more than an hour",
 		},
 	}
 }
 
 func containerCases() []realCase {
 	crashed := func(seconds int, restarts int32) *corev1.Pod {
-		return webPod(watchtest.OnNode, watchtest.App(watchtest.Exits(1, "Error", time.Duration(seconds)*time.Second), watchtest.ExitedBefore(1, "Error", restarts)))
+		return webPod(watchtest.OnNode,
+			watchtest.App(watchtest.Exits(1, "Error", time.Duration(seconds)*time.Second),
+				watchtest.ExitedBefore(1, "Error", restarts)))
 	}
 	limited := func(pod *corev1.Pod) { pod.Spec.Containers[0].Resources.Limits = memory("64Mi") }
 	return []realCase{
 		{
 			name: "case 13 A main container's exit 1 once or twice, then up: no failure at or below the threshold",
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode)), at(2, crashed(2, 0)), at(3, crashed(3, 1)), at(4, warning("app", "BackOff", "Back-off restarting failed container app")),
-				at(9, webPod(watchtest.OnNode, watchtest.App(watchtest.Runs(9*time.Second), watchtest.ExitedBefore(1, "Error", 2)))),
-				at(12, webPod(watchtest.OnNode, watchtest.AppReady, watchtest.App(watchtest.Ready(9*time.Second), watchtest.ExitedBefore(1, "Error", 2)))),
+				at(0, webPod(watchtest.OnNode)), at(2, crashed(2, 0)), at(3, crashed(3, 1)),
+				at(4, warning("app", "BackOff", "Back-off restarting failed container app")),
+				at(9, webPod(watchtest.OnNode,
+					watchtest.App(watchtest.Runs(9*time.Second), watchtest.ExitedBefore(1, "Error", 2)))),
+				at(12, webPod(watchtest.OnNode, watchtest.AppReady,
+					watchtest.App(watchtest.Ready(9*time.Second), watchtest.ExitedBefore(1, "Error", 2)))),
 			},
-			stages: []v1.Stage{starting, running}, verdict: v1.VerdictRunning, warnings: []string{"BackOff: Back-off restarting"},
+			stages: []v1.Stage{starting, running}, verdict: v1.VerdictRunning,
+			warnings: []string{"BackOff: Back-off restarting"},
 		},
 		{
 			name: "case 14 Readiness failures on a terminating pod: not ours",
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode, watchtest.AppReady)), at(20, webPod(watchtest.OnNode, watchtest.AppReady, watchtest.Deleting)),
+				at(0, webPod(watchtest.OnNode, watchtest.AppReady)),
+				at(20, webPod(watchtest.OnNode, watchtest.AppReady, watchtest.Deleting)),
 				at(21, warning("app", "Unhealthy", "Readiness probe failed: connection refused")),
-				at(22, webPod(watchtest.OnNode, watchtest.Deleting, watchtest.App(watchtest.Exits(137, "Error", 22*time.Second), watchtest.ExitedBefore(1, "Error", 5)))),
+				at(22, webPod(watchtest.OnNode, watchtest.Deleting,
+					watchtest.App(watchtest.Exits(137, "Error", 22*time.Second), watchtest.ExitedBefore(1, "Error", 5)))),
 			},
 			stages: []v1.Stage{running, terminating}, verdict: v1.VerdictTerminating,
 		},
@@ -298,7 +327,8 @@ func containerCases() []realCase {
 			name: "case 15 OOM in lastState with CrashLoopBackOff: say out of memory and the limit",
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode, limited)),
-				at(5, webPod(watchtest.OnNode, limited, watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off 10s"), watchtest.ExitedBefore(137, "OOMKilled", 1)))),
+				at(5, webPod(watchtest.OnNode, limited,
+					watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off 10s"), watchtest.ExitedBefore(137, "OOMKilled", 1)))),
 			},
 			stages: []v1.Stage{starting, failed}, verdict: v1.VerdictFailed,
 			cause: "OOMKilled: ran out of memory (OOMKilled), its limit is 64Mi",
@@ -306,7 +336,9 @@ func containerCases() []realCase {
 		{
 			name: "case 16 Exit 137 with reason Error: do not say OOM",
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode, limited)), at(5, webPod(watchtest.OnNode, limited, watchtest.App(watchtest.Runs(5*time.Second), watchtest.ExitedBefore(137, "Error", 3)))),
+				at(0, webPod(watchtest.OnNode, limited)),
+				at(5, webPod(watchtest.OnNode, limited,
+					watchtest.App(watchtest.Runs(5*time.Second), watchtest.ExitedBefore(137, "Error", 3)))),
 			},
 			stages: []v1.Stage{starting, failed}, verdict: v1.VerdictFailed, cause: "CrashLoop: 3 restarts, last exit code 137",
 		},
@@ -322,7 +354,8 @@ func containerCases() []realCase {
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode)), removed(5, webPod(watchtest.OnNode)),
 			},
-			stages: []v1.Stage{starting, v1.StageUnknown}, verdict: v1.VerdictGone, message: "deleted", cause: "PodDeleted: pod/web was deleted",
+			stages: []v1.Stage{starting, v1.StageUnknown}, verdict: v1.VerdictGone, message: "deleted",
+			cause: "PodDeleted: pod/web was deleted",
 		},
 	}
 }
@@ -343,7 +376,8 @@ func workloadCases() []realCase {
 		{
 			name: "case 14 Crash of an old revision's pod: not ours", subject: deploy,
 			said: []spoken{
-				at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("a", "1")), at(0, replicaSet("b", "2")), at(0, newPod), at(1, oldPod),
+				at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("a", "1")), at(0, replicaSet("b", "2")), at(0, newPod),
+				at(1, oldPod),
 			},
 			stages: []v1.Stage{scheduling, starting},
 		},
@@ -358,7 +392,8 @@ func workloadCases() []realCase {
 		{
 			name: "case 18 Quota FailedCreate: explain with its numbers while the old pods keep serving", subject: deploy,
 			said: []spoken{
-				at(0, watchtest.Deployment(2, 2, func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 1 })), at(0, replicaSet("a", "1")), at(0, refused), at(0, serving),
+				at(0, watchtest.Deployment(2, 2, func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 1 })),
+				at(0, replicaSet("a", "1")), at(0, refused), at(0, serving),
 			},
 			stages: []v1.Stage{scheduling}, message: "1 pod of the revision before still ready",
 			cause: "QuotaExceeded: requested: requests.cpu=2, used: requests.cpu=3, limited: requests.cpu=4",
@@ -366,7 +401,8 @@ func workloadCases() []realCase {
 		{
 			name: "case 19 Evicted pod of a controller: follow its successor", subject: deploy,
 			said: []spoken{
-				at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("b", "2")), at(0, newPod), at(9, watchtest.Owned("b", watchtest.OnNode, evicted).Pod),
+				at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("b", "2")), at(0, newPod),
+				at(9, watchtest.Owned("b", watchtest.OnNode, evicted).Pod),
 				at(10, successor), at(11, watchtest.Deployment(2, 2, watchtest.Available)),
 			},
 			stages: []v1.Stage{scheduling, starting, scheduling, starting, running}, verdict: v1.VerdictRunning,
@@ -375,7 +411,10 @@ func workloadCases() []realCase {
 }
 
 func evicted(pod *corev1.Pod) {
-	pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory."}
+	pod.Status = corev1.PodStatus{
+		Phase: corev1.PodFailed, Reason: "Evicted",
+		Message: "The node was low on resource: memory.",
+	}
 }
 
 func memory(limit string) corev1.ResourceList {

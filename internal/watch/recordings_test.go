@@ -169,20 +169,22 @@ func contains(got, want []v1.Stage) bool {
 func TestTentativeInRecordings(t *testing.T) {
 	for name, lasts := range map[string]bool{
 		"ok-init-ready": false, "ok-slow-pull": false, "job-ok": false,
-		"pvc-missing-class": true, "unsched-cpu": true, "readiness-fail": true, "volume-missing-configmap": true, "quota-exceeded": true,
+		"pvc-missing-class": true, "unsched-cpu": true, "readiness-fail": true, "volume-missing-configmap": true,
+		"quota-exceeded": true,
 	} {
 		t.Run(name, func(t *testing.T) {
 			history := history(t, name)
 			var tentative, lasting int
-			Replay(subjectOf(recorded(t)[name].Subject, history), history, cause.DefaultPolicy(), func(_ time.Time, s v1.Snapshot) {
-				switch {
-				case s.Cause == nil:
-				case s.Cause.Tentative:
-					tentative++
-				default:
-					lasting++
-				}
-			})
+			Replay(subjectOf(recorded(t)[name].Subject, history), history, cause.DefaultPolicy(),
+				func(_ time.Time, s v1.Snapshot) {
+					switch {
+					case s.Cause == nil:
+					case s.Cause.Tentative:
+						tentative++
+					default:
+						lasting++
+					}
+				})
 			if lasts != (lasting > 0) || lasts && tentative == 0 {
 				t.Errorf("%d tentative, %d lasting readings", tentative, lasting)
 			}

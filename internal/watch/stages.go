@@ -43,7 +43,8 @@ func (r *reading) scheduling() stageResult {
 	if why != nil && !r.tentative(*why) {
 		message = cause.SchedulerSays(r.Pod)
 	}
-	if silent := cause.OfSilentScheduler(r.Pod); why == nil && silent != nil && !r.waits(silent.Begun.Add(cause.SilentAfter)) {
+	if silent := cause.OfSilentScheduler(r.Pod); why == nil && silent != nil &&
+		!r.waits(silent.Begun.Add(cause.SilentAfter)) {
 		why = silent
 	}
 	if claim := cause.OfPendingClaim(r.Pod); claim != nil {

@@ -41,12 +41,13 @@ func TestStateOfObjects(t *testing.T) {
 		state State
 		want  string
 	}{
-		"at first":                   {begin, "[1@5 2@7] []"},
-		"newer":                      {begin.Apply(apiwatch.Modified, podAt("1", "9")), "[2@7 1@9] []"},
-		"older":                      {begin.Apply(apiwatch.Modified, podAt("1", "4")), "[1@5 2@7] []"},
-		"again":                      {begin.Apply(apiwatch.Added, podAt("1", "5")), "[1@5 2@7] []"},
-		"removed":                    {begin.Apply(apiwatch.Deleted, podAt("1", "8")), "[2@7] [1]"},
-		"removed, and told of after": {begin.Apply(apiwatch.Deleted, podAt("1", "8")).Apply(apiwatch.Modified, podAt("1", "9")), "[2@7] [1]"},
+		"at first": {begin, "[1@5 2@7] []"},
+		"newer":    {begin.Apply(apiwatch.Modified, podAt("1", "9")), "[2@7 1@9] []"},
+		"older":    {begin.Apply(apiwatch.Modified, podAt("1", "4")), "[1@5 2@7] []"},
+		"again":    {begin.Apply(apiwatch.Added, podAt("1", "5")), "[1@5 2@7] []"},
+		"removed":  {begin.Apply(apiwatch.Deleted, podAt("1", "8")), "[2@7] [1]"},
+		"removed, and told of after": {begin.Apply(apiwatch.Deleted, podAt("1", "8")).
+			Apply(apiwatch.Modified, podAt("1", "9")), "[2@7] [1]"},
 		"a bookmark":                 {begin.Apply(apiwatch.Bookmark, podAt("3", "9")), "[1@5 2@7] []"},
 		"a Status":                   {begin.Apply(apiwatch.Error, &metav1.Status{}), "[1@5 2@7] []"},
 		"listed":                     {list("9", podAt("1", "5"), podAt("3", "9")), "[1@5 3@9] [2]"},
@@ -54,9 +55,12 @@ func TestStateOfObjects(t *testing.T) {
 		"listed as it was written":   {list("7", podAt("1", "5")), "[1@5] [2]"},
 		"listed, older":              {list("9", podAt("1", "4"), podAt("2", "7")), "[1@5 2@7] []"},
 		"none is listed":             {list("9"), "[] [1 2]"},
-		"of others":                  {begin.Replace(nil, "9", func(o metav1.Object) bool { return o.GetUID() == "1" }), "[2@7] [1]"},
-		"looked for":                 {begin.Absent("3"), "[1@5 2@7] [3]"},
-		"looked for, and there":      {begin.Absent("1"), "[1@5 2@7] []"},
+		"of others": {
+			begin.Replace(nil, "9", func(o metav1.Object) bool { return o.GetUID() == "1" }),
+			"[2@7] [1]",
+		},
+		"looked for":            {begin.Absent("3"), "[1@5 2@7] [3]"},
+		"looked for, and there": {begin.Absent("1"), "[1@5 2@7] []"},
 	} {
 		if got := known(c.state); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
@@ -78,11 +82,14 @@ func TestPodOfAState(t *testing.T) {
 		uid   types.UID
 		gone  bool
 	}{
-		"none":                     {begin, "", false},
-		"the newest":               {both, "2", false},
-		"not another one":          {both.Apply(apiwatch.Added, other), "2", false},
-		"the one that is left":     {both.Apply(apiwatch.Deleted, podAt("2", "8")), "1", false},
-		"the last that was there":  {both.Apply(apiwatch.Deleted, podAt("1", "8")).Apply(apiwatch.Deleted, podAt("2", "9")), "2", true},
+		"none":                 {begin, "", false},
+		"the newest":           {both, "2", false},
+		"not another one":      {both.Apply(apiwatch.Added, other), "2", false},
+		"the one that is left": {both.Apply(apiwatch.Deleted, podAt("2", "8")), "1", false},
+		"the last that was there": {
+			both.Apply(apiwatch.Deleted, podAt("1", "8")).Apply(apiwatch.Deleted, podAt("2", "9")),
+			"2", true,
+		},
 		"the one that is expected": {both.Expect("1"), "1", false},
 		"it is not there yet":      {both.Expect("3"), "", false},
 		"it is gone":               {both.Expect("1").Apply(apiwatch.Deleted, podAt("1", "8")), "1", true},
@@ -101,7 +108,8 @@ func TestPodOfAState(t *testing.T) {
 func TestEventsAreFolded(t *testing.T) {
 	event := func(n int, reason string) *corev1.Event {
 		return &corev1.Event{
-			ObjectMeta: metav1.ObjectMeta{UID: types.UID(fmt.Sprint(reason, n)), ResourceVersion: fmt.Sprint(n)}, Reason: reason, Count: 1,
+			ObjectMeta: metav1.ObjectMeta{UID: types.UID(fmt.Sprint(reason, n)), ResourceVersion: fmt.Sprint(n)},
+			Reason:     reason, Count: 1,
 			InvolvedObject: corev1.ObjectReference{UID: "1"}, LastTimestamp: metav1.Unix(1795218600+int64(n), 0),
 		}
 	}
@@ -115,7 +123,8 @@ func TestEventsAreFolded(t *testing.T) {
 	for n := range 11 {
 		s = s.Apply(apiwatch.Added, event(n+1, "a"))
 	}
-	if got := versions(s); len(got) != 11 || slices.ContainsFunc(got, func(v string) bool { return v[len(v)-2:] != "*1" }) {
+	if got := versions(s); len(got) != 11 ||
+		slices.ContainsFunc(got, func(v string) bool { return v[len(v)-2:] != "*1" }) {
 		t.Errorf("eleven: %q", got)
 	}
 	for n := 11; n < 14; n++ {

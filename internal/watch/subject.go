@@ -50,7 +50,10 @@ func (s Subject) isKind(o metav1.Object) bool {
 // the events about all of them. What a whole namespace or cluster says may be a thousand times
 // more.
 func Related(subject Subject, history []Record) []Record {
-	known := related{subject: subject, uids: map[types.UID]bool{}, claims: map[types.NamespacedName]bool{}, nodes: map[string]bool{}}
+	known := related{
+		subject: subject, uids: map[types.UID]bool{}, claims: map[types.NamespacedName]bool{},
+		nodes: map[string]bool{},
+	}
 	// A Deployment owns ReplicaSets, which own pods, which mount claims; in a
 	// history, any of them can come first.
 	for before := -1; len(known.uids) > before; {

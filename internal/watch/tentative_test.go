@@ -119,22 +119,33 @@ func TestLateClock(t *testing.T) {
 			}
 		}
 	}
-	for name, state := range map[string]State{"the last write": stateOf(written), "the latest event": stateOf(pod, again)} {
+	for name, state := range map[string]State{
+		"the last write":   stateOf(written),
+		"the latest event": stateOf(pod, again),
+	} {
 		// The cause begins before what the clock says, and has lasted longer than it knows.
-		if got, next := Analyze(state, cause.DefaultPolicy(), watchtest.After(time.Second)); got.Cause == nil || got.Cause.Tentative || !next.IsZero() {
+		if got, next := Analyze(state, cause.DefaultPolicy(), watchtest.After(time.Second)); got.Cause == nil ||
+			got.Cause.Tentative || !next.IsZero() {
 			t.Errorf("%s, after the beginning: %+v, asks again at %s", name, got.Cause, next)
 		}
 	}
-	if got, _ := AnalyzePods(stateOf(pod), cause.DefaultPolicy(), watchtest.After(-time.Minute)); got.Cause == nil || got.Cause.Tentative {
+	if got, _ := AnalyzePods(stateOf(pod), cause.DefaultPolicy(), watchtest.After(-time.Minute)); got.Cause == nil ||
+		got.Cause.Tentative {
 		t.Errorf("pods alone: %+v", got.Cause)
 	}
 }
 
 // The newest time of a state is that of whatever object has it.
 func TestNewest(t *testing.T) {
-	made := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data", UID: "c", CreationTimestamp: metav1.NewTime(watchtest.After(time.Hour))}}
+	made := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name: "data", UID: "c",
+		CreationTimestamp: metav1.NewTime(watchtest.After(time.Hour)),
+	}}
 	renewed := metav1.NewMicroTime(watchtest.After(2 * time.Hour))
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "node1", UID: "l"}, Spec: coordinationv1.LeaseSpec{RenewTime: &renewed}}
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: "node1", UID: "l"},
+		Spec:       coordinationv1.LeaseSpec{RenewTime: &renewed},
+	}
 	pod := watchtest.NewPod("web", "1", unscheduled("no", 3*time.Minute)).Pod
 	for _, test := range []struct {
 		s    State
@@ -154,14 +165,16 @@ func TestNewest(t *testing.T) {
 func TestTentativeWarning(t *testing.T) {
 	unbound := "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims."
 	failed := warning("", "FailedScheduling", unbound)
-	failed.FirstTimestamp, failed.LastTimestamp = metav1.NewTime(watchtest.After(5*time.Second)), metav1.NewTime(watchtest.After(5*time.Second))
+	failed.FirstTimestamp, failed.LastTimestamp = metav1.NewTime(watchtest.After(5*time.Second)),
+		metav1.NewTime(watchtest.After(5*time.Second))
 	pod := watchtest.NewPod("web", "1", unscheduled(unbound, 5*time.Second)).Pod
 	ofReplica := failed.DeepCopy()
 	ofReplica.InvolvedObject.UID = "pod"
 	for name, state := range map[string]State{
-		"the event":        stateOf(watchtest.NewPod("web", "1").Pod, failed),
-		"the condition":    stateOf(pod, failed),
-		"a workload's pod": deploymentState(replicaSet("b", "2"), watchtest.Owned("b", unscheduled(unbound, 5*time.Second)).Pod, ofReplica),
+		"the event":     stateOf(watchtest.NewPod("web", "1").Pod, failed),
+		"the condition": stateOf(pod, failed),
+		"a workload's pod": deploymentState(replicaSet("b", "2"),
+			watchtest.Owned("b", unscheduled(unbound, 5*time.Second)).Pod, ofReplica),
 	} {
 		for now, want := range map[time.Duration]bool{5 * time.Second: true, 7 * time.Second: true, 8 * time.Second: false} {
 			got, _ := Analyze(state, cause.DefaultPolicy(), watchtest.After(now))
@@ -174,11 +187,15 @@ func TestTentativeWarning(t *testing.T) {
 
 // The scheduler's reason is the stage's message, too, but not while it is tentative.
 func TestTentativeMessage(t *testing.T) {
-	if got, _ := Analyze(stateOf(watchtest.NewPod("web", "1", unscheduled("", 0)).Pod), cause.DefaultPolicy(), watchtest.Epoch); got.Message != "" || got.Cause != nil {
+	if got, _ := Analyze(stateOf(watchtest.NewPod("web", "1", unscheduled("", 0)).Pod), cause.DefaultPolicy(),
+		watchtest.Epoch); got.Message != "" || got.Cause != nil {
 		t.Errorf("without a reason: %q, %+v", got.Message, got.Cause)
 	}
 	state := stateOf(watchtest.NewPod("web", "1", unscheduled("0/1 nodes are available: 1 Insufficient cpu.", 0)).Pod)
-	for now, want := range map[time.Duration]string{2 * time.Second: "", 3 * time.Second: "0/1 nodes: 1 Insufficient cpu"} {
+	for now, want := range map[time.Duration]string{
+		2 * time.Second: "",
+		3 * time.Second: "0/1 nodes: 1 Insufficient cpu",
+	} {
 		if got, _ := Analyze(state, cause.DefaultPolicy(), watchtest.After(now)); got.Message != want {
 			t.Errorf("after %s: %q, want %q", now, got.Message, want)
 		}
@@ -187,7 +204,8 @@ func TestTentativeMessage(t *testing.T) {
 
 // What is final is not tentative.
 func TestFinalCauses(t *testing.T) {
-	state := stateOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))).Pod)
+	state := stateOf(watchtest.NewPod("web", "1", watchtest.OnNode,
+		watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))).Pod)
 	got, next := Analyze(state, cause.DefaultPolicy(), watchtest.Epoch)
 	if got.Stage != v1.StageFailed || got.Cause.Tentative || !next.IsZero() {
 		t.Errorf("%s, %+v, asks again at %s", got.Stage, got.Cause, next)
@@ -210,7 +228,8 @@ func refusing(rs *appsv1.ReplicaSet, message string, at time.Duration) *appsv1.R
 }
 
 func deploymentState(objects ...runtime.Object) State {
-	s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}).Apply(watch.Added, watchtest.Deployment(2, 2))
+	s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}).
+		Apply(watch.Added, watchtest.Deployment(2, 2))
 	for _, o := range objects {
 		s = s.Apply(watch.Added, o)
 	}

@@ -26,12 +26,23 @@ func TestTerminatingNamesFinalizers(t *testing.T) {
 	}{
 		{"nothing holds it", nil, time.Minute, "grace period 30 s", 0},
 		{"just asked", []string{"foo.example.com/bar"}, time.Second, "grace period 30 s", 3 * time.Second},
-		{"a few seconds later", []string{"foo.example.com/bar"}, 3 * time.Second, "grace period 30 s; held by finalizer foo.example.com/bar", 0},
-		{"two of them", []string{"a.example.com/x", "b.example.com/y"}, time.Hour, "grace period 30 s; held by finalizers a.example.com/x, b.example.com/y", 0},
+		{
+			"a few seconds later",
+			[]string{"foo.example.com/bar"},
+			3 * time.Second,
+			"grace period 30 s; held by finalizer foo.example.com/bar", 0,
+		},
+		{
+			"two of them",
+			[]string{"a.example.com/x", "b.example.com/y"},
+			time.Hour,
+			"grace period 30 s; held by finalizers a.example.com/x, b.example.com/y", 0,
+		},
 	} {
 		grace, end := int64(30), metav1.NewTime(asked.Add(30*time.Second))
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Name: "p", Namespace: "n", UID: "u", DeletionTimestamp: &end, DeletionGracePeriodSeconds: &grace, Finalizers: test.finalizers,
+			Name: "p", Namespace: "n", UID: "u", DeletionTimestamp: &end, DeletionGracePeriodSeconds: &grace,
+			Finalizers: test.finalizers,
 		}}
 		state := NewState(Subject{Namespace: "n", Name: "p"}).Apply(apiwatch.Added, pod)
 		got, next := Analyze(state, cause.DefaultPolicy(), asked.Add(test.after))
@@ -54,15 +65,25 @@ func TestStopIsRequested(t *testing.T) {
 		changes []func(*corev1.Pod)
 		want    v1.Status
 	}{
-		"nobody asked":   {[]func(*corev1.Pod){watchtest.AppReady}, v1.StatusRunning},
-		"an annotation":  {[]func(*corev1.Pod){watchtest.AppReady, annotated}, v1.StatusStopping},
-		"a label":        {[]func(*corev1.Pod){watchtest.AppReady, func(pod *corev1.Pod) { pod.Labels = request("true") }}, v1.StatusStopping},
-		"another value":  {[]func(*corev1.Pod){watchtest.AppReady, func(pod *corev1.Pod) { pod.Annotations = request("false") }}, v1.StatusRunning},
-		"while it ends":  {[]func(*corev1.Pod){watchtest.AppReady, watchtest.Deleting, annotated}, v1.StatusStopping},
-		"it has stopped": {[]func(*corev1.Pod){watchtest.App(watchtest.Exits(0, "Completed", time.Second)), func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodSucceeded }, annotated}, v1.StageStopped.Status()},
+		"nobody asked":  {[]func(*corev1.Pod){watchtest.AppReady}, v1.StatusRunning},
+		"an annotation": {[]func(*corev1.Pod){watchtest.AppReady, annotated}, v1.StatusStopping},
+		"a label": {
+			[]func(*corev1.Pod){watchtest.AppReady, func(pod *corev1.Pod) { pod.Labels = request("true") }},
+			v1.StatusStopping,
+		},
+		"another value": {[]func(*corev1.Pod){
+			watchtest.AppReady,
+			func(pod *corev1.Pod) { pod.Annotations = request("false") },
+		}, v1.StatusRunning},
+		"while it ends": {[]func(*corev1.Pod){watchtest.AppReady, watchtest.Deleting, annotated}, v1.StatusStopping},
+		"it has stopped": {[]func(*corev1.Pod){
+			watchtest.App(watchtest.Exits(0, "Completed", time.Second)),
+			func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodSucceeded }, annotated,
+		}, v1.StageStopped.Status()},
 	} {
 		pod := watchtest.NewPod("p", "u", append([]func(*corev1.Pod){watchtest.OnNode}, c.changes...)...).Pod
-		got, _ := Analyze(NewState(Subject{Namespace: pod.Namespace, Name: "p"}).Apply(apiwatch.Added, pod), cause.DefaultPolicy(), watchtest.After(time.Minute))
+		got, _ := Analyze(NewState(Subject{Namespace: pod.Namespace, Name: "p"}).Apply(apiwatch.Added, pod),
+			cause.DefaultPolicy(), watchtest.After(time.Minute))
 		if got.Status != c.want {
 			t.Errorf("%s: %s, want %s", name, got.Status, c.want)
 		}

@@ -68,11 +68,17 @@ func TestPullIsSaidAtOnce(t *testing.T) {
 		stage   v1.Stage
 		message string
 	}{
-		"at once":           {stateOf(webPod(watchtest.OnNode), pulls), time.Second, v1.StageStarting, "app: pulling app:1"},
-		"after 8 seconds":   {stateOf(webPod(watchtest.OnNode), pulls), 9 * time.Second, v1.StagePulling, "app:1"},
-		"before the pull":   {stateOf(webPod(watchtest.OnNode)), time.Second, v1.StageStarting, "app is being created"},
-		"it is there":       {stateOf(webPod(watchtest.OnNode), pulls, about("app", "Pulled", "Successfully pulled image")), time.Second, v1.StageStarting, "app is being created"},
-		"an init container": {stateOf(webPod(watchtest.OnNode, first), initPulls), time.Second, v1.StageInitializing, "first: pulling first:1"},
+		"at once":         {stateOf(webPod(watchtest.OnNode), pulls), time.Second, v1.StageStarting, "app: pulling app:1"},
+		"after 8 seconds": {stateOf(webPod(watchtest.OnNode), pulls), 9 * time.Second, v1.StagePulling, "app:1"},
+		"before the pull": {stateOf(webPod(watchtest.OnNode)), time.Second, v1.StageStarting, "app is being created"},
+		"it is there": {
+			stateOf(webPod(watchtest.OnNode), pulls, about("app", "Pulled", "Successfully pulled image")),
+			time.Second, v1.StageStarting, "app is being created",
+		},
+		"an init container": {
+			stateOf(webPod(watchtest.OnNode, first), initPulls), time.Second, v1.StageInitializing,
+			"first: pulling first:1",
+		},
 	} {
 		reading, _ := Analyze(test.state, cause.DefaultPolicy(), watchtest.After(test.after))
 		if reading.Stage != test.stage || !strings.HasSuffix(reading.Message, test.message) {

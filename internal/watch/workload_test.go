@@ -30,45 +30,57 @@ func TestAnalyzeDeployment(t *testing.T) {
 		cause      string
 	}{
 		"up": {
-			deployment: watchtest.Deployment(2, 2, watchtest.Available), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady)},
-			stage: v1.StageRunning,
+			deployment: watchtest.Deployment(2, 2, watchtest.Available),
+			pods:       []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady)},
+			stage:      v1.StageRunning,
 		},
 		"a pod of an older revision crashes": {
-			deployment: watchtest.Deployment(2, 2), pods: []watchtest.MadePod{watchtest.Owned("a", watchtest.OnNode, crashing), watchtest.Owned("b", watchtest.OnNode)},
+			deployment: watchtest.Deployment(2, 2),
+			pods: []watchtest.MadePod{
+				watchtest.Owned("a", watchtest.OnNode, crashing),
+				watchtest.Owned("b", watchtest.OnNode),
+			},
 			stage: v1.StageStarting,
 		},
 		"a terminating pod crashes": {
-			deployment: watchtest.Deployment(2, 2), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, crashing, watchtest.Deleting)},
-			stage: v1.StageScheduling,
+			deployment: watchtest.Deployment(2, 2),
+			pods:       []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, crashing, watchtest.Deleting)},
+			stage:      v1.StageScheduling,
 		},
 		"an evicted pod has a successor": {
 			deployment: watchtest.Deployment(2, 2), stage: v1.StageStarting,
-			pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), watchtest.Owned("b", watchtest.OnNode)},
+			pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode,
+				func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), watchtest.Owned("b",
+				watchtest.OnNode)},
 		},
 		"the newest revision crashes": {
 			deployment: watchtest.Deployment(2, 2), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, crashing)},
 			stage: v1.StageFailed, cause: "CrashLoop",
 		},
 		"the status is of an older generation": {
-			deployment: watchtest.Deployment(3, 2, watchtest.Available, late), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady)},
-			stage: v1.StageScheduling,
+			deployment: watchtest.Deployment(3, 2, watchtest.Available, late),
+			pods:       []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady)},
+			stage:      v1.StageScheduling,
 		},
 		"it is late": {
 			deployment: watchtest.Deployment(2, 2, late), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
 			stage: v1.StageStarting, cause: "ProgressDeadlineExceeded",
 		},
 		"it names the newest revision as late": {
-			deployment: watchtest.Deployment(2, 2, late, names("web-b")), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
-			stage: v1.StageStarting, cause: "ProgressDeadlineExceeded",
+			deployment: watchtest.Deployment(2, 2, late, names("web-b")),
+			pods:       []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
+			stage:      v1.StageStarting, cause: "ProgressDeadlineExceeded",
 		},
 		"the revision before was late": {
-			deployment: watchtest.Deployment(2, 2, late, names("web-a")), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
-			stage: v1.StageStarting, cause: none,
+			deployment: watchtest.Deployment(2, 2, late, names("web-a")),
+			pods:       []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
+			stage:      v1.StageStarting, cause: none,
 		},
 		"the newest revision is not known yet": {
-			deployment: watchtest.Deployment(3, 3, late, names("web-b"), func(d *appsv1.Deployment) { d.Annotations = map[string]string{revisionAnnotation: "3"} }),
-			pods:       []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, crashing)},
-			stage:      v1.StageScheduling, cause: none,
+			deployment: watchtest.Deployment(3, 3, late, names("web-b"),
+				func(d *appsv1.Deployment) { d.Annotations = map[string]string{revisionAnnotation: "3"} }),
+			pods:  []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, crashing)},
+			stage: v1.StageScheduling, cause: none,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +161,8 @@ func TestReplicas(t *testing.T) {
 	if !slices.Equal(got.Replicas, want) {
 		t.Errorf("%+v, want %+v", got.Replicas, want)
 	}
-	if pod, _ := Analyze(stateOf(watchtest.NewPod("web", "1").Pod), cause.DefaultPolicy(), watchtest.Epoch); pod.Replicas != nil {
+	if pod, _ := Analyze(stateOf(watchtest.NewPod("web", "1").Pod), cause.DefaultPolicy(),
+		watchtest.Epoch); pod.Replicas != nil {
 		t.Errorf("a pod alone has replicas: %+v", pod.Replicas)
 	}
 }
@@ -168,7 +181,8 @@ func TestAWorkloadsIgnored(t *testing.T) {
 	}
 	p := cause.DefaultPolicy()
 	p.IgnoreReasons = []string{cause.ImageNotFound}
-	if got, _ := Analyze(s, p, watchtest.Epoch); !slices.Equal(got.Ignored, p.IgnoreReasons) || got.Stage != v1.StageStarting {
+	if got, _ := Analyze(s, p, watchtest.Epoch); !slices.Equal(got.Ignored, p.IgnoreReasons) ||
+		got.Stage != v1.StageStarting {
 		t.Errorf("%s, ignored %q", got.Stage, got.Ignored)
 	}
 }
@@ -189,7 +203,8 @@ func TestAnalyzeSets(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "set", ResourceVersion: "1", Generation: 2},
 			Spec:       appsv1.StatefulSetSpec{Replicas: &two},
 			Status: appsv1.StatefulSetStatus{
-				ObservedGeneration: observed, UpdateRevision: "new", UpdatedReplicas: updated, ReadyReplicas: available, AvailableReplicas: available,
+				ObservedGeneration: observed, UpdateRevision: "new", UpdatedReplicas: updated, ReadyReplicas: available,
+				AvailableReplicas: available,
 			},
 		}
 	}
@@ -198,7 +213,10 @@ func TestAnalyzeSets(t *testing.T) {
 			Name: "web", Namespace: "dev", UID: "set", ResourceVersion: "1", Generation: 2,
 			Annotations: map[string]string{appsv1.DeprecatedTemplateGeneration: "2"},
 		},
-		Status: appsv1.DaemonSetStatus{ObservedGeneration: 2, DesiredNumberScheduled: 2, NumberReady: 1, UpdatedNumberScheduled: 1},
+		Status: appsv1.DaemonSetStatus{
+			ObservedGeneration: 2, DesiredNumberScheduled: 2, NumberReady: 1,
+			UpdatedNumberScheduled: 1,
+		},
 	}
 	const hash, template = appsv1.ControllerRevisionHashLabelKey, "pod-template-generation"
 	for name, test := range map[string]struct {
@@ -209,12 +227,18 @@ func TestAnalyzeSets(t *testing.T) {
 	}{
 		"a pod of the revision before crashes": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 1, 1), member("0", hash, "old", crashing), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
+			[]runtime.Object{
+				stateful(2, 1, 1), member("0", hash, "old", crashing),
+				member("1", hash, "new", watchtest.OnNode, watchtest.AppReady),
+			},
 			v1.StageStarting, "1 of 2 ready",
 		},
 		"a pod of the newest revision crashes": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 1, 1), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode, crashing)},
+			[]runtime.Object{
+				stateful(2, 1, 1), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady),
+				member("1", hash, "new", watchtest.OnNode, crashing),
+			},
 			v1.StageFailed, "crash loop",
 		},
 		"the newest revision is not known yet": {
@@ -224,32 +248,50 @@ func TestAnalyzeSets(t *testing.T) {
 		},
 		"the ready one is of the revision before": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 1, 1), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode)},
+			[]runtime.Object{
+				stateful(2, 1, 1), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady),
+				member("1", hash, "new", watchtest.OnNode),
+			},
 			v1.StageStarting, "0 of 2 ready; app is being created",
 		},
 		"all are ready, one of the revision before": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 1, 2), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
+			[]runtime.Object{
+				stateful(2, 1, 2), member("0", hash, "old", watchtest.OnNode, watchtest.AppReady),
+				member("1", hash, "new", watchtest.OnNode, watchtest.AppReady),
+			},
 			v1.StageStarting, "1 of 2 ready",
 		},
 		"all are updated, one is not ready": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 2, 1), member("0", hash, "new", watchtest.OnNode), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
+			[]runtime.Object{
+				stateful(2, 2, 1), member("0", hash, "new", watchtest.OnNode),
+				member("1", hash, "new", watchtest.OnNode, watchtest.AppReady),
+			},
 			v1.StageStarting, "1 of 2 ready",
 		},
 		"all are there": {
 			KindStatefulSet,
-			[]runtime.Object{stateful(2, 2, 2), member("0", hash, "new", watchtest.OnNode, watchtest.AppReady), member("1", hash, "new", watchtest.OnNode, watchtest.AppReady)},
+			[]runtime.Object{
+				stateful(2, 2, 2), member("0", hash, "new", watchtest.OnNode, watchtest.AppReady),
+				member("1", hash, "new", watchtest.OnNode, watchtest.AppReady),
+			},
 			v1.StageRunning, "2 of 2 ready",
 		},
 		"a daemon of the revision before crashes": {
 			KindDaemonSet,
-			[]runtime.Object{daemons, member("0", template, "1", crashing), member("1", template, "2", watchtest.OnNode, watchtest.AppReady)},
+			[]runtime.Object{
+				daemons, member("0", template, "1", crashing),
+				member("1", template, "2", watchtest.OnNode, watchtest.AppReady),
+			},
 			v1.StageStarting, "1 of 2 ready",
 		},
 		"a daemon of the newest revision crashes": {
 			KindDaemonSet,
-			[]runtime.Object{daemons, member("0", template, "1", watchtest.OnNode, watchtest.AppReady), member("1", template, "2", watchtest.OnNode, crashing)},
+			[]runtime.Object{
+				daemons, member("0", template, "1", watchtest.OnNode, watchtest.AppReady),
+				member("1", template, "2", watchtest.OnNode, crashing),
+			},
 			v1.StageFailed, "crash loop",
 		},
 	} {
@@ -273,7 +315,8 @@ func TestGeneratedNames(t *testing.T) {
 	first.Name, first.UID = "web-b-x7k2p", "first"
 	second.Name, second.UID = "web-b-q9w4z", "second"
 	stages, last, _ := tale(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}, cause.DefaultPolicy(), []spoken{
-		at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("b", "2")), at(1, first.Pod), removed(5, first.Pod), at(6, second.Pod), at(7, watchtest.Deployment(2, 2, watchtest.Available)),
+		at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("b", "2")), at(1, first.Pod), removed(5, first.Pod),
+		at(6, second.Pod), at(7, watchtest.Deployment(2, 2, watchtest.Available)),
 	})
 	want := []v1.Stage{scheduling, starting, scheduling, starting, running}
 	if !slices.Equal(stages, want) || len(last.Replicas) != 1 || last.Replicas[0].Name != "web-b-q9w4z" {
@@ -295,10 +338,26 @@ func TestAnalyzePods(t *testing.T) {
 		want string
 	}{
 		{"one", []*corev1.Pod{pod("a", running...)}, "Running 1 of 1 ready [a:Running]"},
-		{"the least advanced", []*corev1.Pod{pod("b", running...), pod("a", watchtest.OnNode)}, "Starting 1 of 2 ready; app is being created [a:Starting b:Running]"},
-		{"a failure first", []*corev1.Pod{pod("a"), pod("b", watchtest.OnNode, crashing)}, "Failed container app: crash loop: 9 restarts, last exit code 1 [a:Scheduling b:Failed]"},
-		{"not those that are replaced", []*corev1.Pod{pod("a", watchtest.OnNode, watchtest.Deleting), pod("c", evicted), pod("b", running...)}, "Running 1 of 1 ready [b:Running]"},
-		{"unless all are", []*corev1.Pod{pod("a", watchtest.OnNode, watchtest.Deleting)}, "Terminating grace period 30 s [a:Terminating]"},
+		{
+			"the least advanced",
+			[]*corev1.Pod{pod("b", running...), pod("a", watchtest.OnNode)},
+			"Starting 1 of 2 ready; app is being created [a:Starting b:Running]",
+		},
+		{
+			"a failure first",
+			[]*corev1.Pod{pod("a"), pod("b", watchtest.OnNode, crashing)},
+			"Failed container app: crash loop: 9 restarts, last exit code 1 [a:Scheduling b:Failed]",
+		},
+		{
+			"not those that are replaced",
+			[]*corev1.Pod{pod("a", watchtest.OnNode, watchtest.Deleting), pod("c", evicted), pod("b", running...)},
+			"Running 1 of 1 ready [b:Running]",
+		},
+		{
+			"unless all are",
+			[]*corev1.Pod{pod("a", watchtest.OnNode, watchtest.Deleting)},
+			"Terminating grace period 30 s [a:Terminating]",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := NewState(Subject{Namespace: "dev"})
@@ -320,7 +379,10 @@ func TestAnalyzePods(t *testing.T) {
 // A Deployment that was told to wait, and a Job, say so.
 func TestWorkloadsThatWereToldToWait(t *testing.T) {
 	yes := true
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "once", Namespace: "dev", UID: "once"}, Spec: batchv1.JobSpec{Suspend: &yes}}
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "once", Namespace: "dev", UID: "once"},
+		Spec:       batchv1.JobSpec{Suspend: &yes},
+	}
 	resumed := job.DeepCopy()
 	resumed.Spec.Suspend = new(bool)
 	paused := func(d *appsv1.Deployment) { d.Spec.Paused, d.Status.ReadyReplicas, d.Status.Replicas = true, 1, 1 }
@@ -330,10 +392,30 @@ func TestWorkloadsThatWereToldToWait(t *testing.T) {
 		objects []runtime.Object
 		want    string // the stage, the message and the cause's code
 	}{
-		"a suspended job":                            {Subject{Kind: KindJob, Name: "once"}, []runtime.Object{job}, "Scheduling no pod yet JobSuspended"},
-		"a job that was resumed":                     {Subject{Kind: KindJob, Name: "once"}, []runtime.Object{resumed}, "Scheduling no pod yet "},
-		"a paused deployment":                        {Subject{Kind: KindDeployment, Name: "web"}, []runtime.Object{watchtest.Deployment(2, 2, paused), replicaSet("a", "1"), watchtest.Owned("a", watchtest.OnNode, watchtest.AppReady).Pod}, "Scheduling no pod yet; 1 pod of the revision before still ready RolloutPaused"},
-		"a paused deployment with all that it wants": {Subject{Kind: KindDeployment, Name: "web"}, []runtime.Object{scaled, replicaSet("a", "1"), watchtest.Owned("a", watchtest.OnNode, watchtest.AppReady).Pod}, "Running 1 of 1 ready "},
+		"a suspended job": {
+			Subject{Kind: KindJob, Name: "once"},
+			[]runtime.Object{job},
+			"Scheduling no pod yet JobSuspended",
+		},
+		"a job that was resumed": {
+			Subject{Kind: KindJob, Name: "once"},
+			[]runtime.Object{resumed},
+			"Scheduling no pod yet ",
+		},
+		"a paused deployment": {
+			Subject{Kind: KindDeployment, Name: "web"},
+			[]runtime.Object{
+				watchtest.Deployment(2, 2, paused), replicaSet("a", "1"),
+				watchtest.Owned("a", watchtest.OnNode, watchtest.AppReady).
+					Pod,
+			},
+			"Scheduling no pod yet; 1 pod of the revision before still ready RolloutPaused",
+		},
+		"a paused deployment with all that it wants": {
+			Subject{Kind: KindDeployment, Name: "web"},
+			[]runtime.Object{scaled, replicaSet("a", "1"), watchtest.Owned("a", watchtest.OnNode, watchtest.AppReady).Pod},
+			"Running 1 of 1 ready ",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewState(test.subject)
@@ -365,16 +447,25 @@ func TestDeploymentWithoutReplicaSets(t *testing.T) {
 	crashing := watchtest.App(watchtest.Exits(1, "Error", 0), watchtest.ExitedBefore(1, "Error", 9))
 	progresses := func(d *appsv1.Deployment) {
 		d.Status.UpdatedReplicas = 1
-		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Message: `ReplicaSet "web-b" is progressing.`}}
+		d.Status.Conditions = []appsv1.DeploymentCondition{{
+			Type:    appsv1.DeploymentProgressing,
+			Message: `ReplicaSet "web-b" is progressing.`,
+		}}
 	}
 	updated := func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }
 	quotes := func(d *appsv1.Deployment) {
-		available := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Message: `Deployment "web" has minimum availability.`}
+		available := appsv1.DeploymentCondition{
+			Type:    appsv1.DeploymentAvailable,
+			Message: `Deployment "web" has minimum availability.`,
+		}
 		d.Status.Conditions = append([]appsv1.DeploymentCondition{available}, d.Status.Conditions...)
 	}
 	stalls := func(d *appsv1.Deployment) {
 		updated(d)
-		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Message: "Deployment is paused"}}
+		d.Status.Conditions = []appsv1.DeploymentCondition{{
+			Type:    appsv1.DeploymentProgressing,
+			Message: "Deployment is paused",
+		}}
 	}
 	rewritten := func(d *appsv1.Deployment) {
 		at := metav1.NewTime(watchtest.Epoch)
@@ -388,16 +479,56 @@ func TestDeploymentWithoutReplicaSets(t *testing.T) {
 		pods       []*corev1.Pod
 		stage      v1.Stage
 	}{
-		"it names the newest":                 {watchtest.Deployment(2, 2, progresses), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageStarting},
-		"another condition quotes a name":     {watchtest.Deployment(2, 2, progresses, quotes), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageStarting},
-		"it has named one that is replaced":   {watchtest.Deployment(2, 2, updated, late, names("web-a"), rewritten), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageScheduling},
-		"it names one that is late":           {watchtest.Deployment(2, 2, updated, late, names("web-a")), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageFailed},
-		"it names none":                       {watchtest.Deployment(2, 2, stalls), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageFailed},
-		"it names one that has no pods":       {watchtest.Deployment(2, 2, progresses), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageScheduling},
-		"there is one":                        {watchtest.Deployment(2, 2, updated), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageFailed},
-		"there is one, but it is not updated": {watchtest.Deployment(2, 2), []*corev1.Pod{pod("a", watchtest.OnNode, crashing)}, v1.StageScheduling},
-		"there are two":                       {watchtest.Deployment(2, 2, updated), []*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)}, v1.StageScheduling},
-		"of another deployment":               {watchtest.Deployment(2, 2, updated), []*corev1.Pod{stranger}, v1.StageScheduling},
+		"it names the newest": {
+			watchtest.Deployment(2, 2, progresses),
+			[]*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)},
+			v1.StageStarting,
+		},
+		"another condition quotes a name": {
+			watchtest.Deployment(2, 2, progresses, quotes),
+			[]*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)},
+			v1.StageStarting,
+		},
+		"it has named one that is replaced": {
+			watchtest.Deployment(2, 2, updated, late, names("web-a"), rewritten),
+			[]*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)},
+			v1.StageScheduling,
+		},
+		"it names one that is late": {
+			watchtest.Deployment(2, 2, updated, late, names("web-a")),
+			[]*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)},
+			v1.StageFailed,
+		},
+		"it names none": {
+			watchtest.Deployment(2, 2, stalls),
+			[]*corev1.Pod{pod("a", watchtest.OnNode, crashing)},
+			v1.StageFailed,
+		},
+		"it names one that has no pods": {
+			watchtest.Deployment(2, 2, progresses),
+			[]*corev1.Pod{pod("a", watchtest.OnNode, crashing)},
+			v1.StageScheduling,
+		},
+		"there is one": {
+			watchtest.Deployment(2, 2, updated),
+			[]*corev1.Pod{pod("a", watchtest.OnNode, crashing)},
+			v1.StageFailed,
+		},
+		"there is one, but it is not updated": {
+			watchtest.Deployment(2, 2),
+			[]*corev1.Pod{pod("a", watchtest.OnNode, crashing)},
+			v1.StageScheduling,
+		},
+		"there are two": {
+			watchtest.Deployment(2, 2, updated),
+			[]*corev1.Pod{pod("a", watchtest.OnNode, crashing), pod("b", watchtest.OnNode)},
+			v1.StageScheduling,
+		},
+		"of another deployment": {
+			watchtest.Deployment(2, 2, updated),
+			[]*corev1.Pod{stranger},
+			v1.StageScheduling,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			subject := Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}
@@ -422,7 +553,10 @@ func TestEventsOfAWorkload(t *testing.T) {
 	other := watchtest.Event("other", "2", "", "BackOff", "of another pod").Event
 	other.UID = "other"
 	s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
-	for _, o := range []runtime.Object{watchtest.Deployment(2, 2), replicaSet("b", "2"), pod.Pod, watchtest.Event("web", pod.UID, "", "BackOff", "of its pod").Event, other} {
+	for _, o := range []runtime.Object{
+		watchtest.Deployment(2, 2), replicaSet("b", "2"), pod.Pod,
+		watchtest.Event("web", pod.UID, "", "BackOff", "of its pod").Event, other,
+	} {
 		s = s.Apply(watch.Added, o)
 	}
 	if all := s.Events(); len(all) != 1 || all[0].Message != "of its pod" {
@@ -435,7 +569,8 @@ func TestWorkloadThatIsGone(t *testing.T) {
 	begin := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
 	for want, s := range map[v1.Verdict]State{
 		v1.VerdictWaiting: begin.Apply(watch.Deleted, watchtest.Owned("b").Pod),
-		v1.VerdictGone:    begin.Apply(watch.Added, watchtest.Deployment(2, 2)).Apply(watch.Deleted, watchtest.Deployment(2, 2)),
+		v1.VerdictGone: begin.Apply(watch.Added, watchtest.Deployment(2, 2)).
+			Apply(watch.Deleted, watchtest.Deployment(2, 2)),
 	} {
 		if got, _ := Analyze(s, cause.DefaultPolicy(), watchtest.Epoch); got.Verdict() != want {
 			t.Errorf("%s, want %s", got.Verdict(), want)
@@ -447,7 +582,10 @@ func TestWorkloadThatIsGone(t *testing.T) {
 func TestStatefulSetInOrder(t *testing.T) {
 	three := int32(3)
 	set := func(changes ...func(*appsv1.StatefulSet)) *appsv1.StatefulSet {
-		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "dev", UID: "db"}, Spec: appsv1.StatefulSetSpec{Replicas: &three}}
+		set := &appsv1.StatefulSet{
+			ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "dev", UID: "db"},
+			Spec:       appsv1.StatefulSetSpec{Replicas: &three},
+		}
 		set.Status.UpdateRevision = "new"
 		for _, change := range changes {
 			change(set)
@@ -470,12 +608,35 @@ func TestStatefulSetInOrder(t *testing.T) {
 		pods []*corev1.Pod
 		says string
 	}{
-		"the first is not ready":     {set(), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode, starts)}, "db-1 is made once db-0 is ready"},
-		"nor the second":             {set(), []*corev1.Pod{ready("db-0", "new"), pod("db-1", "new", watchtest.OnNode, starts)}, "db-2 is made once db-1 is ready"},
-		"the next is being replaced": {set(), []*corev1.Pod{ready("db-0", "old"), pod("db-1", "old", watchtest.OnNode, watchtest.Deleting), ready("db-2", "new")}, ""},
-		"all are made":               {set(), []*corev1.Pod{ready("db-0", "new"), ready("db-1", "new"), pod("db-2", "new", watchtest.OnNode, starts)}, ""},
-		"all at once":                {set(parallel), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode, starts)}, ""},
-		"one of the revision before": {set(), []*corev1.Pod{ready("db-0", "old"), pod("db-1", "old", watchtest.OnNode, starts), ready("db-2", "new")}, "RevisionBlocked: db-1 of the revision before is not ready"},
+		"the first is not ready": {
+			set(),
+			[]*corev1.Pod{pod("db-0", "new", watchtest.OnNode, starts)},
+			"db-1 is made once db-0 is ready",
+		},
+		"nor the second": {
+			set(),
+			[]*corev1.Pod{ready("db-0", "new"), pod("db-1", "new", watchtest.OnNode, starts)},
+			"db-2 is made once db-1 is ready",
+		},
+		"the next is being replaced": {
+			set(),
+			[]*corev1.Pod{
+				ready("db-0", "old"), pod("db-1", "old", watchtest.OnNode, watchtest.Deleting),
+				ready("db-2", "new"),
+			},
+			"",
+		},
+		"all are made": {
+			set(),
+			[]*corev1.Pod{ready("db-0", "new"), ready("db-1", "new"), pod("db-2", "new", watchtest.OnNode, starts)},
+			"",
+		},
+		"all at once": {set(parallel), []*corev1.Pod{pod("db-0", "new", watchtest.OnNode, starts)}, ""},
+		"one of the revision before": {
+			set(),
+			[]*corev1.Pod{ready("db-0", "old"), pod("db-1", "old", watchtest.OnNode, starts), ready("db-2", "new")},
+			"RevisionBlocked: db-1 of the revision before is not ready",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewState(Subject{Kind: KindStatefulSet, Name: "db"}).Apply(watch.Added, test.set)
@@ -487,7 +648,8 @@ func TestStatefulSetInOrder(t *testing.T) {
 			if reading.Cause != nil {
 				text += " " + reading.Cause.Code + ": " + reading.Cause.Message
 			}
-			if !strings.Contains(text, test.says) || test.says == "" && (strings.Contains(text, "once") || reading.Cause != nil) {
+			if !strings.Contains(text, test.says) || test.says == "" &&
+				(strings.Contains(text, "once") || reading.Cause != nil) {
 				t.Errorf("%q, want %q", text, test.says)
 			}
 		})

@@ -27,7 +27,8 @@ func (c *Checker) Problemf(at *yaml.Node, format string, args ...any) {
 	if len(c.Problems) > MaxProblems {
 		return
 	}
-	c.Problems = append(c.Problems, Problem{File: c.File, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...)})
+	c.Problems = append(c.Problems,
+		Problem{File: c.File, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...)})
 }
 
 // Reported reports whether there is a problem of a node already.

@@ -29,11 +29,29 @@ func TestCheck(t *testing.T) {
 		raw  string
 		want []string
 	}{
-		"what fits":                    {"name: a\nsize: 3\nhours: 1.5\non: true\nlist: [{name: b}]\nenvs: {A: b}\nfree: {x: [1]}\nnote: c\n", nil},
-		"what is meant is checked":     {"siez: x\nnme: a\nsize: 1\n", []string{`f.yaml:1:1: unknown field "siez": did you mean size?`, `f.yaml:2:1: unknown field "nme": did you mean name?`}},
-		"a type of what is meant":      {"siez: x\n", []string{`f.yaml:1:1: unknown field "siez": did you mean size?`, "f.yaml:1:7: expected an integer, found a string"}},
-		"nothing, left out":            {"name:\nlist: ~\n", nil},
-		"unknown fields":               {"nme: a\nlist:\n  - syze: 3\n", []string{`f.yaml:1:1: unknown field "nme": did you mean name?`, `f.yaml:3:5: unknown field "syze": did you mean size?`}},
+		"what fits": {
+			"name: a\nsize: 3\nhours: 1.5\non: true\nlist: [{name: b}]\nenvs: {A: b}\nfree: {x: [1]}\nnote: c\n",
+			nil,
+		},
+		"what is meant is checked": {
+			"siez: x\nnme: a\nsize: 1\n",
+			[]string{
+				`f.yaml:1:1: unknown field "siez": did you mean size?`,
+				`f.yaml:2:1: unknown field "nme": did you mean name?`,
+			},
+		},
+		"a type of what is meant": {
+			"siez: x\n",
+			[]string{`f.yaml:1:1: unknown field "siez": did you mean size?`, "f.yaml:1:7: expected an integer, found a string"},
+		},
+		"nothing, left out": {"name:\nlist: ~\n", nil},
+		"unknown fields": {
+			"nme: a\nlist:\n  - syze: 3\n",
+			[]string{
+				`f.yaml:1:1: unknown field "nme": did you mean name?`,
+				`f.yaml:3:5: unknown field "syze": did you mean size?`,
+			},
+		},
 		"a text for a number":          {"size: many\n", []string{"f.yaml:1:7: expected an integer, found a string"}},
 		"a broken number":              {"size: 1.5\n", []string{"f.yaml:1:7: expected an integer, found a number"}},
 		"a whole number":               {"hours: 2\n", nil},
@@ -41,15 +59,27 @@ func TestCheck(t *testing.T) {
 		"a text for a switch":          {"on: \"yes\"\n", []string{"f.yaml:1:5: expected a boolean, found a string"}},
 		"a list for a text":            {"name: [a]\n", []string{"f.yaml:1:7: expected a string, found a list"}},
 		"a mapping of lists":           {"envs:\n  A: [1]\n", []string{"f.yaml:2:6: expected a string, found a list"}},
-		"a number too large":           {"size: 18446744073709551615\n", []string{`f.yaml:1:7: "18446744073709551615" is not an integer`}},
-		"a key twice":                  {"name: a\nsize: 1\nname: b\n", []string{`f.yaml:3:1: duplicate key "name" (first on line 1)`}},
-		"a key twice, free":            {"free:\n  x: 1\n  x: 2\n", []string{`f.yaml:3:3: duplicate key "x" (first on line 2)`}},
-		"a list as a key":              {"? [a]\n: b\n", []string{"f.yaml:1:3: a key must be a string, found a list"}},
-		"what is merged in":            {"list:\n  - &x {name: a}\n  - {<<: *x, size: b}\n  - {<<: 3}\n", []string{"f.yaml:3:20: expected an integer, found a string", "f.yaml:4:10: << requires a mapping, found a number"}},
-		"behind an alias":              {"name: &x [1]\nnote: *x\n", []string{"f.yaml:1:7: expected a string, found a list"}},
-		"a tag of its own":             {"name: !cel a\n", []string{"f.yaml:1:7: unknown tag !cel"}},
-		"a tag, free":                  {"free: !cel a\n", nil},
-		"tags in what is free":         {"free: !own\n  - !cel a\n", nil},
+		"a number too large": {
+			"size: 18446744073709551615\n",
+			[]string{`f.yaml:1:7: "18446744073709551615" is not an integer`},
+		},
+		"a key twice": {
+			"name: a\nsize: 1\nname: b\n",
+			[]string{`f.yaml:3:1: duplicate key "name" (first on line 1)`},
+		},
+		"a key twice, free": {
+			"free:\n  x: 1\n  x: 2\n",
+			[]string{`f.yaml:3:3: duplicate key "x" (first on line 2)`},
+		},
+		"a list as a key": {"? [a]\n: b\n", []string{"f.yaml:1:3: a key must be a string, found a list"}},
+		"what is merged in": {
+			"list:\n  - &x {name: a}\n  - {<<: *x, size: b}\n  - {<<: 3}\n",
+			[]string{"f.yaml:3:20: expected an integer, found a string", "f.yaml:4:10: << requires a mapping, found a number"},
+		},
+		"behind an alias":      {"name: &x [1]\nnote: *x\n", []string{"f.yaml:1:7: expected a string, found a list"}},
+		"a tag of its own":     {"name: !cel a\n", []string{"f.yaml:1:7: unknown tag !cel"}},
+		"a tag, free":          {"free: !cel a\n", nil},
+		"tags in what is free": {"free: !own\n  - !cel a\n", nil},
 	} {
 		top, problems := Read("f.yaml", []byte(test.raw))
 		if len(problems) > 0 {

@@ -42,10 +42,14 @@ func TestReport(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	fields := []string{"cpu", "env", "image", "imagePullPolicy", "initScripts", "isTemplate", "memory", "name", "storages", "template"}
+	fields := []string{
+		"cpu", "env", "image", "imagePullPolicy", "initScripts", "isTemplate", "memory", "name",
+		"storages", "template",
+	}
 	for written, want := range map[string]string{
 		"imge": "image", "Image": "image", "init_scripts": "initScripts", "initscript": "initScripts", "environs": "",
-		"storage": "storages", "templte": "template", "memroy": "memory", "naem": "name", "cup": "cpu", "cp": "cpu", "gpu": "", "x": "", "": "", "isTemplat": "isTemplate",
+		"storage": "storages", "templte": "template", "memroy": "memory", "naem": "name", "cup": "cpu", "cp": "cpu",
+		"gpu": "", "x": "", "": "", "isTemplat": "isTemplate",
 		"imagepullpolicy": "imagePullPolicy", strings.Repeat("e", 1000): "",
 	} {
 		if got := Nearest(written, fields); got != want {

@@ -49,7 +49,9 @@ func run(ctx context.Context, args []string) error {
 }
 
 // measure is the benchmark.
-func measure(ctx context.Context, o options, checkout, dir string, paths tools.Paths, say func(string)) ([]report.Section, error) {
+func measure(ctx context.Context, o options, checkout, dir string, paths tools.Paths,
+	say func(string),
+) ([]report.Section, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
 	if err != nil {
 		return nil, err
@@ -88,7 +90,9 @@ func measure(ctx context.Context, o options, checkout, dir string, paths tools.P
 }
 
 // ofWorkspaces measures what berth, helm and kubectl take for a workspace.
-func ofWorkspaces(ctx context.Context, o options, c contest.Contest, checkout, dir string, paths tools.Paths) (sections []report.Section, err error) {
+func ofWorkspaces(ctx context.Context, o options, c contest.Contest, checkout, dir string,
+	paths tools.Paths,
+) (sections []report.Section, err error) {
 	if o.rounds == 0 {
 		return nil, nil
 	}
@@ -112,7 +116,9 @@ func ofWorkspaces(ctx context.Context, o options, c contest.Contest, checkout, d
 }
 
 // ofBundles measures what they take for many objects.
-func ofBundles(ctx context.Context, o options, c contest.Contest, dir string, paths tools.Paths) (sections []report.Section, err error) {
+func ofBundles(ctx context.Context, o options, c contest.Contest, dir string,
+	paths tools.Paths,
+) (sections []report.Section, err error) {
 	if o.many == 0 {
 		return nil, nil
 	}
@@ -137,7 +143,8 @@ func findCheckout() (string, error) {
 		return "", err
 	}
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "internal", "release", "chart", "k8shell-workspace", "Chart.yaml")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "internal", "release", "chart", "k8shell-workspace",
+			"Chart.yaml")); err == nil {
 			return dir, nil
 		}
 	}

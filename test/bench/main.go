@@ -42,7 +42,8 @@ func main() {
 func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "of a cluster to measure on; never that in the home directory unless named")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"),
+		"of a cluster to measure on; never that in the home directory unless named")
 	flags.StringVar(&o.berth, "berth", "", "a berth to measure instead of the checkout's")
 	flags.StringVar(&o.json, "json", "", "write every measurement to this file")
 	flags.DurationVar(&o.delay, "delay", 40*time.Millisecond, "what is added to every request in the second half")

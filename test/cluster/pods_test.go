@@ -113,7 +113,8 @@ func TestEnvWithoutCluster(t *testing.T) {
 	cmd := first.command("env")
 	cmd.Env = append(cmd.Environ(), "KUBECONFIG=/nonexistent")
 	out, err := cmd.CombinedOutput()
-	if _, failed := errors.AsType[*exec.ExitError](err); !failed || !strings.Contains(string(out), "start it with cluster up") {
+	if _, failed := errors.AsType[*exec.ExitError](err); !failed ||
+		!strings.Contains(string(out), "start it with cluster up") {
 		t.Errorf("env without a cluster: %v\n%s", err, out)
 	}
 }

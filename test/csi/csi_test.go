@@ -101,7 +101,8 @@ func serve(t *testing.T, dir string) (end func()) {
 	}
 	socket := filepath.Join(dir, "csi.sock")
 	cmd := exec.Command(berth, "serve", "volumes", "--node", "node-1", "--directory", filepath.Join(dir, "work"),
-		"--kubelet-directory", filepath.Join(dir, "kubelet"), "--endpoint", "unix://"+socket, "--metrics-listen", "127.0.0.1:0")
+		"--kubelet-directory", filepath.Join(dir, "kubelet"), "--endpoint", "unix://"+socket, "--metrics-listen",
+		"127.0.0.1:0")
 	said, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,9 @@ func (i *identity) Probe(ctx context.Context, r *csi.ProbeRequest) (*csi.ProbeRe
 	return i.of.Probe(ctx, r)
 }
 
-func (i *identity) GetPluginCapabilities(ctx context.Context, r *csi.GetPluginCapabilitiesRequest) (*csi.GetPluginCapabilitiesResponse, error) {
+func (i *identity) GetPluginCapabilities(ctx context.Context,
+	r *csi.GetPluginCapabilitiesRequest,
+) (*csi.GetPluginCapabilitiesResponse, error) {
 	answer, err := i.of.GetPluginCapabilities(ctx, r)
 	if err == nil {
 		answer.Capabilities = append(answer.Capabilities, &csi.PluginCapability{
@@ -65,19 +67,27 @@ type node struct {
 	of csi.NodeClient
 }
 
-func (n *node) NodePublishVolume(ctx context.Context, r *csi.NodePublishVolumeRequest) (*csi.NodePublishVolumeResponse, error) {
+func (n *node) NodePublishVolume(ctx context.Context,
+	r *csi.NodePublishVolumeRequest,
+) (*csi.NodePublishVolumeResponse, error) {
 	return n.of.NodePublishVolume(ctx, r)
 }
 
-func (n *node) NodeUnpublishVolume(ctx context.Context, r *csi.NodeUnpublishVolumeRequest) (*csi.NodeUnpublishVolumeResponse, error) {
+func (n *node) NodeUnpublishVolume(ctx context.Context,
+	r *csi.NodeUnpublishVolumeRequest,
+) (*csi.NodeUnpublishVolumeResponse, error) {
 	return n.of.NodeUnpublishVolume(ctx, r)
 }
 
-func (n *node) NodeGetVolumeStats(ctx context.Context, r *csi.NodeGetVolumeStatsRequest) (*csi.NodeGetVolumeStatsResponse, error) {
+func (n *node) NodeGetVolumeStats(ctx context.Context,
+	r *csi.NodeGetVolumeStatsRequest,
+) (*csi.NodeGetVolumeStatsResponse, error) {
 	return n.of.NodeGetVolumeStats(ctx, r)
 }
 
-func (n *node) NodeGetCapabilities(ctx context.Context, r *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
+func (n *node) NodeGetCapabilities(ctx context.Context,
+	r *csi.NodeGetCapabilitiesRequest,
+) (*csi.NodeGetCapabilitiesResponse, error) {
 	return n.of.NodeGetCapabilities(ctx, r)
 }
 
@@ -90,7 +100,9 @@ type controller struct {
 	csi.UnimplementedControllerServer
 }
 
-func (*controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {
+func (*controller) ControllerGetCapabilities(context.Context,
+	*csi.ControllerGetCapabilitiesRequest,
+) (*csi.ControllerGetCapabilitiesResponse, error) {
 	return &csi.ControllerGetCapabilitiesResponse{Capabilities: []*csi.ControllerServiceCapability{{
 		Type: &csi.ControllerServiceCapability_Rpc{Rpc: &csi.ControllerServiceCapability_RPC{Type: csi.ControllerServiceCapability_RPC_CREATE_DELETE_VOLUME}},
 	}}}, nil
@@ -102,7 +114,8 @@ func (*controller) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (
 	}
 	return &csi.CreateVolumeResponse{Volume: &csi.Volume{
 		VolumeId: "csi-" + r.GetName(), CapacityBytes: r.GetCapacityRange().GetRequiredBytes(),
-		VolumeContext: map[string]string{"csi.storage.k8s.io/ephemeral": "true", "csi.storage.k8s.io/pod.uid": "pod-" + r.GetName()},
+		VolumeContext: map[string]string{"csi.storage.k8s.io/ephemeral": "true", "csi.storage.k8s.io/pod.uid": "pod-" +
+			r.GetName()},
 	}}, nil
 }
 

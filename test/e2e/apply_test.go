@@ -113,11 +113,13 @@ func TestApplyDropsWhatIsNotWantedAnyMore(t *testing.T) {
 	f.applies(scripts, "create ConfigMap")
 	f.applies(scripts, "unchanged ConfigMap")
 	patch := []byte(`{"data":{"theirs":"y"}}`)
-	if _, err := f.api("ConfigMap").Patch(t.Context(), "m", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
+	if _, err := f.api("ConfigMap").
+		Patch(t.Context(), "m", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, script := range []string{"new", "newer"} {
-		changes := f.applies("{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {start.sh: "+script+"}}", "update ConfigMap")
+		changes := f.applies("{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {start.sh: "+script+"}}",
+			"update ConfigMap")
 		if before, _, _ := unstructured.NestedString(changes[0].Before.Object, "data", "start.sh"); before == script {
 			t.Errorf("before it was %q as well", before)
 		}
@@ -140,7 +142,8 @@ func TestApplyToASecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i > 0 && len(secret.Data) != 2 || string(secret.Data["password"]) != password || string(secret.Data["username"]) != "u" {
+		if i > 0 && len(secret.Data) != 2 || string(secret.Data["password"]) != password ||
+			string(secret.Data["username"]) != "u" {
 			t.Errorf("%s: it is %q", password, secret.Data)
 		}
 	}
@@ -152,7 +155,8 @@ func TestApplyToAForeignObject(t *testing.T) {
 	if _, err := f.api("ConfigMap").Create(t.Context(), f.parse(scripts)[0].Object, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	changes, err := f.Apply(t.Context(), f.parse("{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {start.sh: mine}}"))
+	changes, err := f.Apply(t.Context(),
+		f.parse("{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {start.sh: mine}}"))
 	if fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("it ended with %v", err)
 	}
@@ -172,7 +176,8 @@ func TestApplyConflict(t *testing.T) {
 	f := newField(t)
 	f.applies(scripts, "create ConfigMap")
 	patch := []byte(`{"data":{"start.sh":"theirs"}}`)
-	if _, err := f.api("ConfigMap").Patch(t.Context(), "m", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
+	if _, err := f.api("ConfigMap").
+		Patch(t.Context(), "m", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	wanted := f.parse(strings.ReplaceAll(scripts, "old", "new"))
@@ -235,7 +240,8 @@ func TestApplyToAnObjectThatWasMadeAgain(t *testing.T) {
 				if test.owner == "nobody" {
 					return
 				}
-				if _, err := f.api("ConfigMap").Create(t.Context(), again, metav1.CreateOptions{FieldManager: kube.FieldManager}); err != nil {
+				if _, err := f.api("ConfigMap").
+					Create(t.Context(), again, metav1.CreateOptions{FieldManager: kube.FieldManager}); err != nil {
 					t.Error(err)
 				}
 			}}

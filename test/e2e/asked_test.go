@@ -114,7 +114,8 @@ func accesses(r *http.Request) []rbac.Access {
 	}
 	watches := r.URL.Query().Get("watch")
 	a.Verb = map[string]string{
-		http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "deletecollection", http.MethodGet: "list",
+		http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch",
+		http.MethodDelete: "deletecollection", http.MethodGet: "list",
 	}[r.Method]
 	switch {
 	case named && r.Method == http.MethodDelete:

@@ -43,11 +43,16 @@ func TestBatchAsDocument(t *testing.T) {
 	file := w.teamFile(five)
 	r := w.must(3, "provision", "-f", file, "--parallel", "3", "-o", "json")
 	doc := decode[v1.ProvisionSummary](w, r)
-	if doc.Kind != "ProvisionSummary" || doc.Succeeded != 3 || doc.Failed != 2 || doc.ExitStatus != 3 || len(doc.Items) != 5 || doc.Requests == 0 {
+	if doc.Kind != "ProvisionSummary" || doc.Succeeded != 3 || doc.Failed != 2 || doc.ExitStatus != 3 ||
+		len(doc.Items) != 5 || doc.Requests == 0 {
 		t.Fatalf("%+v", doc)
 	}
 	for i, want := range []struct{ user, cause string }{
-		{"alice~plain", ""}, {"bob~wrong-tag", "ImageNotFound"}, {"carol~busy", ""}, {"dave~unbindable", "VolumeUnbound"}, {"erin~plain", ""},
+		{"alice~plain", ""},
+		{"bob~wrong-tag", "ImageNotFound"},
+		{"carol~busy", ""},
+		{"dave~unbindable", "VolumeUnbound"},
+		{"erin~plain", ""},
 	} {
 		item := doc.Items[i]
 		switch {
@@ -55,7 +60,8 @@ func TestBatchAsDocument(t *testing.T) {
 			t.Errorf("item %d is %s, %s; want %s", i, item.UserString, item.ID, want.user)
 		case want.cause == "" && (item.Workspace == nil || item.Error != nil || item.Workspace.Stage != v1.StageRunning):
 			t.Errorf("%s does not run: %+v", want.user, item)
-		case want.cause != "" && (item.Workspace != nil || item.Error == nil || item.Error.Code != "FAILED" || item.Error.Hint == ""):
+		case want.cause != "" && (item.Workspace != nil || item.Error == nil || item.Error.Code != "FAILED" ||
+			item.Error.Hint == ""):
 			t.Errorf("%s has not failed: %+v", want.user, item)
 		case want.cause != "" && item.Error.Workspace.Cause.Code != want.cause:
 			t.Errorf("%s failed for %+v, want %s", want.user, item.Error.Workspace.Cause, want.cause)
@@ -108,9 +114,13 @@ func TestBatchAtATerminal(t *testing.T) {
 		t.Errorf("exit status %d, want 3", status)
 	}
 	text := strings.ReplaceAll(ansi.Strip(out), "\r", "")
-	w.contains(text, "5 workspaces in "+w.namespace+", 3 at a time", "queued", "active", "3 of 5 running after", "2 failed",
+	w.contains(text, "5 workspaces in "+w.namespace+", 3 at a time", "queued", "active", "3 of 5 running after",
+		"2 failed",
 		"no-such-tag not found", "berth diagnose bob~wrong-tag", "berth diagnose dave~unbindable", "--if-not-exists")
-	for _, row := range []string{`✔ alice~plain +Running`, `✘ bob~wrong-tag +Failed +\S`, `✔ carol~busy +Running`, `✘ dave~unbindable +Failed +\S`, `✔ erin~plain +Running`} {
+	for _, row := range []string{
+		`✔ alice~plain +Running`, `✘ bob~wrong-tag +Failed +\S`, `✔ carol~busy +Running`,
+		`✘ dave~unbindable +Failed +\S`, `✔ erin~plain +Running`,
+	} {
 		if !regexp.MustCompile(row).MatchString(text) {
 			t.Errorf("no row %q in\n%s", row, text)
 		}
@@ -129,7 +139,8 @@ func TestBatchInterrupted(t *testing.T) {
 	p.signal(os.Interrupt)
 	r := p.wait()
 	r.mustBe(w, 130)
-	w.contains(r.stderr, "interrupted after", "not started", "summary: Interrupted after", "3 no longer followed", "next: berth provision -f "+file+" --parallel 2 --if-not-exists")
+	w.contains(r.stderr, "interrupted after", "not started", "summary: Interrupted after", "3 no longer followed",
+		"next: berth provision -f "+file+" --parallel 2 --if-not-exists")
 	if pod := w.pod(w.idOf("carol~plain")); pod != nil {
 		t.Error("one that waited was begun after the interruption")
 	}

@@ -70,7 +70,8 @@ func TestBlueprintsOfTheCluster(t *testing.T) {
 	if broken.status != 2 {
 		t.Errorf("status %d", broken.status)
 	}
-	w.contains(broken.stderr, "configmap/"+w.namespace+"/team:blueprints.yaml:8:12: character 5 of the expression: undefined field 'id'")
+	w.contains(broken.stderr, "configmap/"+w.namespace+
+		"/team:blueprints.yaml:8:12: character 5 of the expression: undefined field 'id'")
 
 	w.keep(inCluster)
 	w.contains(w.fromConfigMap("blueprint", "list").stdout, "from-cluster")
@@ -104,7 +105,8 @@ func TestSetIsRefused(t *testing.T) {
 	w := newWorld(t)
 	r := w.must(2, "provision", "alice~dev", "--set", "resources.gpu=1", "--set", "securityContext.privileged=true")
 	w.contains(r.stderr, "--set resources.gpu: unknown field", "--set securityContext.privileged: cannot be set by a flag")
-	w.contains(w.must(2, "resolve", "alice~dev", "--set", "resources.memory=lots").stderr, `--set resources.memory: invalid quantity "lots"`)
+	w.contains(w.must(2, "resolve", "alice~dev", "--set", "resources.memory=lots").stderr,
+		`--set resources.memory: invalid quantity "lots"`)
 	if left := w.leftovers(); len(left) > 0 {
 		t.Errorf("it wrote %s", left)
 	}

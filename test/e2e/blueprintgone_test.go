@@ -18,7 +18,8 @@ func TestBlueprintIsGone(t *testing.T) {
 		w := newWorld(t)
 		w.must(0, "provision", "alice~plain")
 		gone := w.blueprints("name: plain", "name: plainer")
-		w.withoutBlueprint(func(args ...string) result { return w.berth(append(args, "--blueprints", gone)...) }, "alice~plain", 7, `blueprint "plain" not found`)
+		w.withoutBlueprint(func(args ...string) result { return w.berth(append(args, "--blueprints", gone)...) },
+			"alice~plain", 7, `blueprint "plain" not found`)
 	})
 	t.Run("a ConfigMap", func(t *testing.T) {
 		w := newWorld(t)
@@ -33,7 +34,8 @@ func TestBlueprintIsGone(t *testing.T) {
 		w := newWorld(t)
 		r := w.repositories()
 		r.create("org/proj", "template: tiny\n")
-		configuration := "identity: {providers: [{kind: kubernetes}, {kind: git, url: 'file://" + r.dir + "/{owner}/{name}.git'}]}\n" +
+		configuration := "identity: {providers: [{kind: kubernetes}, {kind: git, url: 'file://" + r.dir +
+			"/{owner}/{name}.git'}]}\n" +
 			"repositories: {url: 'http://127.0.0.1:1/{owner}/{name}.git'}\n"
 		run := func(args ...string) result { return w.configured(configuration, args...) }
 		run("provision", "alice~repo=org/proj").mustBe(w, 0)
@@ -47,7 +49,8 @@ func TestBlueprintIsGone(t *testing.T) {
 		web := w.workload("deployment", 1, nil)
 		w.must(0, "provision", web.user("plain"))
 		gone := w.blueprints("name: plain", "name: plainer")
-		w.withoutBlueprint(func(args ...string) result { return w.berth(append(args, "--blueprints", gone)...) }, web.user("plain"), 7, `blueprint "plain" not found`)
+		w.withoutBlueprint(func(args ...string) result { return w.berth(append(args, "--blueprints", gone)...) },
+			web.user("plain"), 7, `blueprint "plain" not found`)
 	})
 }
 
@@ -85,7 +88,8 @@ func TestStorageClassThatIsCorrected(t *testing.T) {
 		w.contains(r.stderr, "StorageClassMissing", "berth update alice~classless")
 	}
 	stuck()
-	w.contains(w.must(3, "provision", "alice~classless", "--stuck-after", "3s", "--blueprints", corrected).stderr, "berth update alice~classless")
+	w.contains(w.must(3, "provision", "alice~classless", "--stuck-after", "3s", "--blueprints", corrected).stderr,
+		"berth update alice~classless")
 	dry := w.must(0, "update", "alice~classless", "--blueprints", corrected, "--dry-run=server")
 	w.contains(dry.stdout, "# delete persistentvolumeclaim/", "# create persistentvolumeclaim/")
 	r := w.must(0, "update", "alice~classless", "--yes", "--blueprints", corrected)

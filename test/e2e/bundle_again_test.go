@@ -40,7 +40,8 @@ func (w *world) chart(name, templates string) string {
 // world. What failed tests have left is of no interest.
 func (w *world) reconciled() {
 	w.Helper()
-	for _, item := range decode[v1.BundleReconciliation](w, w.berth("bundle", "reconcile", "--system-namespace", w.namespace, "-o", "json")).Items {
+	for _, item := range decode[v1.BundleReconciliation](w,
+		w.berth("bundle", "reconcile", "--system-namespace", w.namespace, "-o", "json")).Items {
 		if item.Object == "bundleinstance/"+w.instance() {
 			if item.Error != nil {
 				w.Errorf("%+v", item.Error)
@@ -78,7 +79,8 @@ data: {text: "{{ .Release.Revision }} {{ .Release.IsUpgrade }} {{ not (lookup "v
 	unchanged := func(objects int) {
 		t.Helper()
 		i := install()
-		if i.Action != v1.BundleUnchanged || i.Revision != 1 || i.Notes != first.Notes || i.Bundle != first.Bundle || i.Objects.Unchanged != objects || !i.Healthy {
+		if i.Action != v1.BundleUnchanged || i.Revision != 1 || i.Notes != first.Notes || i.Bundle != first.Bundle ||
+			i.Objects.Unchanged != objects || !i.Healthy {
 			t.Errorf("%+v", i)
 		}
 		w.says(was)
@@ -92,7 +94,8 @@ data: {text: "{{ .Release.Revision }} {{ .Release.IsUpgrade }} {{ not (lookup "v
 		w.kubectl("delete", "configmap", "revision")
 	}
 	drift()
-	w.contains(w.bundle(3, "diff", dir, "--values", values, "--exit-code").stdout, "+  text: "+was["random"], "create configmap/revision")
+	w.contains(w.bundle(3, "diff", dir, "--values", values, "--exit-code").stdout, "+  text: "+was["random"],
+		"create configmap/revision")
 	unchanged(0)
 	w.reconciled()
 	w.says(was)
@@ -101,7 +104,8 @@ data: {text: "{{ .Release.Revision }} {{ .Release.IsUpgrade }} {{ not (lookup "v
 	w.says(was)
 
 	var requests, watches atomic.Int64
-	r := w.finish(w.through(append([]string{"bundle", "install", w.instance(), "--system-namespace", w.namespace}, args...), func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+	r := w.finish(w.through(append([]string{"bundle", "install", w.instance(), "--system-namespace", w.namespace},
+		args...), func(out http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.URL.Query().Get("watch") != "" {
 			watches.Add(1)
 		} else {
@@ -117,19 +121,22 @@ data: {text: "{{ .Release.Revision }} {{ .Release.IsUpgrade }} {{ not (lookup "v
 	w.write(filepath.Dir(values), "values.yaml", "greeting: moin")
 	upgraded := install()
 	now := w.texts()
-	if upgraded.Action != v1.BundleUpgraded || upgraded.Revision != 2 || now["revision"] != "2 true false" || now["random"] == was["random"] {
+	if upgraded.Action != v1.BundleUpgraded || upgraded.Revision != 2 || now["revision"] != "2 true false" ||
+		now["random"] == was["random"] {
 		t.Errorf("%+v, %v", upgraded, now)
 	}
 	w.reconciled()
 	w.says(now)
-	secrets, err := w.CoreV1().Secrets(w.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "owner=helm,name=" + w.instance()})
+	secrets, err := w.CoreV1().Secrets(w.namespace).
+		List(t.Context(), metav1.ListOptions{LabelSelector: "owner=helm,name=" + w.instance()})
 	if err != nil || len(secrets.Items) != 2 {
 		t.Errorf("%d revisions, %v", len(secrets.Items), err)
 	}
 	// What a user has rolled back with helm is not what was made of these values.
 	w.helm("rollback", w.instance(), "1")
 	args = append(args, "--force-conflicts")
-	if back := install(); back.Action != v1.BundleUpgraded || back.Revision != 4 || w.texts()["revision"] != "4 true false" {
+	if back := install(); back.Action != v1.BundleUpgraded || back.Revision != 4 ||
+		w.texts()["revision"] != "4 true false" {
 		t.Errorf("%+v, %v", back, w.texts())
 	}
 	w.uninstalled()

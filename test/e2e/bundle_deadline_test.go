@@ -14,15 +14,18 @@ import (
 // one before has timed out.
 func TestBundleAfterAPassedDeadline(t *testing.T) {
 	w := newBundles(t)
-	dir := w.chart("shop", strings.Replace(program("shop", "{{ .Values.image }}", sleeping), "spec:\n", "spec:\n  progressDeadlineSeconds: 5\n", 1))
+	dir := w.chart("shop", strings.Replace(program("shop", "{{ .Values.image }}", sleeping), "spec:\n",
+		"spec:\n  progressDeadlineSeconds: 5\n", 1))
 	good := w.write(w.TempDir(), "values.yaml", "image: "+workspaceImage)
 	bad := w.write(w.TempDir(), "values.yaml", "image: "+missingImage)
 	progressing := func() string {
-		return w.output("get", "deployment", "shop", "--output", `jsonpath={.status.conditions[?(@.type=="Progressing")].reason}`)
+		return w.output("get", "deployment", "shop", "--output",
+			`jsonpath={.status.conditions[?(@.type=="Progressing")].reason}`)
 	}
 	for _, revision := range []string{"that is new", "that it had before", "that it had before"} {
 		w.contains(w.bundle(3, "install", dir, "--values", bad).stderr, "ImageNotFound")
-		w.eventually("the deadline passes", func() bool { return strings.TrimSpace(progressing()) == "ProgressDeadlineExceeded" })
+		w.eventually("the deadline passes",
+			func() bool { return strings.TrimSpace(progressing()) == "ProgressDeadlineExceeded" })
 		r := w.bundle(0, "install", dir, "--values", good, "-o", "json")
 		if i := decode[v1.BundleInstallation](w, r); !i.Healthy {
 			t.Errorf("to a revision %s: %+v\n%s", revision, i, r.stderr)

@@ -22,7 +22,10 @@ import (
 func (w *world) sentinels() (gone func() bool) {
 	w.Helper()
 	uid := w.output("get", "bundleinstances.core.rukpak.io", w.instance(), "-o", "jsonpath={.metadata.uid}")
-	owner := metav1.OwnerReference{APIVersion: "core.rukpak.io/v1alpha1", Kind: "BundleInstance", Name: w.instance(), UID: types.UID(uid)}
+	owner := metav1.OwnerReference{
+		APIVersion: "core.rukpak.io/v1alpha1", Kind: "BundleInstance", Name: w.instance(),
+		UID: types.UID(uid),
+	}
 	var names []string
 	for i := range 5 {
 		made, err := w.CoreV1().ConfigMaps(w.namespace).Create(w.Context(), &corev1.ConfigMap{
@@ -35,7 +38,8 @@ func (w *world) sentinels() (gone func() bool) {
 	}
 	return func() bool {
 		for _, name := range names {
-			if _, err := w.CoreV1().ConfigMaps(w.namespace).Get(w.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			if _, err := w.CoreV1().ConfigMaps(w.namespace).
+				Get(w.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 				return false
 			}
 		}
@@ -47,11 +51,13 @@ func (w *world) sentinels() (gone func() bool) {
 func (w *world) left(kind, name string) {
 	w.Helper()
 	var object metav1.PartialObjectMetadata
-	if err := json.Unmarshal([]byte(w.output("get", kind, name, "--namespace", w.namespace, "-o", "json")), &object); err != nil {
+	if err := json.Unmarshal([]byte(w.output("get", kind, name, "--namespace", w.namespace, "-o", "json")),
+		&object); err != nil {
 		w.Errorf("%s/%s is gone: %v", kind, name, err)
 		return
 	}
-	if len(object.OwnerReferences) > 0 || object.Labels["core.rukpak.io/owner-name"] != "" || object.DeletionTimestamp != nil {
+	if len(object.OwnerReferences) > 0 || object.Labels["core.rukpak.io/owner-name"] != "" ||
+		object.DeletionTimestamp != nil {
 		w.Errorf("%s/%s is still the instance's: %+v", kind, name, object.ObjectMeta)
 	}
 }
@@ -71,7 +77,8 @@ func TestBundleKeeps(t *testing.T) {
 	w.kubectl("annotate", "secret", "later", "--namespace", w.namespace, "helm.sh/resource-policy=keep")
 	w.bundle(0, "install", w.plain(configMap("a", "two"), claim("data")), "--no-wait")
 	gone := w.sentinels()
-	w.contains(w.bundle(2, "uninstall").stderr, "--yes is required", "pvc/data in namespace "+w.namespace, "--keep-storage")
+	w.contains(w.bundle(2, "uninstall").stderr, "--yes is required", "pvc/data in namespace "+w.namespace,
+		"--keep-storage")
 	w.claimUID("data") // is there
 	w.contains(w.bundle(0, "uninstall", "--yes").stderr, "this storage goes with its data: pvc/data",
 		"secret/marked", "secret/later", "persistentvolumeclaim/old-data", "an earlier bundle has made it")
@@ -79,7 +86,8 @@ func TestBundleKeeps(t *testing.T) {
 	w.left("secret", "marked")
 	w.left("secret", "later")
 	w.left("persistentvolumeclaim", "old-data")
-	if _, err := w.CoreV1().PersistentVolumeClaims(w.namespace).Get(t.Context(), "data", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := w.CoreV1().PersistentVolumeClaims(w.namespace).
+		Get(t.Context(), "data", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the claim of the bundle is there: %v", err)
 	}
 	// It is the bundle's again.
@@ -118,7 +126,8 @@ func (w *world) claimUID(name string) types.UID {
 // bundle; the hooks of the next bundle of the name take it up.
 func TestBundleKeepsWhatHooksHaveMade(t *testing.T) {
 	w := newBundles(t)
-	objects := configMap("a", "{{ .Release.Revision }}") + "\n---\n{apiVersion: v1, kind: Secret, metadata: {name: object}}\n"
+	objects := configMap("a", "{{ .Release.Revision }}") +
+		"\n---\n{apiVersion: v1, kind: Secret, metadata: {name: object}}\n"
 	hooks := `---
 {apiVersion: v1, kind: Secret, metadata: {name: password, annotations: {helm.sh/hook: pre-install}}, stringData: {password: "{{ randAlphaNum 10 }}"}}
 ---
@@ -164,22 +173,26 @@ func TestBundleRemovesCustomResourcesFirst(t *testing.T) {
 			w := newBundles(t)
 			group := w.namespace + ".example.com"
 			boat := func(name string) string {
-				return fmt.Sprintf(`{apiVersion: %s/v1, kind: Boat, metadata: {name: %s, finalizers: [example.com/moored]}}`, group, name)
+				return fmt.Sprintf(`{apiVersion: %s/v1, kind: Boat, metadata: {name: %s, finalizers: [example.com/moored]}}`,
+					group, name)
 			}
-			w.bundle(0, "install", w.plain(kindBoat(group), boat("one"), configMap("a", "for the controller"), `{apiVersion: v1, kind: ServiceAccount, metadata: {name: controller}}`))
+			w.bundle(0, "install", w.plain(kindBoat(group), boat("one"), configMap("a", "for the controller"),
+				`{apiVersion: v1, kind: ServiceAccount, metadata: {name: controller}}`))
 			held := "one"
 			if args != nil {
 				held = "theirs"
 				w.asAdmin("sh", "-c", "printf '%s' '"+boat(held)+"' | "+os.Getenv("BERTH_TEST_KUBECTL")+` create -f - "$@"`, "sh")
 				w.kubectl("patch", "boat."+group, "one", "--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`)
 			}
-			uninstall := w.start(append([]string{"bundle", "uninstall", w.instance(), "--system-namespace", w.namespace}, args...)...)
+			uninstall := w.start(append([]string{"bundle", "uninstall", w.instance(), "--system-namespace", w.namespace},
+				args...)...)
 			w.eventually("it waits", func() bool { return strings.Contains(uninstall.stderr.String(), "waiting for ") })
 			w.eventually("the resource leaves", func() bool {
 				return w.output("get", "boat."+group, held, "-o", "jsonpath={.metadata.deletionTimestamp}") != ""
 			})
 			w.says(map[string]string{"a": "for the controller"})
-			if _, err := w.CoreV1().ServiceAccounts(w.namespace).Get(t.Context(), "controller", metav1.GetOptions{}); err != nil {
+			if _, err := w.CoreV1().ServiceAccounts(w.namespace).
+				Get(t.Context(), "controller", metav1.GetOptions{}); err != nil {
 				t.Error(err)
 			}
 			w.kubectl("patch", "boat."+group, held, "--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`)
@@ -193,7 +206,8 @@ func TestBundleRemovesCustomResourcesFirst(t *testing.T) {
 // installs the bundle again.
 func TestBundleThatIsInstalledAfterAll(t *testing.T) {
 	w := newBundles(t)
-	dir := w.plain(configMap("a", "one"), `{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/slow]}}`)
+	dir := w.plain(configMap("a", "one"),
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/slow]}}`)
 	w.bundle(0, "install", dir)
 	w.bundle(5, "uninstall", "--timeout", "12s")
 	w.contains(w.bundle(0, "status").stdout, "its uninstallation began at")
@@ -215,7 +229,12 @@ func TestBundleOfAnotherSystemNamespace(t *testing.T) {
 	w.bundle(0, "install", w.plain(configMap("a", "one")))
 	next := w.plain(configMap("a", "two"))
 	other := w.namespace + "-other"
-	for _, args := range [][]string{{"install", w.instance(), next}, {"diff", w.instance(), next}, {"status", w.instance()}, {"uninstall", w.instance()}} {
+	for _, args := range [][]string{
+		{"install", w.instance(), next},
+		{"diff", w.instance(), next},
+		{"status", w.instance()},
+		{"uninstall", w.instance()},
+	} {
 		stderr := w.must(6, append(append([]string{"bundle"}, args...), "--system-namespace", other)...).stderr
 		w.contains(stderr, "recorded in the system namespace "+w.namespace, "--system-namespace "+w.namespace)
 	}

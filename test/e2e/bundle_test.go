@@ -34,7 +34,10 @@ func newBundlesBeside(t *testing.T) *world {
 	t.Helper()
 	instances.share(t)
 	w := newBundlesAlone(t)
-	t.Cleanup(func() { w.output("delete", "bundleinstances.core.rukpak.io", w.instance()) }) // for a server would go on with it
+	t.Cleanup(func() {
+		w.output("delete", "bundleinstances.core.rukpak.io",
+			w.instance())
+	}) // for a server would go on with it
 	return w
 }
 
@@ -65,7 +68,8 @@ func configMap(name, text string) string {
 // texts are what the ConfigMaps of the bundle say.
 func (w *world) texts() map[string]string {
 	w.Helper()
-	list, err := w.CoreV1().ConfigMaps(w.namespace).List(w.Context(), metav1.ListOptions{LabelSelector: "core.rukpak.io/owner-name=" + w.instance()})
+	list, err := w.CoreV1().ConfigMaps(w.namespace).
+		List(w.Context(), metav1.ListOptions{LabelSelector: "core.rukpak.io/owner-name=" + w.instance()})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -94,7 +98,8 @@ func (w *world) uninstalled() {
 		w.Errorf("the release is left: %v, %v", secrets.Items, err)
 	}
 	w.eventually("the uploads are gone", func() bool {
-		uploads, err := w.CoreV1().ConfigMaps(w.namespace).List(w.Context(), metav1.ListOptions{LabelSelector: "berth.dev/bundle"})
+		uploads, err := w.CoreV1().ConfigMaps(w.namespace).
+			List(w.Context(), metav1.ListOptions{LabelSelector: "berth.dev/bundle"})
 		return err == nil && len(uploads.Items) == 0
 	})
 	leases, err := w.CoordinationV1().Leases(w.namespace).List(w.Context(), metav1.ListOptions{})
@@ -125,12 +130,14 @@ func TestBundleFromBeginningToEnd(t *testing.T) {
 	}
 	second := w.plain(configMap("a", "two"))
 	w.contains(w.bundle(0, "diff", second).stdout, "delete configmap/gone", `-  text: one {{ literal }}`, `+  text: two`)
-	w.contains(w.bundle(0, "install", second, "--dry-run=server").stdout, "# update configmap/a", "# delete configmap/gone")
+	w.contains(w.bundle(0, "install", second, "--dry-run=server").stdout, "# update configmap/a",
+		"# delete configmap/gone")
 	w.says(map[string]string{"a": "one {{ literal }}", "gone": "x"})
 	w.bundle(0, "install", second)
 	w.says(map[string]string{"a": "two"})
 
-	broken := w.plain(configMap("a", "three"), configMap("b", "new"), `{apiVersion: v1, kind: Service, metadata: {name: broken}, spec: {type: Nonsense}}`)
+	broken := w.plain(configMap("a", "three"), configMap("b", "new"),
+		`{apiVersion: v1, kind: Service, metadata: {name: broken}, spec: {type: Nonsense}}`)
 	w.contains(w.bundle(3, "install", broken).stderr, "Nonsense", "what was installed before is back")
 	w.says(map[string]string{"a": "two"})
 	state := decode[v1.BundleState](w, w.bundle(0, "status", "-o", "json"))
@@ -154,13 +161,16 @@ func TestBundleDrift(t *testing.T) {
 	w := newBundles(t)
 	dir := w.plain(configMap("a", "one"), configMap("b", "one"))
 	w.bundle(0, "install", dir)
-	w.kubectl("patch", "configmap", "a", "--namespace", w.namespace, "--type", "merge", "--patch", `{"data":{"text":"changed"}}`)
+	w.kubectl("patch", "configmap", "a", "--namespace", w.namespace, "--type", "merge", "--patch",
+		`{"data":{"text":"changed"}}`)
 	w.kubectl("delete", "configmap", "b", "--namespace", w.namespace)
 	w.bundle(0, "install", dir)
 	w.says(map[string]string{"a": "one", "b": "one"})
-	w.kubectl("patch", "configmap", "a", "--namespace", w.namespace, "--type", "merge", "--patch", `{"data":{"text":"theirs"}}`)
+	w.kubectl("patch", "configmap", "a", "--namespace", w.namespace, "--type", "merge", "--patch",
+		`{"data":{"text":"theirs"}}`)
 	next := w.plain(configMap("a", "two"), configMap("b", "one"))
-	w.contains(w.bundle(6, "install", next).stderr, "configmap/a", ".data.text", "--force-conflicts", "nothing has been written")
+	w.contains(w.bundle(6, "install", next).stderr, "configmap/a", ".data.text", "--force-conflicts",
+		"nothing has been written")
 	w.says(map[string]string{"a": "theirs", "b": "one"})
 	w.bundle(0, "install", next, "--force-conflicts")
 	w.says(map[string]string{"a": "two", "b": "one"})
@@ -212,12 +222,17 @@ func (w *world) defineBoat(group string) string {
 // goes on from there.
 func TestBundleThatIsHeld(t *testing.T) {
 	w := newBundles(t)
-	w.bundle(0, "install", w.plain(configMap("a", "one"), `{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/slow]}}`))
+	w.bundle(0, "install", w.plain(configMap("a", "one"),
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/slow]}}`))
 	w.contains(w.bundle(5, "uninstall", "--timeout", "12s").stderr, "still there is configmap/held", "example.com/slow")
 	w.bundle(0, "status")
 	uninstall := w.start("bundle", "uninstall", w.instance(), "--system-namespace", w.namespace)
-	w.eventually("it waits", func() bool { return strings.Contains(uninstall.stderr.String(), "waiting for configmap/held") })
-	w.kubectl("patch", "configmap", "held", "--namespace", w.namespace, "--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`)
+	w.eventually("it waits", func() bool {
+		return strings.Contains(uninstall.stderr.String(),
+			"waiting for configmap/held")
+	})
+	w.kubectl("patch", "configmap", "held", "--namespace", w.namespace, "--type", "merge", "--patch",
+		`{"metadata":{"finalizers":null}}`)
 	uninstall.wait().mustBe(w, 0)
 	w.uninstalled()
 }
@@ -232,9 +247,11 @@ func TestBundleThatIsLarge(t *testing.T) {
 		_, _ = rand.NewChaCha8([32]byte{byte(i)}).Read(noise) // which does not compress
 		manifests = append(manifests, configMap(fmt.Sprintf("large-%d", i), hex.EncodeToString(noise)))
 	}
-	w.contains(w.bundle(0, "install", w.plain(manifests...)).stderr, "helm lists it, and can neither read nor uninstall it")
+	w.contains(w.bundle(0, "install", w.plain(manifests...)).stderr,
+		"helm lists it, and can neither read nor uninstall it")
 	w.contains(w.helm("list"), w.instance())
-	i := decode[v1.BundleInstallation](w, w.bundle(0, "install", w.plain(append(manifests, configMap("a", "one"))...), "-o", "json"))
+	i := decode[v1.BundleInstallation](w,
+		w.bundle(0, "install", w.plain(append(manifests, configMap("a", "one"))...), "-o", "json"))
 	if i.Action != v1.BundleUpgraded || i.Objects.Created != 1 || i.Objects.Unchanged != 3 {
 		t.Errorf("%+v", i)
 	}
@@ -261,12 +278,14 @@ func TestBundleIntoANewNamespace(t *testing.T) {
 	name := w.namespace + "-new"
 	t.Cleanup(func() { _ = w.CoreV1().Namespaces().Delete(context.Background(), name, metav1.DeleteOptions{}) })
 	args := []string{w.plain(configMap("a", "one")), "--namespace", name}
-	w.contains(w.bundle(7, "install", args...).stderr, "namespace "+name+" does not exist", "kubectl create namespace "+name, "--create-namespace")
+	w.contains(w.bundle(7, "install", args...).stderr, "namespace "+name+" does not exist", "kubectl create namespace "+
+		name, "--create-namespace")
 	if in, err := w.objects().Instance(t.Context(), w.instance()); in != nil || err != nil {
 		t.Errorf("%+v, %v", in, err)
 	}
 	broken := w.plain(`{apiVersion: v1, kind: Service, metadata: {name: broken}, spec: {type: Nonsense}}`)
-	w.contains(w.bundle(3, "install", broken).stderr, "Nonsense", "`berth bundle uninstall "+w.instance()+" ", " --system-namespace "+w.namespace+"`")
+	w.contains(w.bundle(3, "install", broken).stderr, "Nonsense", "`berth bundle uninstall "+w.instance()+" ",
+		" --system-namespace "+w.namespace+"`")
 	w.bundle(0, "uninstall")
 	w.bundle(0, "install", append(args, "--create-namespace")...)
 	if _, err := w.CoreV1().ConfigMaps(name).Get(t.Context(), "a", metav1.GetOptions{}); err != nil {
@@ -281,7 +300,10 @@ func TestBundleIntoANewNamespace(t *testing.T) {
 // ConfigMaps of the system namespace are a source, too; they have to be immutable.
 func TestBundleOfConfigMaps(t *testing.T) {
 	w := newBundles(t)
-	mutable := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "mutable"}, Data: map[string]string{"all.yaml": configMap("a", "one")}}
+	mutable := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "mutable"},
+		Data:       map[string]string{"all.yaml": configMap("a", "one")},
+	}
 	if _, err := w.CoreV1().ConfigMaps(w.namespace).Create(t.Context(), mutable, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +378,8 @@ func TestBundleOfAnOperator(t *testing.T) {
 	}
 	w.bundle(0, "install", operator(), "--timeout", "3m")
 	state(v1.BundleHealthy, 1)
-	upgraded := decode[v1.BundleInstallation](w, w.bundle(0, "install", operator("replicas: 1", "replicas: 2"), "--timeout", "3m", "-o", "json"))
+	upgraded := decode[v1.BundleInstallation](w,
+		w.bundle(0, "install", operator("replicas: 1", "replicas: 2"), "--timeout", "3m", "-o", "json"))
 	if upgraded.Action != v1.BundleUpgraded || upgraded.Objects.Updated != 1 {
 		t.Errorf("%+v", upgraded)
 	}
@@ -379,7 +402,8 @@ func standIn(w *world, dir string, changes ...string) string {
 	}
 	image := "image: quay.io/prometheus-operator/prometheus-operator:v0.47.0"
 	changed := string(text)
-	for change := range slices.Chunk(append([]string{image, "image: " + workspaceImage + "\n                command: [sleep, infinity]"}, changes...), 2) {
+	for change := range slices.Chunk(append([]string{image, "image: " + workspaceImage +
+		"\n                command: [sleep, infinity]"}, changes...), 2) {
 		before := changed
 		if changed = strings.ReplaceAll(before, change[0], change[1]); changed == before {
 			w.Fatalf("%q is not there to be replaced", change[0])
@@ -421,7 +445,10 @@ func TestBundleTwice(t *testing.T) {
 func TestBundleKilled(t *testing.T) {
 	prepare := func(w *world) []string {
 		w.bundle(0, "install", w.plain(configMap("a", "one"), configMap("gone", "x")))
-		return []string{"bundle", "install", w.instance(), w.plain(configMap("a", "two"), configMap("b", "two")), "--system-namespace", w.namespace}
+		return []string{
+			"bundle", "install", w.instance(), w.plain(configMap("a", "two"), configMap("b", "two")),
+			"--system-namespace", w.namespace,
+		}
 	}
 	var requests atomic.Int64
 	w := newBundles(t)
@@ -444,7 +471,8 @@ func TestBundleKilled(t *testing.T) {
 			}
 			w.must(0, args...)
 			w.says(map[string]string{"a": "two", "b": "two"})
-			if state := decode[v1.BundleState](w, w.bundle(0, "status", "-o", "json")); state.State != v1.BundleHealthy || len(state.Bundles) != 1 {
+			if state := decode[v1.BundleState](w, w.bundle(0, "status", "-o", "json")); state.State != v1.BundleHealthy ||
+				len(state.Bundles) != 1 {
 				t.Errorf("%+v", state)
 			}
 			w.uninstalled()

@@ -75,10 +75,12 @@ func TestBundleOvertaken(t *testing.T) {
 	w.agree(second, map[string]string{"a": "two"})
 
 	uninstall, let := w.beforeLock(args("uninstall")...)
-	w.bundle(0, "install", w.plain(configMap("b", "three"), `{apiVersion: v1, kind: ServiceAccount, metadata: {name: late}}`))
+	w.bundle(0, "install", w.plain(configMap("b", "three"),
+		`{apiVersion: v1, kind: ServiceAccount, metadata: {name: late}}`))
 	let()
 	uninstall.wait().mustBe(w, 0)
-	accounts, err := w.CoreV1().ServiceAccounts(w.namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=late"})
+	accounts, err := w.CoreV1().ServiceAccounts(w.namespace).
+		List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=late"})
 	if err != nil || len(accounts.Items) != 0 {
 		t.Errorf("left: %v, %v", accounts, err)
 	}
@@ -145,7 +147,8 @@ func TestBundleHookFails(t *testing.T) {
 func TestBundleKilledAndThenAnother(t *testing.T) {
 	w := newBundles(t)
 	left := func() int {
-		list, err := w.CoreV1().ServiceAccounts(w.namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=late"})
+		list, err := w.CoreV1().ServiceAccounts(w.namespace).
+			List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=late"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +156,8 @@ func TestBundleKilledAndThenAnother(t *testing.T) {
 	}
 	w.bundle(0, "install", w.plain(configMap("a", "one")))
 	between := w.proxy(killBefore(http.MethodPut, "secrets"))
-	cmd := w.command("bundle", "install", w.instance(), w.plain(configMap("a", "two"), `{apiVersion: v1, kind: ServiceAccount, metadata: {name: late}}`),
+	cmd := w.command("bundle", "install", w.instance(),
+		w.plain(configMap("a", "two"), `{apiVersion: v1, kind: ServiceAccount, metadata: {name: late}}`),
 		"--system-namespace", w.namespace)
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+between.kubeconfig)
 	run := w.launch(cmd)

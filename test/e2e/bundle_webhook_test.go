@@ -32,7 +32,8 @@ func newIssuers(t *testing.T) *issuers {
 		t.Skipf("%s is not set: the program of the webhook has to be in a registry", clusterVariable)
 	}
 	w := newBundles(t)
-	c := &issuers{world: w, group: w.namespace + ".example.com", image: "registry.example.com/berth/berth:issuers-" + w.namespace}
+	c := &issuers{world: w, group: w.namespace + ".example.com", image: "registry.example.com/berth/berth:issuers-" +
+		w.namespace}
 	programs := filepath.Join(dir, "programs")
 	if err := os.MkdirAll(programs, 0o755); err != nil {
 		t.Fatal(err)
@@ -67,7 +68,8 @@ func (c *issuers) specs() map[string]string {
 	if err != nil {
 		c.Fatal(err)
 	}
-	list, err := client.Resource(schema.GroupVersionResource{Group: c.group, Version: "v1", Resource: "issuers"}).Namespace(c.namespace).List(c.Context(), metav1.ListOptions{})
+	list, err := client.Resource(schema.GroupVersionResource{Group: c.group, Version: "v1", Resource: "issuers"}).
+		Namespace(c.namespace).List(c.Context(), metav1.ListOptions{})
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -94,7 +96,8 @@ func (c *issuers) state() v1.BundleState {
 // mine are the objects that say that they belong to the instance.
 func (c *issuers) mine() string {
 	c.Helper()
-	out, err := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "get", "--kubeconfig", c.admin, "--namespace", c.namespace, "--output", "name",
+	out, err := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "get", "--kubeconfig", c.admin, "--namespace", c.namespace,
+		"--output", "name",
 		"--selector", "core.rukpak.io/owner-name="+c.instance(),
 		"deployments,services,secrets,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,jobs,validatingwebhookconfigurations,mutatingwebhookconfigurations,customresourcedefinitions").Output()
 	if err != nil {
@@ -128,23 +131,33 @@ func TestBundleOfAWebhook(t *testing.T) {
 	}
 
 	c.bundle(0, "install", c.chart(secondIssuers), "--timeout", "3m")
-	second := map[string]string{"first": "https://first.example.com short me", "second": "https://second.example.com classic"}
+	second := map[string]string{
+		"first":  "https://first.example.com short me",
+		"second": "https://second.example.com classic",
+	}
 	c.has(second)
 	installed := c.state()
 	if installed.State != v1.BundleHealthy || installed.Revision != 2 || len(installed.Bundles) != 1 {
 		t.Errorf("%+v", installed)
 	}
 
-	refused := c.bundle(3, "install", c.chart(strings.ReplaceAll(secondIssuers, "second: {server: https:", "second: {server: ftp:")), "--timeout", "3m")
-	c.contains(refused.stderr, "spec.server must be a URL of https, not ftp://second.example.com", "what was installed before is back")
+	refused := c.bundle(3, "install",
+		c.chart(strings.ReplaceAll(secondIssuers, "second: {server: https:", "second: {server: ftp:")), "--timeout", "3m")
+	c.contains(refused.stderr, "spec.server must be a URL of https, not ftp://second.example.com",
+		"what was installed before is back")
 	c.has(second)
-	if s := c.state(); s.State != v1.BundleFailed || s.Installed != installed.Installed || len(s.Bundles) != 2 || !strings.Contains(s.Message, "must be a URL of https") {
+	if s := c.state(); s.State != v1.BundleFailed || s.Installed != installed.Installed || len(s.Bundles) != 2 ||
+		!strings.Contains(s.Message, "must be a URL of https") {
 		t.Errorf("%+v", s)
 	}
 
-	broken := c.bundle(3, "install", c.chart(strings.ReplaceAll(secondIssuers, "replicas: 2", "replicas: 2, image: registry.example.com/berth/nothing:v1")), "--timeout", "3m")
-	c.contains(broken.stderr, "deployment/issuers-controller", "ImageNotFound", "registry.example.com/berth/nothing:v1 not found")
-	if s := c.state(); s.State != v1.BundleUnhealthy || s.Installed == installed.Installed || len(s.Bundles) != 3 || !strings.Contains(s.Message, "issuers-controller") {
+	broken := c.bundle(3, "install",
+		c.chart(strings.ReplaceAll(secondIssuers, "replicas: 2",
+			"replicas: 2, image: registry.example.com/berth/nothing:v1")), "--timeout", "3m")
+	c.contains(broken.stderr, "deployment/issuers-controller", "ImageNotFound",
+		"registry.example.com/berth/nothing:v1 not found")
+	if s := c.state(); s.State != v1.BundleUnhealthy || s.Installed == installed.Installed || len(s.Bundles) != 3 ||
+		!strings.Contains(s.Message, "issuers-controller") {
 		t.Errorf("%+v", s)
 	}
 
@@ -157,7 +170,8 @@ func TestBundleOfAWebhook(t *testing.T) {
 	}
 
 	definition := "issuers." + c.group
-	theirs := c.write(c.TempDir(), "theirs.yaml", fmt.Sprintf("{apiVersion: %s/v1, kind: Issuer, metadata: {name: theirs}, spec: {server: \"https://theirs.example.com\"}}", c.group))
+	theirs := c.write(c.TempDir(), "theirs.yaml",
+		fmt.Sprintf("{apiVersion: %s/v1, kind: Issuer, metadata: {name: theirs}, spec: {server: \"https://theirs.example.com\"}}", c.group))
 	c.kubectl("create", "--filename", theirs)
 	c.contains(c.bundle(0, "uninstall").stderr, "kept", definition)
 	if mine := c.mine(); mine != "" {

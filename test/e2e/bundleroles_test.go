@@ -20,39 +20,65 @@ func bundling() []duty {
 	installed := func(w *world) { w.bundle(0, "install", "testdata/bundles/one") }
 	interrupted := func(w *world) {
 		installed(w)
-		killed("POST", "secrets", "bundle", "install", w.instance(), "testdata/bundles/two", "--system-namespace", w.namespace)(w)
+		killed("POST", "secrets", "bundle", "install", w.instance(), "testdata/bundles/two", "--system-namespace",
+			w.namespace)(w)
 	}
 	reading := []use{
-		command(installed, "list"), command(installed, "status", "b-NAMESPACE"), command(installed, "diff", "b-NAMESPACE", "testdata/bundles/two"),
+		command(installed, "list"), command(installed, "status", "b-NAMESPACE"),
+		command(installed, "diff", "b-NAMESPACE", "testdata/bundles/two"),
 	}
 	uninstalling := command(installed, "uninstall", "b-NAMESPACE")
 	writing := []use{
-		command(nothing, "install", "b-NAMESPACE", "testdata/bundles/one"), command(installed, "install", "b-NAMESPACE", "testdata/bundles/two"),
+		command(nothing, "install", "b-NAMESPACE", "testdata/bundles/one"),
+		command(installed, "install", "b-NAMESPACE", "testdata/bundles/two"),
 		command(interrupted, "install", "b-NAMESPACE", "testdata/bundles/two"), uninstalling,
 	}
 	unseen := uninstalling.telling("is not looked for")
-	without := map[string]use{"watch customresourcedefinitions.apiextensions.k8s.io": unseen, "watch persistentvolumeclaims": unseen}
-	contents := rbac.Command{Rules: []rbac.Rule{{Resource: "configmaps", Verbs: []string{"create", "get", "watch", "patch", "delete"}}}}
+	without := map[string]use{
+		"watch customresourcedefinitions.apiextensions.k8s.io": unseen,
+		"watch persistentvolumeclaims":                         unseen,
+	}
+	contents := rbac.Command{Rules: []rbac.Rule{{
+		Resource: "configmaps",
+		Verbs:    []string{"create", "get", "watch", "patch", "delete"},
+	}}}
 	created := rbac.Command{Rules: []rbac.Rule{{Resource: "configmaps", Verbs: []string{"create", "watch"}}}}
-	ofConfigMaps := command(func(w *world) { w.immutable("content", configMap("a", "one")) }, "install", "b-NAMESPACE", "configmap/content=manifests")
+	ofConfigMaps := command(func(w *world) { w.immutable("content", configMap("a", "one")) }, "install", "b-NAMESPACE",
+		"configmap/content=manifests")
 	waiting := func(w *world) {
 		w.bundle(5, "install", "testdata/bundles/waiting", "--timeout", "15s")
 	}
-	looking, following := command(waiting, "status", "b-NAMESPACE"), command(nothing, "install", "b-NAMESPACE", "testdata/bundles/waiting", "--timeout", "40s")
+	looking, following := command(waiting, "status", "b-NAMESPACE"),
+		command(nothing, "install", "b-NAMESPACE", "testdata/bundles/waiting", "--timeout", "40s")
 	following.status = 5
-	deployed := rbac.Command{Rules: []rbac.Rule{{Group: "apps", Resource: "deployments", Verbs: []string{"create", "get", "watch", "patch", "delete"}}}}
+	deployed := rbac.Command{Rules: []rbac.Rule{{
+		Group: "apps", Resource: "deployments",
+		Verbs: []string{"create", "get", "watch", "patch", "delete"},
+	}}}
 	unread := map[string]use{}
 	for _, resource := range []string{"pods", "events", "replicasets.apps", "persistentvolumeclaims"} {
-		unread["list "+resource], unread["watch "+resource] = looking.telling("not seen in full"), following.telling("not seen in full")
+		unread["list "+resource], unread["watch "+resource] = looking.telling("not seen in full"),
+			following.telling("not seen in full")
 	}
 	ofASecret := command(nothing, "install", "b-NAMESPACE", "https://localhost/none.tgz", "--source-secret", "none")
 	ofASecret.status = 7
 	return []duty{
-		{command: rbac.Named(rbac.BundleStatus), with: []rbac.Command{rbac.Named(rbac.BundleStatusInSystem), contents}, uses: reading},
-		{command: rbac.Named(rbac.BundleStatusInSystem), with: []rbac.Command{contents}, withAll: []rbac.Command{rbac.Named(rbac.BundleStatus)}, uses: []use{reading[2], reading[0], reading[1]}}, // the others do without
-		{command: rbac.Named(rbac.BundleInstall), with: []rbac.Command{rbac.Named(rbac.BundleInstallInSystem), contents}, uses: writing, without: without},
 		{
-			command: rbac.Named(rbac.BundleInstallInSystem), with: []rbac.Command{contents}, withAll: []rbac.Command{rbac.Named(rbac.BundleInstall)}, uses: writing,
+			command: rbac.Named(rbac.BundleStatus), with: []rbac.Command{rbac.Named(rbac.BundleStatusInSystem), contents},
+			uses: reading,
+		},
+		{
+			command: rbac.Named(rbac.BundleStatusInSystem), with: []rbac.Command{contents},
+			withAll: []rbac.Command{rbac.Named(rbac.BundleStatus)},
+			uses:    []use{reading[2], reading[0], reading[1]},
+		}, // the others do without
+		{
+			command: rbac.Named(rbac.BundleInstall), with: []rbac.Command{rbac.Named(rbac.BundleInstallInSystem), contents},
+			uses: writing, without: without,
+		},
+		{
+			command: rbac.Named(rbac.BundleInstallInSystem), with: []rbac.Command{contents},
+			withAll: []rbac.Command{rbac.Named(rbac.BundleInstall)}, uses: writing,
 			without:   map[string]use{"delete leases.coordination.k8s.io": writing[0]},
 			elsewhere: map[string]string{"create configmaps": "it is among what the bundle contains"},
 		},
@@ -62,7 +88,8 @@ func bundling() []duty {
 		},
 		{
 			command: rbac.Named(rbac.BundleCauses), with: []rbac.Command{rbac.Named(rbac.BundleInstallInSystem), deployed},
-			withAll: []rbac.Command{rbac.Named(rbac.BundleInstall), rbac.Named(rbac.BundleStatus)}, uses: []use{looking, following}, without: unread,
+			withAll: []rbac.Command{rbac.Named(rbac.BundleInstall), rbac.Named(rbac.BundleStatus)},
+			uses:    []use{looking, following}, without: unread,
 			elsewhere: map[string]string{"watch persistentvolumeclaims": "the Role to install has it, too"},
 		},
 	}

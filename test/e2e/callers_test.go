@@ -33,7 +33,8 @@ func (w *world) certified(name string) *world {
 	if err != nil {
 		w.Fatal(err)
 	}
-	request, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, key)
+	request, err := x509.CreateCertificateRequest(rand.Reader,
+		&x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, key)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -41,8 +42,9 @@ func (w *world) certified(name string) *world {
 	signing, err := requests.Create(w.Context(), &certificatesv1.CertificateSigningRequest{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: w.namespace + "-"},
 		Spec: certificatesv1.CertificateSigningRequestSpec{
-			Request: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: request}), SignerName: certificatesv1.KubeAPIServerClientSignerName,
-			Usages: []certificatesv1.KeyUsage{certificatesv1.UsageDigitalSignature, certificatesv1.UsageClientAuth},
+			Request:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: request}),
+			SignerName: certificatesv1.KubeAPIServerClientSignerName,
+			Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageDigitalSignature, certificatesv1.UsageClientAuth},
 		},
 	}, metav1.CreateOptions{})
 	if err != nil {
@@ -57,7 +59,8 @@ func (w *world) certified(name string) *world {
 		return err == nil && len(signing.Status.Certificate) > 0
 	})
 	_ = requests.Delete(w.Context(), signing.Name, metav1.DeleteOptions{})
-	w.bind(w.namespace, signing.Name, rbac.Developer().PolicyRules(), []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}})
+	w.bind(w.namespace, signing.Name, rbac.Developer().PolicyRules(),
+		[]rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}})
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		w.Fatal(err)
@@ -67,7 +70,8 @@ func (w *world) certified(name string) *world {
 		w.Fatal(err)
 	}
 	config.AuthInfos = map[string]*api.AuthInfo{"caller": {
-		ClientCertificateData: signing.Status.Certificate, ClientKeyData: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}),
+		ClientCertificateData: signing.Status.Certificate,
+		ClientKeyData:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}),
 	}}
 	config.Contexts[config.CurrentContext].AuthInfo = "caller"
 	other := *w
@@ -151,7 +155,8 @@ func TestFormerWorkspaces(t *testing.T) {
 	alice.must(0, "provision", "alice~dev")
 	id := w.idOf("alice~dev")
 	const unmarked = `{"metadata":{"annotations":{"berth.dev/user":null}}}` // as earlier versions made it
-	if _, err := w.CoreV1().Pods(w.namespace).Patch(t.Context(), id, types.MergePatchType, []byte(unmarked), metav1.PatchOptions{}); err != nil {
+	if _, err := w.CoreV1().Pods(w.namespace).
+		Patch(t.Context(), id, types.MergePatchType, []byte(unmarked), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	alice.must(0, "exec", "alice~dev", "--", "sh", "-c", "mkdir -p work && echo mine > work/file")
@@ -166,7 +171,8 @@ func TestFormerWorkspaces(t *testing.T) {
 			{"cp", "alice~dev:work/file", t.TempDir()},
 		} {
 			r := former.berth(args...)
-			if r.status == 0 || !strings.Contains(r.stderr, "may not act for alice") || !strings.Contains(r.stderr, "your user string is now") {
+			if r.status == 0 || !strings.Contains(r.stderr, "may not act for alice") ||
+				!strings.Contains(r.stderr, "your user string is now") {
 				t.Errorf("%s: %d\n%s", args, r.status, r.stderr)
 			}
 		}

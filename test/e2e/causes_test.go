@@ -86,13 +86,17 @@ func container(pod map[string]any) map[string]any {
 
 func missingKey(_, pod map[string]any) {
 	container(pod)["env"] = []any{map[string]any{
-		"name": "COLOUR", "valueFrom": map[string]any{"configMapKeyRef": map[string]any{"name": "no-such-config", "key": "colour"}},
+		"name": "COLOUR", "valueFrom": map[string]any{"configMapKeyRef": map[string]any{
+			"name": "no-such-config",
+			"key":  "colour",
+		}},
 	}}
 }
 
 func failingInit(_, pod map[string]any) {
 	pod["initContainers"] = []any{map[string]any{
-		"name": "prepare", "image": "docker.io/library/busybox:stable", "command": []any{"sh", "-c", "echo cannot prepare; exit 3"},
+		"name": "prepare", "image": "docker.io/library/busybox:stable",
+		"command": []any{"sh", "-c", "echo cannot prepare; exit 3"},
 	}}
 }
 

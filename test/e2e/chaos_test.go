@@ -104,13 +104,25 @@ func TestChaosBetween(t *testing.T) {
 		"helm uninstall": func(w *world, id string) {
 			w.asAdmin(os.Getenv("BERTH_TEST_HELM"), "uninstall", id, "--ignore-not-found")
 		},
-		"the pod deleted":      func(w *world, id string) { w.kubectl("delete", "pod", id, "--wait=false", "--ignore-not-found") },
-		"a ConfigMap deleted":  func(w *world, id string) { w.kubectl("delete", "configmap", id+"-config", "--ignore-not-found") },
-		"the Service deleted":  func(w *world, id string) { w.kubectl("delete", "service", id, "--ignore-not-found") },
-		"the record deleted":   func(w *world, _ string) { w.kubectl("delete", "secret", "--selector", "owner=helm") },
-		"the pod labelled":     func(w *world, id string) { w.kubectl("label", "pod", id, "by=somebody") },
-		"a ConfigMap edited":   func(w *world, id string) { w.kubectl("annotate", "configmap", id+"-config", "by=somebody") },
-		"everything annotated": func(w *world, _ string) { w.kubectl("annotate", "pods,services,configmaps", "--all", "by=somebody") },
+		"the pod deleted": func(w *world,
+			id string,
+		) {
+			w.kubectl("delete", "pod", id, "--wait=false", "--ignore-not-found")
+		},
+		"a ConfigMap deleted": func(w *world,
+			id string,
+		) {
+			w.kubectl("delete", "configmap", id+"-config", "--ignore-not-found")
+		},
+		"the Service deleted": func(w *world, id string) { w.kubectl("delete", "service", id, "--ignore-not-found") },
+		"the record deleted":  func(w *world, _ string) { w.kubectl("delete", "secret", "--selector", "owner=helm") },
+		"the pod labelled":    func(w *world, id string) { w.kubectl("label", "pod", id, "by=somebody") },
+		"a ConfigMap edited":  func(w *world, id string) { w.kubectl("annotate", "configmap", id+"-config", "by=somebody") },
+		"everything annotated": func(w *world,
+			_ string,
+		) {
+			w.kubectl("annotate", "pods,services,configmaps", "--all", "by=somebody")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -131,7 +143,8 @@ func (w *world) kubectl(args ...string) { w.asAdmin(os.Getenv("BERTH_TEST_KUBECT
 // asAdmin runs another tool.
 func (w *world) asAdmin(program string, args ...string) {
 	w.Helper()
-	out, err := exec.Command(program, append(args, "--namespace", w.namespace, "--kubeconfig", w.admin)...).CombinedOutput()
+	out, err := exec.Command(program, append(args, "--namespace", w.namespace, "--kubeconfig", w.admin)...).
+		CombinedOutput()
 	if err != nil {
 		w.Fatalf("%s %s: %v\n%s", program, args, err, out)
 	}
@@ -176,7 +189,8 @@ func (tg *target) writeUntil(done <-chan struct{}) (last int) {
 		case <-ticks.C:
 		}
 		patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: "%d"}}}`, othersCount, i)
-		if _, err := tg.api.Patch(tg.Context(), "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		if _, err := tg.api.Patch(tg.Context(), "web", types.MergePatchType, []byte(patch),
+			metav1.PatchOptions{}); err != nil {
 			if tg.Context().Err() == nil {
 				tg.Errorf("write %d: %v", i, err)
 			}
@@ -222,7 +236,8 @@ func TestChaosClock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if deletion, err := p.Delete(t.Context(), found, deploy.Removing{Wait: true}, event.NewStream(u.ID(), now)); err != nil || !deletion.Gone {
+			if deletion, err := p.Delete(t.Context(), found, deploy.Removing{Wait: true},
+				event.NewStream(u.ID(), now)); err != nil || !deletion.Gone {
 				t.Errorf("%+v, %v", deletion, err)
 			}
 			w.nothingIsLeft()

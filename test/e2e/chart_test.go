@@ -31,10 +31,12 @@ func TestAgentRuntime(t *testing.T) {
 	if len(pod.Spec.InitContainers) != 1 || pod.Spec.InitContainers[0].Name != "init-base" {
 		t.Errorf("init containers: %+v", pod.Spec.InitContainers)
 	}
-	if out := w.must(0, "exec", "alice~agent", "--", "cat", "/proc/1/cmdline").stdout; !strings.Contains(out, "/k8shell/agent/k8shelld") {
+	if out := w.must(0, "exec", "alice~agent", "--", "cat", "/proc/1/cmdline").
+		stdout; !strings.Contains(out, "/k8shell/agent/k8shelld") {
 		t.Errorf("the first process is %q", out)
 	}
-	answer := w.must(0, "exec", "alice~agent", "--", "sh", "-c", "wget -q -S -O - http://"+doc.ID+":2822/ 2>&1 | head -1; true").stdout
+	answer := w.must(0, "exec", "alice~agent", "--", "sh", "-c", "wget -q -S -O - http://"+doc.ID+
+		":2822/ 2>&1 | head -1; true").stdout
 	w.contains(answer, "HTTP/1.1")
 	w.must(0, "delete", "alice~agent")
 	w.eventually("nothing is left", func() bool { return len(w.leftovers()) == 0 })
@@ -55,10 +57,12 @@ func TestWhatWorkspacesShare(t *testing.T) {
 		r := w.berth("exec", "bob~sharing", "--", "nslookup", name+".cluster.local")
 		return strings.Contains(r.stdout, w.pod(first.ID).Status.PodIP)
 	})
-	if got := w.must(0, "exec", "alice~sharing", "--", "cat", "/k8shell/runtime/motd").stdout; got != "Welcome to the team\n" {
+	if got := w.must(0, "exec", "alice~sharing", "--", "cat", "/k8shell/runtime/motd").
+		stdout; got != "Welcome to the team\n" {
 		t.Errorf("the splash is %q", got)
 	}
-	policy, err := w.NetworkingV1().NetworkPolicies(w.namespace).Get(t.Context(), "np-"+first.ID+"-user", metav1.GetOptions{})
+	policy, err := w.NetworkingV1().NetworkPolicies(w.namespace).
+		Get(t.Context(), "np-"+first.ID+"-user", metav1.GetOptions{})
 	if err != nil || len(policy.Spec.Ingress) != 2 || len(policy.Spec.Egress) != 4 {
 		t.Errorf("%v: %+v", err, policy)
 	}
@@ -90,7 +94,8 @@ func TestChangedClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := w.must(0, "provision", "alice~homely", "--blueprints", size("128Mi"))
-	w.contains(again.stderr, "storage home stays as it is", "claimSpec.resources.requests.storage is 64Mi, the blueprint says 128Mi")
+	w.contains(again.stderr, "storage home stays as it is",
+		"claimSpec.resources.requests.storage is 64Mi, the blueprint says 128Mi")
 }
 
 // Certificates need cert-manager: without it nothing is begun, and with its API
@@ -108,7 +113,10 @@ func TestCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	definitions := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	definitions := client.Resource(schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1",
+		Resource: "customresourcedefinitions",
+	})
 	var definition unstructured.Unstructured
 	if err := json.Unmarshal([]byte(certificates), &definition.Object); err != nil {
 		t.Fatal(err)
@@ -125,7 +133,8 @@ func TestCertificate(t *testing.T) {
 		return r.status == 0
 	})
 	w.certificateRules("certificate: {enabled: true, issuer: {name: internal}}")
-	w.contains(r.stdout, "# create certificate/"+w.idOf("alice~sharing"), "ClusterIssuer", w.idOf("alice~sharing")+".team."+w.namespace+".svc")
+	w.contains(r.stdout, "# create certificate/"+w.idOf("alice~sharing"), "ClusterIssuer", w.idOf("alice~sharing")+
+		".team."+w.namespace+".svc")
 }
 
 // certificateRules shows that the Roles are enough where workspaces have
@@ -145,11 +154,15 @@ func (w *world) certificateRules(config string) {
 	limited := w.as(grant{w.namespace, rules})
 	asked := limited.asks(provision, u, w.words())
 	now := int64(0)
-	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("alice~sharing"), metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+	if err := w.CoreV1().Pods(w.namespace).
+		Delete(w.Context(), w.idOf("alice~sharing"), metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		w.Fatal(err)
 	}
 	asked.add(limited.asks(provision, u, w.words()).list()...) // what is there is taken over
-	failing := use{args: []string{"provision", "bob~sharing", "--timeout", "15s", "--on-failure", "delete"}, status: 5, config: config}
+	failing := use{
+		args: []string{"provision", "bob~sharing", "--timeout", "15s", "--on-failure", "delete"}, status: 5,
+		config: config,
+	}
 	asked.add(limited.asks(provision, failing, w.words()).list()...)
 	for _, a := range all {
 		if of(a) && !asked.has(a.String()) {

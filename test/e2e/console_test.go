@@ -151,7 +151,8 @@ func (m *machines) testSession() {
 			m.Errorf("left with %d:\n%s", status, s.out.String())
 		}
 	}
-	m.contains(m.output("logs", podAPI), "admin is connected with https://berth-gateway."+m.namespace+".svc:12319/apis/compute.ironcore.dev/namespaces/"+m.namespace+"/machines/web/exec")
+	m.contains(m.output("logs", podAPI), "admin is connected with https://berth-gateway."+m.namespace+
+		".svc:12319/apis/compute.ironcore.dev/namespaces/"+m.namespace+"/machines/web/exec")
 	m.contains(m.gatewaySays(), `"user":"system:serviceaccount:`+m.namespace+`:default"`)
 }
 
@@ -163,7 +164,8 @@ func (m *machines) direct(machine string, more ...string) []string {
 // user may read machines and pools, and use pools; a token says who they are.
 func (m *machines) user() *world {
 	m.Helper()
-	return m.as(grant{m.namespace, mayRead}, grant{metav1.NamespaceAll, mayReadPools}, grant{metav1.NamespaceAll, mayUsePools})
+	return m.as(grant{m.namespace, mayRead}, grant{metav1.NamespaceAll, mayReadPools},
+		grant{metav1.NamespaceAll, mayUsePools})
 }
 
 func (m *machines) testDirectSession() {
@@ -222,12 +224,16 @@ func (m *machines) testRefusals() {
 	m.refused("UNAVAILABLE", []string{"machine pool bare has no address"}, "machine/bare")
 	m.refused("UNAVAILABLE", []string{"error dialing backend"}, "machine/nowhere")
 	m.refused("NOT_FOUND", []string{"machine lost-east not found in namespace " + m.namespace}, "machine/lost-east")
-	m.refused("UNAVAILABLE", []string{"the API server cannot open the console of machine broken-east", "the log of the gateway says why"}, "machine/broken-east")
+	m.refused("UNAVAILABLE", []string{
+		"the API server cannot open the console of machine broken-east",
+		"the log of the gateway says why",
+	}, "machine/broken-east")
 	m.refused("UNAVAILABLE", []string{"the console of machine elsewhere-east cannot be reached"}, "machine/elsewhere-east")
 	m.refused("INVALID_ARGUMENT", []string{"takes no command"}, "machine/web", "--", "ls")
 	m.kubectl("get", "machines")
 	for path, want := range map[string]string{"none": "not found", "web": "upgrade request required"} {
-		said := m.output("get", "--raw", "/apis/"+machine.Group+"/"+machine.Version+"/namespaces/"+m.namespace+"/machines/"+path+"/exec")
+		said := m.output("get", "--raw", "/apis/"+machine.Group+"/"+machine.Version+"/namespaces/"+m.namespace+"/machines/"+
+			path+"/exec")
 		m.contains(said, want)
 	}
 }
@@ -239,18 +245,25 @@ func (m *machines) testDirectRefusals() {
 	w.refused("FAILED", []string{"has no machine pool", "kubectl describe machine waiting"}, m.direct("waiting")...)
 	w.refused("NOT_FOUND", []string{"machine pool gone does not exist"}, m.direct("orphan")...)
 	w.refused("UNAVAILABLE", []string{"machine pool bare has no address"}, m.direct("bare")...)
-	w.refused("UNAVAILABLE", []string{"has no address of type Hostname", "it has ExternalIP"}, m.direct("near", "--address-types", "Hostname")...)
+	w.refused("UNAVAILABLE", []string{"has no address of type Hostname", "it has ExternalIP"},
+		m.direct("near", "--address-types", "Hostname")...)
 	w.refused("UNAVAILABLE", []string{"127.0.0.1:1 cannot be reached"}, m.direct("nowhere")...)
-	w.refused("NOT_FOUND", []string{"the poollet does not have machine lost", "machine lost not found in namespace " + m.namespace}, m.direct("lost")...)
+	w.refused("NOT_FOUND", []string{"the poollet does not have machine lost", "machine lost not found in namespace " +
+		m.namespace}, m.direct("lost")...)
 	for _, broken := range []string{"closed", "broken", "elsewhere"} {
-		w.refused("UNAVAILABLE", []string{"the console of machine " + broken + " cannot be reached; the log of the gateway says why"}, m.direct(broken)...)
+		w.refused("UNAVAILABLE", []string{"the console of machine " + broken +
+			" cannot be reached; the log of the gateway says why"}, m.direct(broken)...)
 	}
-	m.contains(m.gatewaySays(), "the poollet may not see this machine", "the runtime does not answer", "redirects to https://elsewhere.example.com")
-	m.refused("UNAUTHENTICATED", []string{"a token is required"}, m.direct("near")...) // of an administrator with a certificate
+	m.contains(m.gatewaySays(), "the poollet may not see this machine", "the runtime does not answer",
+		"redirects to https://elsewhere.example.com")
+	m.refused("UNAUTHENTICATED", []string{"a token is required"},
+		m.direct("near")...) // of an administrator with a certificate
 	w.refused("INVALID_ARGUMENT", []string{"--as"}, m.direct("near", "--as", "boss")...)
 	m.eventually("those who got to the poollet have audit lines", func() bool { return m.audited(w) == 4 })
-	w.refused("INVALID_ARGUMENT", []string{"--poollet-ca", "--insecure-skip-tls-verify-backend"}, "machine/near", "--direct")
-	w.refused("UNAVAILABLE", []string{"certificate of the poollet", "127.0.0.1:" + m.port}, "machine/near", "--direct", "--poollet-ca", certtest.New(m.T).File)
+	w.refused("INVALID_ARGUMENT", []string{"--poollet-ca", "--insecure-skip-tls-verify-backend"}, "machine/near",
+		"--direct")
+	w.refused("UNAVAILABLE", []string{"certificate of the poollet", "127.0.0.1:" + m.port}, "machine/near", "--direct",
+		"--poollet-ca", certtest.New(m.T).File)
 	if n := m.audited(w); n != 4 {
 		m.Errorf("credentials were sent: %d audit lines", n)
 	}
@@ -258,10 +271,19 @@ func (m *machines) testDirectRefusals() {
 
 // What is part of a permission to enter machines.
 var (
-	mayRead      = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machines"}, Verbs: []string{"get"}}}
-	mayEnter     = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machines/exec"}, Verbs: []string{"create"}}}
-	mayReadPools = []rbacv1.PolicyRule{{APIGroups: []string{machine.Group}, Resources: []string{"machinepools"}, Verbs: []string{"get"}}}
-	mayUsePools  = mayUse("east")
+	mayRead = []rbacv1.PolicyRule{{
+		APIGroups: []string{machine.Group}, Resources: []string{"machines"},
+		Verbs: []string{"get"},
+	}}
+	mayEnter = []rbacv1.PolicyRule{{
+		APIGroups: []string{machine.Group}, Resources: []string{"machines/exec"},
+		Verbs: []string{"create"},
+	}}
+	mayReadPools = []rbacv1.PolicyRule{{
+		APIGroups: []string{machine.Group}, Resources: []string{"machinepools"},
+		Verbs: []string{"get"},
+	}}
+	mayUsePools = mayUse("east")
 )
 
 func mayUse(pool string) []rbacv1.PolicyRule {
@@ -274,11 +296,14 @@ func (m *machines) testPermissions() {
 	all := func(rules []rbacv1.PolicyRule) grant { return grant{metav1.NamespaceAll, rules} }
 	near := m.direct("near")
 
-	m.as(own(mayRead)).refused("PERMISSION_DENIED", []string{"machines.compute.ironcore.dev/exec", m.namespace}, "machine/web")
+	m.as(own(mayRead)).refused("PERMISSION_DENIED", []string{"machines.compute.ironcore.dev/exec", m.namespace},
+		"machine/web")
 	m.as(own(mayEnter)).refused("PERMISSION_DENIED", []string{"get machines.compute.ironcore.dev"}, near...)
 	m.as(own(mayRead)).refused("PERMISSION_DENIED", []string{"get machinepools.compute.ironcore.dev"}, near...)
-	m.as(own(mayRead), all(mayReadPools)).refused("PERMISSION_DENIED", []string{"machinepools.compute.ironcore.dev/proxy"}, near...)
-	m.as(own(mayRead), all(mayReadPools), all(mayUse("west"))).refused("PERMISSION_DENIED", []string{"machinepools.compute.ironcore.dev/proxy"}, near...)
+	m.as(own(mayRead), all(mayReadPools)).
+		refused("PERMISSION_DENIED", []string{"machinepools.compute.ironcore.dev/proxy"}, near...)
+	m.as(own(mayRead), all(mayReadPools), all(mayUse("west"))).
+		refused("PERMISSION_DENIED", []string{"machinepools.compute.ironcore.dev/proxy"}, near...)
 	m.as(own(mayEnter)).atTerminal("exec", "machine/web").used()
 }
 
@@ -303,17 +328,22 @@ func (m *machines) testGone() {
 	if status := s.cmd.ProcessState.ExitCode(); status != 125 {
 		m.Errorf("exit status %d:\n%s", status, s.out.String())
 	}
-	m.refused("UNAVAILABLE", []string{"the session with the console of machine brief has ended", "the log of the gateway says why"}, "machine/brief")
+	m.refused("UNAVAILABLE", []string{
+		"the session with the console of machine brief has ended",
+		"the log of the gateway says why",
+	}, "machine/brief")
 }
 
 // The poollet is there and what has its machines is not.
 func (m *machines) testTargetGone() {
 	m.kubectl("delete", "service", podTarget)
 	m.eventually("nothing answers for the target", func() bool {
-		slices, err := m.DiscoveryV1().EndpointSlices(m.namespace).List(m.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + podTarget})
+		slices, err := m.DiscoveryV1().EndpointSlices(m.namespace).
+			List(m.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + podTarget})
 		return err == nil && len(slices.Items) == 0
 	})
-	m.refused("UNAVAILABLE", []string{"the console of machine web cannot be reached; the log of the gateway says why"}, "machine/web")
+	m.refused("UNAVAILABLE", []string{"the console of machine web cannot be reached; the log of the gateway says why"},
+		"machine/web")
 	m.contains(m.gatewaySays(), "the cluster cannot be reached")
 }
 

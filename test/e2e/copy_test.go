@@ -33,7 +33,8 @@ func TestCopyThereAndBack(t *testing.T) {
 	at := time.Date(2020, 2, 3, 4, 5, 6, 0, time.UTC)
 	big := make([]byte, 8<<20)
 	_, _ = rand.Read(big)
-	for name, text := range map[string][]byte{"-rf": []byte("x"), "a b\nc": []byte("x"), "ünï": nil, long + "/" + long: []byte("long"), "sub/big": big} {
+	for name, text := range map[string][]byte{"-rf": []byte("x"), "a b\nc": []byte("x"), "ünï": nil, long + "/" +
+		long: []byte("long"), "sub/big": big} {
 		path := filepath.Join(src, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -46,7 +47,8 @@ func TestCopyThereAndBack(t *testing.T) {
 		}
 	}
 	for _, err := range []error{
-		os.Symlink("big", filepath.Join(src, "sub", "link")), os.Link(filepath.Join(src, "sub", "big"), filepath.Join(src, "sub", "hard")),
+		os.Symlink("big", filepath.Join(src, "sub", "link")),
+		os.Link(filepath.Join(src, "sub", "big"), filepath.Join(src, "sub", "hard")),
 		os.MkdirAll(filepath.Join(src, "empty"), 0o700), os.WriteFile(filepath.Join(src, "sparse"), []byte("x"), 0o600),
 		os.Truncate(filepath.Join(src, "sparse"), 32<<20),
 	} {
@@ -124,9 +126,11 @@ func TestCopyCannot(t *testing.T) {
 		}
 	})
 	t.Run("not permitted there", func(*testing.T) {
-		w.contains(w.must(3, "cp", big, "bob~restricted:/etc/").stderr, "cannot write to /etc/ in the container: ", "Permission denied")
+		w.contains(w.must(3, "cp", big, "bob~restricted:/etc/").stderr, "cannot write to /etc/ in the container: ",
+			"Permission denied")
 		w.in("bob~restricted", "cd ~ && mkdir d && echo a >d/a && echo b >d/b && chmod 0 d/a d/b")
-		w.contains(w.must(3, "cp", "bob~restricted:d", filepath.Join(dir, "new")).stderr, "2 problems", "./d/a", "./d/b", "Permission denied")
+		w.contains(w.must(3, "cp", "bob~restricted:d", filepath.Join(dir, "new")).stderr, "2 problems", "./d/a", "./d/b",
+			"Permission denied")
 	})
 	if os.Geteuid() != 0 {
 		return // what follows takes root
@@ -154,11 +158,14 @@ func TestCopyCannot(t *testing.T) {
 	t.Run("not permitted here", func(t *testing.T) {
 		const limited = `setpriv --bounding-set=-dac_override,-dac_read_search "$@"`
 		locked := filepath.Join(scratch, "locked")
-		if err := errors.Join(os.Mkdir(locked, 0o555), os.WriteFile(scratch+"/a", nil, 0), os.WriteFile(scratch+"/b", nil, 0)); err != nil {
+		if err := errors.Join(os.Mkdir(locked, 0o555), os.WriteFile(scratch+"/a", nil, 0),
+			os.WriteFile(scratch+"/b", nil, 0)); err != nil {
 			t.Fatal(err)
 		}
-		w.contains(here(limited, "cp", scratch, "alice~dev:").stderr, "2 problems", "cannot read "+scratch+"/a on this machine: permission denied", scratch+"/b")
-		w.contains(here(limited, "cp", "alice~dev:d", locked).stderr, "cannot write to "+locked+" on this machine: permission denied")
+		w.contains(here(limited, "cp", scratch, "alice~dev:").stderr, "2 problems", "cannot read "+scratch+
+			"/a on this machine: permission denied", scratch+"/b")
+		w.contains(here(limited, "cp", "alice~dev:d", locked).stderr, "cannot write to "+locked+
+			" on this machine: permission denied")
 	})
 	if left, _ := filepath.Glob(filepath.Join(dir, "new*")); len(left) > 0 {
 		t.Errorf("left: %s", left)
@@ -182,7 +189,8 @@ func TestCopyKilled(t *testing.T) {
 	}
 	for range 2 {
 		run := w.start("cp", big, "alice~plain:new")
-		w.eventually("something arrives there", func() bool { return strings.Contains(w.in("alice~plain", "cd ~; ls -A"), temporary) })
+		w.eventually("something arrives there",
+			func() bool { return strings.Contains(w.in("alice~plain", "cd ~; ls -A"), temporary) })
 		run.signal(os.Kill)
 		run.wait()
 		w.eventually("nothing is left there", func() bool { return w.in("alice~plain", "cd ~; ls -A") == "" })

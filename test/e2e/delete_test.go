@@ -20,7 +20,8 @@ import (
 // patchPod changes a workspace's pod as another client would.
 func (w *world) patchPod(id, patch string, subresources ...string) {
 	w.Helper()
-	_, err := w.CoreV1().Pods(w.namespace).Patch(w.Context(), id, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
+	_, err := w.CoreV1().Pods(w.namespace).
+		Patch(w.Context(), id, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -34,15 +35,18 @@ func TestDeleteSeveral(t *testing.T) {
 	alice, bob := w.idOf("alice~plain"), w.idOf("bob~plain")
 
 	bad := decode[v1.Error](w, w.must(2, "delete", "alice~plain", "al!ce", "bob~bad~", "-o", "json"))
-	if bad.Code != "INVALID_ARGUMENT" || len(bad.Problems) != 2 || w.pod(alice) == nil || w.pod(alice).DeletionTimestamp != nil {
+	if bad.Code != "INVALID_ARGUMENT" || len(bad.Problems) != 2 || w.pod(alice) == nil ||
+		w.pod(alice).DeletionTimestamp != nil {
 		t.Fatalf("bad arguments: %+v", bad)
 	}
 	r := w.must(3, "delete", "alice~plain", "nobody-1234567", bob, "id/"+alice, "alice~plain", "-o", "json")
 	doc := decode[v1.DeletionSummary](w, r)
-	if doc.Kind != "DeletionSummary" || doc.Succeeded != 2 || doc.Failed != 1 || doc.ExitStatus != 3 || len(doc.Items) != 3 || doc.Requests == 0 {
+	if doc.Kind != "DeletionSummary" || doc.Succeeded != 2 || doc.Failed != 1 || doc.ExitStatus != 3 ||
+		len(doc.Items) != 3 || doc.Requests == 0 {
 		t.Fatalf("%s", r.stdout)
 	}
-	if e := doc.Items[1].Error; e == nil || e.Code != "NOT_FOUND" || e.ExitStatus != 7 || doc.Items[1].Argument != "nobody-1234567" {
+	if e := doc.Items[1].Error; e == nil || e.Code != "NOT_FOUND" || e.ExitStatus != 7 ||
+		doc.Items[1].Argument != "nobody-1234567" {
 		t.Errorf("the unknown one: %+v", doc.Items[1])
 	}
 	for _, i := range []int{0, 2} {
@@ -77,12 +81,14 @@ func TestDeleteAllOfAnOwner(t *testing.T) {
 		t.Errorf("without a terminal: %+v", e)
 	}
 	out, status := w.terminal(w.command("delete", "--owner", "alice"), "n\n")
-	w.contains(ansi.Strip(out), w.idOf("alice~dev"), w.idOf("alice~plain"), "STORAGE", "home", "Delete 2 workspaces of alice and the storage? [y/N]", "nothing was deleted")
+	w.contains(ansi.Strip(out), w.idOf("alice~dev"), w.idOf("alice~plain"), "STORAGE", "home",
+		"Delete 2 workspaces of alice and the storage? [y/N]", "nothing was deleted")
 	if status != 130 || w.pod(w.idOf("alice~plain")) == nil || strings.Contains(out, w.idOf("bob~plain")) {
 		t.Errorf("declined: status %d:\n%s", status, out)
 	}
 	out, status = w.terminal(w.command("delete", "--owner", "alice"), "y\n")
-	w.contains(ansi.Strip(out), "Delete 2 workspaces of alice and the storage? [y/N]", "2 workspaces in "+w.namespace, "✔ alice~dev", "Deleted", "2 deleted in")
+	w.contains(ansi.Strip(out), "Delete 2 workspaces of alice and the storage? [y/N]", "2 workspaces in "+w.namespace,
+		"✔ alice~dev", "Deleted", "2 deleted in")
 	if status != 0 || w.pod(w.idOf("alice~plain")) != nil || w.pod(w.idOf("alice~dev")) != nil {
 		t.Errorf("confirmed: status %d:\n%s", status, out)
 	}
@@ -101,11 +107,14 @@ func TestDeleteAllOfAnOwner(t *testing.T) {
 // The workspaces of one ID in two namespaces are two.
 func TestDeleteInAllNamespaces(t *testing.T) {
 	w := newWorld(t)
-	made, err := w.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-b"}}, metav1.CreateOptions{})
+	made, err := w.CoreV1().Namespaces().
+		Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-b"}},
+			metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w = w.as(w.role(rbac.Developer()), grant{made.Name, rbac.Developer().PolicyRules()}, clusterRole(rbac.Named(rbac.DeleteOfAll)))
+	w = w.as(w.role(rbac.Developer()), grant{made.Name, rbac.Developer().PolicyRules()},
+		clusterRole(rbac.Named(rbac.DeleteOfAll)))
 	other := w.of(t)
 	other.namespace = made.Name
 	t.Cleanup(func() { w.berth("delete", "traveller~plain", "--ignore-not-found", "--no-wait", "-n", other.namespace) })
@@ -131,7 +140,8 @@ func TestDeleteHeldByAFinalizer(t *testing.T) {
 	id := w.idOf("alice~plain")
 	w.patchPod(id, `{"metadata":{"finalizers":["foo.example.com/bar"]}}`)
 	e := decode[v1.Error](w, w.must(5, "delete", "alice~plain", "--timeout", "20s", "-o", "json"))
-	w.contains(e.Message, "timed out after 20s", "pod "+id+" is still there", "phase ", "grace period", "held by finalizer foo.example.com/bar")
+	w.contains(e.Message, "timed out after 20s", "pod "+id+" is still there", "phase ", "grace period",
+		"held by finalizer foo.example.com/bar")
 	w.contains(e.Hint, "kubectl patch pod "+id)
 
 	p := w.start("delete", "alice~plain")
@@ -158,8 +168,10 @@ func TestOnFailure(t *testing.T) {
 		timeout string
 		status  int
 	}{"alice~unbindable": {"5m", 3}, "bob~crashing": {"5m", 3}, "carol~huge": {"15s", 5}} {
-		gone := decode[v1.Error](w, w.must(end.status, "provision", user, "--on-failure", "delete", "--timeout", end.timeout, "-o", "json"))
-		if gone.Left != v1.LeftDeleted || gone.Workspace == nil || gone.Workspace.CreatedAt.IsZero() || gone.Workspace.Cause == nil {
+		gone := decode[v1.Error](w, w.must(end.status, "provision", user, "--on-failure", "delete", "--timeout",
+			end.timeout, "-o", "json"))
+		if gone.Left != v1.LeftDeleted || gone.Workspace == nil || gone.Workspace.CreatedAt.IsZero() ||
+			gone.Workspace.Cause == nil {
 			t.Errorf("%s: %+v", user, gone)
 		}
 		if user == "bob~crashing" && gone.Logs == nil {
@@ -227,7 +239,8 @@ func TestProvisionWhatHasStopped(t *testing.T) {
 	w.must(0, "provision", "alice~plain")
 	id := w.idOf("alice~plain")
 	e := decode[v1.Error](w, w.must(6, "provision", "alice~plain", "-o", "json"))
-	if e.Code != "ALREADY_EXISTS" || e.Workspace == nil || e.Workspace.ID != id || e.Workspace.Stage != v1.StageRunning || e.Workspace.Owner != "alice" || e.Left != "" {
+	if e.Code != "ALREADY_EXISTS" || e.Workspace == nil || e.Workspace.ID != id ||
+		e.Workspace.Stage != v1.StageRunning || e.Workspace.Owner != "alice" || e.Left != "" {
 		t.Fatalf("%+v", e)
 	}
 	before := w.pod(id).UID

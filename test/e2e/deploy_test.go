@@ -44,7 +44,8 @@ func TestPrivateRegistry(t *testing.T) {
 	dir := t.TempDir()
 	config := func(password string) string {
 		w.write(dir, "password", password+"\n")
-		return "BERTH_CONFIG=" + w.write(dir, "config.yaml", "registry: {server: registry.example.com, username: berth, passwordFile: password}")
+		return "BERTH_CONFIG=" + w.write(dir, "config.yaml",
+			"registry: {server: registry.example.com, username: berth, passwordFile: password}")
 	}
 	wrong := w.finish(w.withVariable(config("not-this-one"), "provision", "alice~private", "--timeout", "60s"))
 	wrong.mustBe(w, 3)
@@ -60,7 +61,10 @@ func TestPrivateRegistry(t *testing.T) {
 	dry.mustBe(w, 0)
 	w.contains(dry.stdout, "k8shell-pull-secret")
 	for _, said := range []string{wrong.stderr, run.stdout, run.stderr, dry.stdout, dry.stderr} {
-		for _, password := range []string{"berth-test", "another", base64.StdEncoding.EncodeToString([]byte("berth:berth-test"))} {
+		for _, password := range []string{
+			"berth-test", "another",
+			base64.StdEncoding.EncodeToString([]byte("berth:berth-test")),
+		} {
 			if strings.Contains(said, password) {
 				t.Errorf("the password is shown:\n%s", said)
 			}
@@ -71,12 +75,14 @@ func TestPrivateRegistry(t *testing.T) {
 	}
 	w.finish(w.withVariable(config("berth-test"), "delete", "alice~private")).mustBe(w, 0)
 	w.finish(w.withVariable(config("berth-test"), "delete", "bob~private")).mustBe(w, 0)
-	w.eventually("the pull secret is left", func() bool { return strings.Join(w.leftovers(), " ") == "secret/k8shell-pull-secret" })
+	w.eventually("the pull secret is left",
+		func() bool { return strings.Join(w.leftovers(), " ") == "secret/k8shell-pull-secret" })
 }
 
 func (w *world) helm(args ...string) string {
 	w.Helper()
-	out, err := exec.Command(os.Getenv("BERTH_TEST_HELM"), append(args, "--namespace", w.namespace, "--kubeconfig", w.kubeconfig)...).CombinedOutput()
+	out, err := exec.Command(os.Getenv("BERTH_TEST_HELM"),
+		append(args, "--namespace", w.namespace, "--kubeconfig", w.kubeconfig)...).CombinedOutput()
 	if err != nil {
 		w.Fatalf("helm %s: %v\n%s", args, err, out)
 	}
@@ -90,7 +96,8 @@ func TestCreateNamespace(t *testing.T) {
 	missing := w.must(7, "provision", "alice~plain", "--namespace", name)
 	w.contains(missing.stderr, "NOT_FOUND", name, "--create-namespace")
 	w.contains(w.must(7, "provision", "alice~plain", "--namespace", name, "--dry-run=server").stderr, "--create-namespace")
-	w.contains(w.must(0, "provision", "alice~plain", "--namespace", name, "--create-namespace", "--dry-run=server").stdout, "# create namespace/"+name, "# create pod/")
+	w.contains(w.must(0, "provision", "alice~plain", "--namespace", name, "--create-namespace", "--dry-run=server").
+		stdout, "# create namespace/"+name, "# create pod/")
 	t.Cleanup(func() { _ = w.CoreV1().Namespaces().Delete(context.Background(), name, metav1.DeleteOptions{}) })
 	made := w.must(0, "provision", "alice~plain", "--namespace", name, "--create-namespace")
 	w.contains(made.stderr, "create namespace", "Running")

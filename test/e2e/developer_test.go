@@ -64,7 +64,8 @@ func (w *world) as(grants ...grant) *world {
 func (w *world) actForAnybody() {
 	w.Helper()
 	w.acting = true
-	all := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + w.namespace}}
+	all := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" +
+		w.namespace}}
 	w.bindEverywhere(w.namespace+"-impersonation", rbac.Named(rbac.Impersonation).PolicyRules(), all)
 }
 
@@ -73,7 +74,8 @@ func (w *world) bind(namespace, name string, rules []rbacv1.PolicyRule, subjects
 	w.Helper()
 	object := metav1.ObjectMeta{Name: name}
 	roles, bindings := w.RbacV1().Roles(namespace), w.RbacV1().RoleBindings(namespace)
-	if _, err := roles.Create(w.Context(), &rbacv1.Role{ObjectMeta: object, Rules: rules}, metav1.CreateOptions{}); err != nil {
+	if _, err := roles.Create(w.Context(), &rbacv1.Role{ObjectMeta: object, Rules: rules},
+		metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	_, err := bindings.Create(w.Context(), &rbacv1.RoleBinding{
@@ -96,7 +98,8 @@ func (w *world) bindEverywhere(name string, rules []rbacv1.PolicyRule, subjects 
 	w.Helper()
 	object := metav1.ObjectMeta{Name: name}
 	roles, bindings := w.RbacV1().ClusterRoles(), w.RbacV1().ClusterRoleBindings()
-	if _, err := roles.Create(w.Context(), &rbacv1.ClusterRole{ObjectMeta: object, Rules: rules}, metav1.CreateOptions{}); err != nil {
+	if _, err := roles.Create(w.Context(), &rbacv1.ClusterRole{ObjectMeta: object, Rules: rules},
+		metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = roles.Delete(context.Background(), name, metav1.DeleteOptions{}) })
@@ -113,7 +116,8 @@ func (w *world) bindEverywhere(name string, rules []rbacv1.PolicyRule, subjects 
 // login makes the kubeconfig that berth is run with.
 func (w *world) login() {
 	w.Helper()
-	token, err := w.CoreV1().ServiceAccounts(w.namespace).CreateToken(w.Context(), w.account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	token, err := w.CoreV1().ServiceAccounts(w.namespace).
+		CreateToken(w.Context(), w.account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -166,7 +170,8 @@ func holds(review rbac.Review, namespace string, grants []grant) bool {
 			continue
 		}
 		for _, r := range g.rules {
-			granted.Rules = append(granted.Rules, authorizationv1.ResourceRule{APIGroups: r.APIGroups, Resources: r.Resources, Verbs: r.Verbs})
+			granted.Rules = append(granted.Rules,
+				authorizationv1.ResourceRule{APIGroups: r.APIGroups, Resources: r.Resources, Verbs: r.Verbs})
 		}
 	}
 	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere(), rbac.Bundles()) {

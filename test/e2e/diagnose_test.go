@@ -41,7 +41,8 @@ func TestDiagnoseWorkspace(t *testing.T) {
 	}
 	w.must(3, "diagnose", "alice~crashing", "--exit-code")
 	text := w.must(0, "diagnose", "alice~crashing").stdout
-	w.contains(text, "Failed", "crash loop", "nodenv: not found", "berth provision alice~crashing", "berth delete alice~crashing")
+	w.contains(text, "Failed", "crash loop", "nodenv: not found", "berth provision alice~crashing",
+		"berth delete alice~crashing")
 }
 
 // A waiting workspace is shown with the reason, a running one with how to enter it.
@@ -103,7 +104,8 @@ func TestDiagnoseDeploymentWithoutQuota(t *testing.T) {
 	cmd := w.command("diagnose", "-f", "-", "-o", "json")
 	cmd.Env = append(cmd.Env, "KUBECONFIG=/nonexistent")
 	cmd.Stdin = strings.NewReader(string(dump))
-	if same := decode[v1.Diagnosis](w, w.finish(cmd)); same.Cause == nil || same.Cause.Code != "QuotaExceeded" || same.Subject != d.Subject {
+	if same := decode[v1.Diagnosis](w, w.finish(cmd)); same.Cause == nil || same.Cause.Code != "QuotaExceeded" ||
+		same.Subject != d.Subject {
 		t.Errorf("from a dump: %+v", same)
 	}
 }
@@ -140,7 +142,10 @@ func (w *world) deploy(name string, replicas int32) {
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{
 					TerminationGracePeriodSeconds: new(int64),
-					Containers:                    []corev1.Container{{Name: "app", Image: workspaceImage, Command: []string{"/bin/sh", "-c", "while :; do sleep 1; done"}}},
+					Containers: []corev1.Container{{
+						Name: "app", Image: workspaceImage,
+						Command: []string{"/bin/sh", "-c", "while :; do sleep 1; done"},
+					}},
 				},
 			},
 		},

@@ -23,7 +23,10 @@ func TestDoctorBeforeARefusal(t *testing.T) {
 	quotas := w.CoreV1().ResourceQuotas(w.namespace)
 	_, err := quotas.Create(w.Context(), &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "bounded"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourceLimitsCPU: resource.MustParse("8"), corev1.ResourceRequestsMemory: resource.MustParse("1Mi")}},
+		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{
+			corev1.ResourceLimitsCPU:      resource.MustParse("8"),
+			corev1.ResourceRequestsMemory: resource.MustParse("1Mi"),
+		}},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +36,8 @@ func TestDoctorBeforeARefusal(t *testing.T) {
 		return err == nil && len(quota.Status.Used) > 0
 	})
 	r := w.must(3, "doctor", "-o", "json")
-	w.item(r, "room", v1.CheckupFailed, "quota bounded requires limits.cpu of each container", "quota bounded allows 1Mi requests.memory")
+	w.item(r, "room", v1.CheckupFailed, "quota bounded requires limits.cpu of each container",
+		"quota bounded allows 1Mi requests.memory")
 	w.contains(w.must(3, "provision", "alice~plain").stderr, "quota")
 	if err := quotas.Delete(w.Context(), "bounded", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -67,9 +71,11 @@ func TestDoctorOfWhatIsConfigured(t *testing.T) {
 	w.item(r, "network", v1.CheckupSkipped, "you may not list daemonsets.apps")
 	w.item(r, "room", v1.CheckupSkipped, "resourcequotas")
 	w.item(r, "namespace", v1.CheckupSkipped, "namespaces")
-	r = run(w.as(w.role(rbac.Developer()), clusterRole(rbac.Named("doctor")), grant{"kube-system", rbac.Named(rbac.JobsInNATS).PolicyRules()}))
+	r = run(w.as(w.role(rbac.Developer()), clusterRole(rbac.Named("doctor")),
+		grant{"kube-system", rbac.Named(rbac.JobsInNATS).PolicyRules()}))
 	r.mustBe(w, 3)
-	w.contains(r.stdout, "▲ nats", "cannot get services nats", "✘ certificates", "■ network", "no known network plugin", "✔ room")
+	w.contains(r.stdout, "▲ nats", "cannot get services nats", "✘ certificates", "■ network", "no known network plugin",
+		"✔ room")
 }
 
 // Records that have expired are counted, and the next command that keeps one
@@ -78,7 +84,8 @@ func TestDoctorCountsRecords(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain")
 	w.item(w.must(0, "doctor", "-o", "json"), "records", v1.CheckupOK, "1 in the namespace")
-	maps, err := w.CoreV1().ConfigMaps(w.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "k8shell.io/job-expires"})
+	maps, err := w.CoreV1().ConfigMaps(w.namespace).
+		List(t.Context(), metav1.ListOptions{LabelSelector: "k8shell.io/job-expires"})
 	if err != nil || len(maps.Items) != 1 {
 		t.Fatalf("%v, %v", maps, err)
 	}
@@ -87,7 +94,8 @@ func TestDoctorCountsRecords(t *testing.T) {
 	if _, err := w.CoreV1().ConfigMaps(w.namespace).Update(t.Context(), &old, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.item(w.must(0, "doctor", "-o", "json"), "records", v1.CheckupOK, "0 in the namespace, and 1 that expired", "the next command that writes here removes them")
+	w.item(w.must(0, "doctor", "-o", "json"), "records", v1.CheckupOK, "0 in the namespace, and 1 that expired",
+		"the next command that writes here removes them")
 	w.must(0, "provision", "bob~plain")
 	w.item(w.must(0, "doctor", "-o", "json"), "records", v1.CheckupOK, "1 in the namespace")
 }

@@ -55,9 +55,11 @@ func (tg *target) stable() string {
 			tg.Fatal(err)
 		}
 		s := d.Status
-		return s.ObservedGeneration == d.Generation && s.UpdatedReplicas == 1 && s.AvailableReplicas == 1 && s.Replicas == 1 &&
+		return s.ObservedGeneration == d.Generation && s.UpdatedReplicas == 1 && s.AvailableReplicas == 1 &&
+			s.Replicas == 1 &&
 			(s.TerminatingReplicas == nil || *s.TerminatingReplicas == 0) && len(tg.pods()) == 1 &&
-			slices.ContainsFunc(s.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Reason == "NewReplicaSetAvailable" })
+			slices.ContainsFunc(s.Conditions,
+				func(c appsv1.DeploymentCondition) bool { return c.Reason == "NewReplicaSetAvailable" })
 	})
 	return tg.versions()
 }
@@ -72,7 +74,8 @@ func TestDryRunOfAnInjection(t *testing.T) {
 			id, template := w.idOf(tg.user("plain")), tg.template()
 			before := tg.stable()
 			r := w.must(0, "provision", tg.user("plain"), "--dry-run="+mode)
-			w.contains(r.stdout, "# update deployment/web", "name: "+id+"-k8shell-main", "k8shell.io/canonical-id: "+id, "# create configmap/")
+			w.contains(r.stdout, "# update deployment/web", "name: "+id+"-k8shell-main", "k8shell.io/canonical-id: "+id,
+				"# create configmap/")
 			w.contains(r.stderr, "Nothing was changed")
 			if after := tg.versions(); after != before || tg.template() != template {
 				t.Errorf("the injection that was not: %s became %s", before, after)
@@ -90,7 +93,8 @@ func TestDryRunOfAnInjection(t *testing.T) {
 			if after := tg.versions(); after != before {
 				t.Errorf("the ejection that was not: %s became %s", before, after)
 			}
-			if one := decode[v1.Workspace](w, w.must(0, "status", tg.user("plain"), "-o", "json")); one.Stage != v1.StageRunning {
+			if one := decode[v1.Workspace](w,
+				w.must(0, "status", tg.user("plain"), "-o", "json")); one.Stage != v1.StageRunning {
 				t.Errorf("%+v", one)
 			}
 		})

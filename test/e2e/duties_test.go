@@ -40,7 +40,8 @@ func (d duty) beside(w *world) (grants []grant) {
 }
 
 func (d duty) isBeside(a rbac.Access) bool {
-	return slices.ContainsFunc(slices.Concat(d.with, d.withAll), func(c rbac.Command) bool { return slices.Contains(c.All(), a) })
+	return slices.ContainsFunc(slices.Concat(d.with, d.withAll),
+		func(c rbac.Command) bool { return slices.Contains(c.All(), a) })
 }
 
 // use is one way of using a command. NAMESPACE in it is the test's.
@@ -74,7 +75,10 @@ func reading() []duty {
 				{args: []string{"status", "alice~data"}},
 				{args: []string{"status", "gone~plain"}},
 				{args: []string{"status", "stopped~plain"}, says: "Stopped"},
-				{args: []string{"status", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, optional: []string{"list persistentvolumeclaims"}},
+				{
+					args:     []string{"status", "alice~plain+workload=deployment/web+ns=NAMESPACE"},
+					optional: []string{"list persistentvolumeclaims"},
+				},
 				{args: []string{"status", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}},
 				{args: []string{"status", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}},
 				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130},
@@ -101,12 +105,24 @@ func reading() []duty {
 			command: rbac.Named("exec"),
 			uses: []use{
 				{args: []string{"exec", "alice~data", "--", "true"}},
-				{args: []string{"exec", "alice~plain+workload=deployment/web+ns=NAMESPACE", "--", "true"}, optional: []string{"list events"}},
-				{args: []string{"exec", "alice~plain+workload=statefulset/web+ns=NAMESPACE", "--", "true"}, optional: []string{"list events"}},
-				{args: []string{"exec", "alice~plain+workload=daemonset/web+ns=NAMESPACE", "--", "true"}, optional: []string{"list events"}},
+				{
+					args:     []string{"exec", "alice~plain+workload=deployment/web+ns=NAMESPACE", "--", "true"},
+					optional: []string{"list events"},
+				},
+				{
+					args:     []string{"exec", "alice~plain+workload=statefulset/web+ns=NAMESPACE", "--", "true"},
+					optional: []string{"list events"},
+				},
+				{
+					args:     []string{"exec", "alice~plain+workload=daemonset/web+ns=NAMESPACE", "--", "true"},
+					optional: []string{"list events"},
+				},
 				{args: []string{"exec", "gone~plain", "--", "true"}, status: 125},
 				{args: []string{"exec", "stopped~plain", "--", "true"}, status: 125, says: "is stopped"},
-				{args: []string{"exec", "alice~huge", "--", "true"}, until: "watch events", status: 130, optional: []string{"list events"}},
+				{
+					args: []string{"exec", "alice~huge", "--", "true"}, until: "watch events", status: 130,
+					optional: []string{"list events"},
+				},
 			},
 			without: map[string]use{
 				"get pods/exec":  {args: []string{"exec", "alice~data", "--", "echo", "over SPDY"}, says: "over SPDY"},
@@ -129,7 +145,10 @@ func reading() []duty {
 				{args: []string{"logs", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, optional: []string{"list events"}},
 				{args: []string{"logs", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}, optional: []string{"list events"}},
 				{args: []string{"logs", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}, optional: []string{"list events"}},
-				{args: []string{"logs", "alice~huge", "--follow"}, until: "watch pods", status: 130, optional: []string{"list events"}},
+				{
+					args: []string{"logs", "alice~huge", "--follow"}, until: "watch pods", status: 130,
+					optional: []string{"list events"},
+				},
 				{args: []string{"logs", "gone~plain"}, status: 7},
 				{args: []string{"logs", "stopped~plain"}, status: 3, says: "is stopped"},
 			},
@@ -151,10 +170,19 @@ func reading() []duty {
 				{args: []string{"diagnose", "replicaset/REPLICASET"}},
 			},
 			without: map[string]use{
-				"list events":                 {args: []string{"diagnose", "alice~crashing"}, says: "permission to list events in namespace NAMESPACE"},
-				"list persistentvolumeclaims": {args: []string{"diagnose", "alice~data"}, says: "permission to list persistentvolumeclaims in namespace NAMESPACE"},
-				"get pods/log":                {args: []string{"diagnose", "alice~crashing"}, says: "permission to get pods/log in namespace NAMESPACE"},
-				"list secrets":                {args: []string{"diagnose", "gone~plain"}, status: 7, says: unseen},
+				"list events": {
+					args: []string{"diagnose", "alice~crashing"},
+					says: "permission to list events in namespace NAMESPACE",
+				},
+				"list persistentvolumeclaims": {
+					args: []string{"diagnose", "alice~data"},
+					says: "permission to list persistentvolumeclaims in namespace NAMESPACE",
+				},
+				"get pods/log": {
+					args: []string{"diagnose", "alice~crashing"},
+					says: "permission to get pods/log in namespace NAMESPACE",
+				},
+				"list secrets": {args: []string{"diagnose", "gone~plain"}, status: 7, says: unseen},
 			},
 		},
 		{
@@ -165,7 +193,8 @@ func reading() []duty {
 				{args: []string{"jobs", "JOB", "--follow"}, until: "Scheduling", status: 130},
 				{args: []string{"status", "alice~data", "--history"}},
 			},
-			without:   map[string]use{"list leases.coordination.k8s.io": {args: []string{"jobs"}}}, // by the age of records alone
+			without: map[string]use{"list leases.coordination.k8s.io": {args: []string{"jobs"}}},
+			// by the age of records alone
 			elsewhere: map[string]string{"delete configmaps": "TestJobThatIsMovedIntoNATS"},
 		},
 	}

@@ -82,7 +82,8 @@ func TestExecProvisions(t *testing.T) {
 	w := newWorld(t)
 	r := w.must(125, "exec", "alice~plain", "--", "true")
 	w.contains(r.stderr, "NOT_FOUND", "provision and enter it: berth exec alice~plain --provision", "-n "+w.namespace)
-	w.contains(w.must(125, "exec", w.idOf("alice~plain"), "--provision", "--", "true").stderr, "is an ID, which does not say what to provision", "INVALID_ARGUMENT")
+	w.contains(w.must(125, "exec", w.idOf("alice~plain"), "--provision", "--", "true").stderr,
+		"is an ID, which does not say what to provision", "INVALID_ARGUMENT")
 	r = w.must(125, "exec", w.idOf("alice~plain"), "--", "true")
 	if strings.Contains(r.stderr, "--provision") {
 		t.Errorf("an ID is to be provisioned:\n%s", r.stderr)
@@ -95,7 +96,8 @@ func TestExecProvisions(t *testing.T) {
 	if r := w.must(0, "exec", "alice~plain", "--provision", "--", "true"); r.stderr != "" {
 		t.Errorf("of a workspace that is there: %q", r.stderr)
 	}
-	w.contains(w.must(125, "exec", "alice~wrong-tag", "--provision", "--", "true").stderr, "workspace:no-such-tag not found", "berth delete alice~wrong-tag")
+	w.contains(w.must(125, "exec", "alice~wrong-tag", "--provision", "--", "true").stderr,
+		"workspace:no-such-tag not found", "berth delete alice~wrong-tag")
 	w.contains(w.must(125, "exec", "alice~no-such-blueprint", "--provision", "--", "true").stderr, "no-such-blueprint")
 }
 
@@ -123,7 +125,10 @@ func TestProvisionEnters(t *testing.T) {
 // rollout has not got there, it is waited for.
 func TestExecWaitsForAReplica(t *testing.T) {
 	for kind, watched := range map[string][]rbac.Access{
-		"deployment":  {{Verb: "watch", Group: "apps", Resource: "deployments"}, {Verb: "watch", Group: "apps", Resource: "replicasets"}},
+		"deployment": {
+			{Verb: "watch", Group: "apps", Resource: "deployments"},
+			{Verb: "watch", Group: "apps", Resource: "replicasets"},
+		},
 		"statefulset": {{Verb: "watch", Group: "apps", Resource: "statefulsets"}},
 		"daemonset":   {{Verb: "watch", Group: "apps", Resource: "daemonsets"}},
 	} {
@@ -149,13 +154,16 @@ func TestExecWaitsForAReplica(t *testing.T) {
 				if pod.Labels[kube.LabelCanonicalID] != id || pod.DeletionTimestamp != nil {
 					continue // of the revision before
 				}
-				if got := w.must(0, "exec", user, "--pod", pod.Name, "--", "hostname").stdout; kind != "daemonset" && got != pod.Name+"\n" {
+				if got := w.must(0, "exec", user, "--pod", pod.Name, "--", "hostname").stdout; kind != "daemonset" &&
+					got != pod.Name+"\n" {
 					t.Errorf("in pod %s the host is %q", pod.Name, got)
 				}
-				w.contains(w.must(125, "exec", user, "--pod", first+"x", "--", "true").stderr, "is not a pod of workspace "+id, pod.Name)
+				w.contains(w.must(125, "exec", user, "--pod", first+"x", "--", "true").stderr, "is not a pod of workspace "+id,
+					pod.Name)
 			}
 			w.contains(w.must(0, "exec", user, "-c", "web", "--", "sh", "-c", "ps").stdout, "trap exit TERM")
-			w.contains(w.must(125, "exec", user, "-c", "nosuch", "--", "true").stderr, "its containers are: "+id+"-k8shell-main, web")
+			w.contains(w.must(125, "exec", user, "-c", "nosuch", "--", "true").stderr, "its containers are: "+id+
+				"-k8shell-main, web")
 			w.contains(w.must(0, "__complete", "exec", user, "-c", "").stdout, id+"-k8shell-main\nweb\n")
 			w.contains(w.must(0, "__complete", "cp", "file", "id/"+id+":", "-c", "").stdout, id+"-k8shell-main\nweb\n")
 		})
@@ -179,7 +187,8 @@ func TestShellOfTheOSUser(t *testing.T) {
 	}
 	says := func(user, stdout, stderr string) {
 		t.Helper()
-		if r := shell(user); r.stdout != stdout+"\n" || !strings.Contains(r.stderr, stderr) || stderr == "" && r.stderr != "" {
+		if r := shell(user); r.stdout != stdout+"\n" || !strings.Contains(r.stderr, stderr) || stderr == "" &&
+			r.stderr != "" {
 			t.Errorf("%s: %q, %q; want %q, %q", user, r.stdout, r.stderr, stdout, stderr)
 		}
 	}
@@ -196,9 +205,13 @@ func TestShellOfTheOSUser(t *testing.T) {
 			t.Errorf("%q is run", r.stdout)
 		}
 	}
-	refused("berth: cannot enter container k8shell-main as user nosuch: no such user in the container", "alice~plain+user=nosuch")
+	refused("berth: cannot enter container k8shell-main as user nosuch: no such user in the container",
+		"alice~plain+user=nosuch")
 	refused("as user nosuch: no such user in the container", "alice~plain+user=nosuch", "--", "id")
-	for user, want := range map[string]string{"alice~plain": "root a b\n", "alice~plain+user=dev": "dev a b\n", "alice~plain+user=root": "root a b\n"} {
+	for user, want := range map[string]string{
+		"alice~plain": "root a b\n", "alice~plain+user=dev": "dev a b\n",
+		"alice~plain+user=root": "root a b\n",
+	} {
 		if r := w.must(0, "exec", user, "--", "sh", "-c", `echo "$(id -un) $0"`, "a b"); r.stdout != want {
 			t.Errorf("the command of %s runs as %q", user, r.stdout)
 		}
@@ -219,6 +232,7 @@ func TestShellOfTheOSUser(t *testing.T) {
 	says("bob~restricted+user=dev", "dev /home/dev /home/dev  ", "")
 	refused("as user root: only root can switch users there (its own user is dev: user=dev)", "bob~restricted+user=root")
 
-	w.must(0, "provision", "eve~dev+user=dev")                                                              // whose home is a storage
-	says("eve~dev", "dev /home/dev /home/dev dev blue", "berth: cannot enter the home directory /home/dev") // it is root's alone
+	w.must(0, "provision", "eve~dev+user=dev") // whose home is a storage
+	says("eve~dev", "dev /home/dev /home/dev dev blue",
+		"berth: cannot enter the home directory /home/dev") // it is root's alone
 }

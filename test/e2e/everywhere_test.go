@@ -14,7 +14,10 @@ import (
 
 // everywhere are the commands and features that take a ClusterRole.
 func everywhere() []duty {
-	create := use{args: []string{"provision", "alice~plain", "--namespace", "NAMESPACE-new", "--create-namespace", "--no-wait"}}
+	create := use{args: []string{
+		"provision", "alice~plain", "--namespace", "NAMESPACE-new", "--create-namespace",
+		"--no-wait",
+	}}
 	checkup := use{args: []string{"doctor"}}
 	deletion := use{args: []string{"delete", "--owner", "NAMESPACE", "-A", "--yes"}}
 	all := use{args: []string{"status", "-A"}}
@@ -46,7 +49,10 @@ func everywhere() []duty {
 		{
 			command: rbac.Named(rbac.CreateNamespace), withAll: []rbac.Command{rbac.Named(rbac.Provision)},
 			uses: []use{
-				{args: []string{"provision", "alice~plain", "--namespace", "NAMESPACE-new", "--create-namespace", "--dry-run=server"}},
+				{args: []string{
+					"provision", "alice~plain", "--namespace", "NAMESPACE-new", "--create-namespace",
+					"--dry-run=server",
+				}},
 				create,
 			},
 			without: map[string]use{"get serviceaccounts": create},
@@ -109,7 +115,8 @@ func TestRoleForConfigMapsElsewhere(t *testing.T) {
 	platform.keep(inCluster)
 	config := "blueprintConfigMaps: [{namespace: " + platform.namespace + ", name: team}]\n"
 	list := []string{"blueprint", "list"}
-	w.contains(w.as(grant{platform.namespace, rbac.Named(rbac.ConfigMapsOfPlatform).PolicyRules()}).configured(config, list...).stdout, "from-cluster")
+	w.contains(w.as(grant{platform.namespace, rbac.Named(rbac.ConfigMapsOfPlatform).PolicyRules()}).
+		configured(config, list...).stdout, "from-cluster")
 	refused := w.as().configured(config, list...)
 	refused.mustBe(w, 4)
 	platform.names(refused.stderr, rbac.Access{Verb: "get", Resource: "configmaps"})
@@ -121,7 +128,8 @@ func TestActingForSomebodyElse(t *testing.T) {
 	w := newBareWorld(t)
 	w = w.as(w.role(rbac.Named(rbac.Provision)))
 	w.must(0, "provision", "--dry-run=client")
-	w.contains(w.must(4, "provision", "alice~plain").stderr, "PERMISSION_DENIED", "may not act for alice", "impersonate user alice")
+	w.contains(w.must(4, "provision", "alice~plain").stderr, "PERMISSION_DENIED", "may not act for alice",
+		"impersonate user alice")
 	if left := w.leftovers(); len(left) != 0 {
 		t.Errorf("something was made: %s", left)
 	}

@@ -19,7 +19,11 @@ func TestFailures(t *testing.T) {
 		says             []string
 		hint, logs       string
 	}{
-		{"wrong-tag", "ImageNotFound", []string{"berth/workspace:no-such-tag", "not found"}, `"image" in blueprint wrong-tag`, ""},
+		{
+			"wrong-tag", "ImageNotFound",
+			[]string{"berth/workspace:no-such-tag", "not found"},
+			`"image" in blueprint wrong-tag`, "",
+		},
 		{"private", "ImagePullDenied", []string{"private/workspace:v1"}, "the namespace needs a pull secret", ""},
 		{"crashing", "CrashLoop", []string{"restart", "exit code 1"}, "exit code 1", "nodenv: not found"},
 		{"hungry", "OOMKilled", []string{"ran out of memory"}, "its limit of 32Mi", ""},

@@ -71,7 +71,8 @@ func TestPodDeletedDuringAnOutage(t *testing.T) {
 	run.waitFor("stage Scheduling")
 	server.begin()
 	run.waitFor("connection lost")
-	if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), w.idOf("alice~huge"), *metav1.NewDeleteOptions(0)); err != nil {
+	if err := w.CoreV1().Pods(w.namespace).
+		Delete(t.Context(), w.idOf("alice~huge"), *metav1.NewDeleteOptions(0)); err != nil {
 		t.Fatal(err)
 	}
 	server.end()
@@ -83,7 +84,10 @@ func TestPodDeletedDuringAnOutage(t *testing.T) {
 // neverBackwards fails the test if a stage is reported after a later one.
 func (w *world) neverBackwards(lines string) {
 	w.Helper()
-	order := []v1.Stage{v1.StageUnknown, v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting, v1.StageRunning}
+	order := []v1.Stage{
+		v1.StageUnknown, v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting,
+		v1.StageRunning,
+	}
 	farthest := 0
 	for line := range strings.Lines(lines) {
 		var e v1.Event

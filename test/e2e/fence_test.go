@@ -40,7 +40,8 @@ func TestHealsAnInjection(t *testing.T) {
 	remove()
 	for _, pod := range tg.pods() {
 		// One of the revision before may be gone already.
-		if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil &&
+			!apierrors.IsNotFound(err) {
 			t.Fatal(err)
 		}
 	}
@@ -130,7 +131,8 @@ func TestForgedRecord(t *testing.T) {
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kube-root-ca.crt, namespace: kube-system}\n")
 	r := w.must(0, "delete", "alice~plain")
 	w.contains(r.stderr, "NotOwned", "persistentvolumeclaim/of-bob", "kube-root-ca.crt in namespace kube-system")
-	if claim, err := core.PersistentVolumeClaims(w.namespace).Get(t.Context(), "of-bob", metav1.GetOptions{}); err != nil || claim.DeletionTimestamp != nil {
+	if claim, err := core.PersistentVolumeClaims(w.namespace).
+		Get(t.Context(), "of-bob", metav1.GetOptions{}); err != nil || claim.DeletionTimestamp != nil {
 		t.Errorf("another one's claim is gone: %v", err)
 	}
 	if err := core.PersistentVolumeClaims(w.namespace).Delete(t.Context(), "of-bob", metav1.DeleteOptions{}); err != nil {

@@ -72,7 +72,8 @@ func TestPortForward(t *testing.T) {
 	}
 
 	now := int64(0)
-	if err := w.CoreV1().Pods(w.namespace).Delete(t.Context(), id, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+	if err := w.CoreV1().Pods(w.namespace).
+		Delete(t.Context(), id, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		t.Fatal(err)
 	}
 	if e := next(v1.PortLost); e.Reason == "" {

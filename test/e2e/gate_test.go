@@ -21,7 +21,8 @@ func (w *world) open(user string) {
 	client := &kube.Client{Interface: w.Interface, Config: w.config, Namespace: w.namespace}
 	w.eventually("the gate of "+user+" is open", func() bool {
 		status, err := podexec.Run(w.Context(), client, podexec.Request{
-			Pod: id, Container: "k8shell-main", Session: remote.Session{Stdout: io.Discard, Stderr: io.Discard}, Command: []string{"touch", "/tmp/open"},
+			Pod: id, Container: "k8shell-main", Session: remote.Session{Stdout: io.Discard, Stderr: io.Discard},
+			Command: []string{"touch", "/tmp/open"},
 		})
 		return err == nil && status == 0
 	})

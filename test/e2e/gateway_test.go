@@ -51,7 +51,8 @@ func (g *gatewayWorld) testCommands() {
 	if r := g.through("alice~plain+user=dev", "--", "id", "-un"); r.status != 0 || r.stdout != "dev\n" {
 		g.Errorf("as dev: %+v", r)
 	}
-	if r := g.through("alice~plain+user=nosuch", "--", "id", "-un"); r.status != 125 || !strings.Contains(r.stderr, "as user nosuch: no such user in the container") {
+	if r := g.through("alice~plain+user=nosuch", "--", "id", "-un"); r.status != 125 ||
+		!strings.Contains(r.stderr, "as user nosuch: no such user in the container") {
 		g.Errorf("as nosuch: %+v", r)
 	}
 	shell := g.user("exec", "--gateway", "office", "alice~plain")

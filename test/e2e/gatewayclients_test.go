@@ -77,7 +77,10 @@ func newGatewayClients(w *world) *gatewayClients {
 	w.Helper()
 	authority := certtest.New(w)
 	pair := authority.Issue(time.Now().Add(time.Hour), "127.0.0.1")
-	c := &gatewayClients{world: w, address: w.free(), metrics: w.free(), ca: authority.File, relays: map[string]*slowRelay{}}
+	c := &gatewayClients{
+		world: w, address: w.free(), metrics: w.free(), ca: authority.File,
+		relays: map[string]*slowRelay{},
+	}
 	serve := w.command("serve", "gateway", "--listen", c.address, "--metrics-listen", c.metrics,
 		"--tls-cert", pair.Cert, "--tls-key", pair.Key, "--allowed-for", "20s") // clients are looked after every two seconds
 	serve.Env = append(serve.Env, "KUBECONFIG="+w.admin)
@@ -89,13 +92,17 @@ func newGatewayClients(w *world) *gatewayClients {
 	})
 	w.must(0, "provision", "alice~plain")
 	c.token = w.token("user")
-	w.bind(w.namespace, "enter", []rbacv1.PolicyRule{{APIGroups: []string{gateway.Group}, Resources: []string{"workspaces/exec"}, Verbs: []string{"create"}}},
+	w.bind(w.namespace, "enter", []rbacv1.PolicyRule{{
+		APIGroups: []string{gateway.Group},
+		Resources: []string{"workspaces/exec"}, Verbs: []string{"create"},
+	}},
 		[]rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "user", Namespace: w.namespace}})
 	for _, name := range []string{"slow websocket", "slow SPDY", "idle", "busy"} {
 		c.relays[name] = w.newSlowRelay(c.address)
 	}
 	c.configure()
-	w.eventually("the user is let in", func() bool { return c.finish(c.user("office", "alice~plain", "--", "true")).status == 0 })
+	w.eventually("the user is let in",
+		func() bool { return c.finish(c.user("office", "alice~plain", "--", "true")).status == 0 })
 	return c
 }
 
@@ -105,7 +112,8 @@ func (c *gatewayClients) configure() {
 	c.home = c.TempDir()
 	text := "gateways:\n"
 	named := func(name, address string) {
-		text += fmt.Sprintf("- {name: %s, url: %q, ca: %q, credential: {tokenFile: %q}}\n", name, "https://"+address, c.ca, filepath.Join(c.home, "token"))
+		text += fmt.Sprintf("- {name: %s, url: %q, ca: %q, credential: {tokenFile: %q}}\n", name, "https://"+address, c.ca,
+			filepath.Join(c.home, "token"))
 	}
 	named("office", c.address)
 	named("idle", c.relays["idle"].address)
@@ -128,7 +136,10 @@ func (c *gatewayClients) user(gateway string, args ...string) *exec.Cmd {
 // metric is one that the gateway has; 0 if it has none of this name yet.
 func (c *gatewayClients) metric(name string) (value int) {
 	c.Helper()
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	client := http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+		DisableKeepAlives: true,
+	}}
 	response, err := client.Get("https://" + c.metrics + "/metrics")
 	if err != nil {
 		c.Fatal(err)

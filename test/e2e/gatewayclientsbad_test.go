@@ -74,7 +74,10 @@ func (c *gatewayClients) testFlood() {
 // execURL is where a command in the workspace runs, through a relay or at the gateway itself.
 func (c *gatewayClients) execURL(scheme, address string, command ...string) *url.URL {
 	query := url.Values{gateway.KeyStdin: {"true"}, gateway.KeyStdout: {"true"}, gateway.KeyCommand: command}
-	return &url.URL{Scheme: scheme, Host: address, Path: gateway.WorkspacePath(c.namespace, c.idOf("alice~plain")), RawQuery: query.Encode()}
+	return &url.URL{
+		Scheme: scheme, Host: address, Path: gateway.WorkspacePath(c.namespace, c.idOf("alice~plain")),
+		RawQuery: query.Encode(),
+	}
 }
 
 // A client is upgraded to SPDY, and creates no stream: it is sent away, and nothing was run.
@@ -84,7 +87,8 @@ func (c *gatewayClients) testNoStreams() {
 		c.Fatal(err)
 	}
 	_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"+
-		"X-Stream-Protocol-Version: v4.channel.k8s.io\r\nAuthorization: Bearer %s\r\n\r\n", c.execURL("https", c.address, "sleep", "27181").RequestURI(), c.token)
+		"X-Stream-Protocol-Version: v4.channel.k8s.io\r\nAuthorization: Bearer %s\r\n\r\n",
+		c.execURL("https", c.address, "sleep", "27181").RequestURI(), c.token)
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		c.Fatal(err)
@@ -143,7 +147,8 @@ func (n *counting) got() int {
 func (c *gatewayClients) counts(n *counting, more int) {
 	c.Helper()
 	before := n.got()
-	c.eventually(fmt.Sprintf("the client has %d bytes more than %d", more, before), func() bool { return n.got() >= before+more })
+	c.eventually(fmt.Sprintf("the client has %d bytes more than %d", more, before),
+		func() bool { return n.got() >= before+more })
 }
 
 // endless runs a command that prints without end, and gives what a client gets of it through a
@@ -252,7 +257,8 @@ const maxGrowth = 32 << 20
 func (c *gatewayClients) testGoneIdle() {
 	at := c.sit(c.user("idle", "alice~plain"))
 	at.sees("# ")
-	c.eventually("its shell is watched", func() bool { return strings.Contains(c.processes("alice~plain"), "berth-hangup") })
+	c.eventually("its shell is watched",
+		func() bool { return strings.Contains(c.processes("alice~plain"), "berth-hangup") })
 	at.types("sleep 27182\n")
 	c.eventually("it sleeps", func() bool { return strings.Contains(c.processes("alice~plain"), "sleep 27182") })
 	begun := time.Now()
@@ -264,7 +270,8 @@ func (c *gatewayClients) testGoneIdle() {
 	if took > 2*time.Minute { // twice as long as keep-alive takes, and less than Go's own
 		c.Errorf("that took %s", took)
 	}
-	c.eventually("the shell is hung up", func() bool { return !strings.Contains(c.processes("alice~plain"), "sleep 27182") })
+	c.eventually("the shell is hung up",
+		func() bool { return !strings.Contains(c.processes("alice~plain"), "sleep 27182") })
 	c.Logf("the shell was hung up after %s", time.Since(begun).Round(time.Second))
 }
 
@@ -272,7 +279,8 @@ func (c *gatewayClients) testGoneIdle() {
 func (c *gatewayClients) testGoneBusy() {
 	in, end := io.Pipe()
 	c.Cleanup(func() { _ = end.Close() })
-	busy := c.user("busy", append([]string{"-i", "alice~plain", "--"}, whileRead(": 27183; while echo tick; do sleep 0.1; done")...)...)
+	busy := c.user("busy", append([]string{"-i", "alice~plain", "--"},
+		whileRead(": 27183; while echo tick; do sleep 0.1; done")...)...)
 	busy.Stdin = in
 	c.launch(busy).waitForLine("tick")
 	if c.metric(openSessions) < 1 {

@@ -31,7 +31,8 @@ func (g *gatewayWorld) testNothingIsLeft() {
 	var ends []io.Closer
 	for i := range 10 {
 		in, out := io.Pipe()
-		command := g.user("exec", "--gateway", []string{"office", "old"}[i%2], "-i", "alice~plain", "--", "sh", "-c", "cat; : reads 31415")
+		command := g.user("exec", "--gateway", []string{"office", "old"}[i%2], "-i", "alice~plain", "--", "sh", "-c",
+			"cat; : reads 31415")
 		command.Stdin = in
 		runs, ends = append(runs, g.launch(command)), append(ends, out)
 		_, _ = io.WriteString(out, "begun\n")
@@ -45,7 +46,8 @@ func (g *gatewayWorld) testNothingIsLeft() {
 		run.wait()
 	}
 	for range 10 { // they upgrade and go
-		g.raw("/apis/berth.dev/v1/namespaces/"+g.namespace+"/workspaces/"+g.idOf("alice~plain")+"/exec?stdin=true&stdout=true", g.token, "SPDY/3.1")
+		g.raw("/apis/berth.dev/v1/namespaces/"+g.namespace+"/workspaces/"+g.idOf("alice~plain")+
+			"/exec?stdin=true&stdout=true", g.token, "SPDY/3.1")
 	}
 	g.eventually("no process is left", func() bool {
 		return !strings.Contains(g.must(0, "exec", "alice~plain", "--", "ps", "-o", "args").stdout, "reads 31415")
@@ -90,7 +92,8 @@ func (g *gatewayWorld) ticking() *process {
 
 func (g *gatewayWorld) tickingThrough(gateway string) *process {
 	g.Helper()
-	p := g.launch(g.user("exec", "--gateway", gateway, "alice~plain", "--", "sh", "-c", "while echo tick; do sleep 0.1; done"))
+	p := g.launch(g.user("exec", "--gateway", gateway, "alice~plain", "--", "sh", "-c",
+		"while echo tick; do sleep 0.1; done"))
 	p.waitForLine("tick")
 	return p
 }
@@ -142,7 +145,8 @@ func (g *gatewayWorld) serial() string {
 func (g *gatewayWorld) testReplaced() {
 	open, old := g.ticking(), g.pods()[0]
 	begun := time.Now()
-	g.system.kubectl("patch", "deployment", "berth-gateway", "--type=json", `-p=[{"op":"add","path":"/spec/template/spec/containers/0/args/-","value":"--allowed-for=2s"}]`)
+	g.system.kubectl("patch", "deployment", "berth-gateway", "--type=json",
+		`-p=[{"op":"add","path":"/spec/template/spec/containers/0/args/-","value":"--allowed-for=2s"}]`)
 	r := open.wait()
 	r.mustBe(g.world, 125)
 	g.contains(r.stderr, "UNAVAILABLE", "the gateway is stopping", "enter again")

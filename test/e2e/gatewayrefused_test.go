@@ -50,21 +50,30 @@ func (g *gatewayWorld) testRefusals() {
 		"unknown, not allowed":           {in("workspaces/alice", "workspaces/nobody") + all, stranger, "SPDY/3.1", 403},
 		"unknown":                        {in("workspaces/alice", "workspaces/nobody") + all, g.token, "SPDY/3.1", 404},
 		"another namespace":              {in(g.namespace, "kube-system") + all, g.token, "SPDY/3.1", 403},
-		"the gateway's own pod":          {gateway.WorkspacePath(g.system.namespace, g.pods()[0].Name) + all, g.token, "SPDY/3.1", 403},
-		"no upgrade":                     {alice + all, g.token, "", 400},
-		"another protocol":               {alice + all, g.token, "h2c", 400},
-		"no streams":                     {alice + "?command=true", g.token, "SPDY/3.1", 400},
-		"a strange option":               {alice + all + "&pod=other", g.token, "SPDY/3.1", 400},
-		"another container":              {alice + all + "&container=nope", g.token, "SPDY/3.1", 400},
-		"a path that climbs":             {in("/workspaces/", "/workspaces/x/../") + all, g.token, "SPDY/3.1", 404},
-		"climbing, escaped":              {in("/workspaces/", "/workspaces/%2e%2e/workspaces/") + all, g.token, "SPDY/3.1", 404},
-		"a slash, escaped":               {in("/workspaces/", "%2fworkspaces/") + all, g.token, "SPDY/3.1", 404},
-		"an empty segment":               {in("/workspaces/", "//workspaces/") + all, g.token, "SPDY/3.1", 404},
-		"a slash at the end":             {alice + "/" + all, g.token, "SPDY/3.1", 404},
-		"upper case":                     {in("workspaces/alice", "workspaces/Alice") + all, g.token, "SPDY/3.1", 404},
-		"a letter, escaped":              {in("workspaces/alice", "workspaces/%61lice") + all, g.token, "SPDY/3.1", 404},
-		"a guessed token URL":            {"/exec/" + strings.Repeat("0", 32), g.token, "SPDY/3.1", 404},
-		"a machine":                      {"/apis/compute.ironcore.dev/namespaces/" + g.namespace + "/machines/vm/exec", g.token, "SPDY/3.1", 404},
+		"the gateway's own pod": {
+			gateway.WorkspacePath(g.system.namespace, g.pods()[0].Name) + all, g.token,
+			"SPDY/3.1", 403,
+		},
+		"no upgrade":         {alice + all, g.token, "", 400},
+		"another protocol":   {alice + all, g.token, "h2c", 400},
+		"no streams":         {alice + "?command=true", g.token, "SPDY/3.1", 400},
+		"a strange option":   {alice + all + "&pod=other", g.token, "SPDY/3.1", 400},
+		"another container":  {alice + all + "&container=nope", g.token, "SPDY/3.1", 400},
+		"a path that climbs": {in("/workspaces/", "/workspaces/x/../") + all, g.token, "SPDY/3.1", 404},
+		"climbing, escaped": {
+			in("/workspaces/", "/workspaces/%2e%2e/workspaces/") + all, g.token, "SPDY/3.1",
+			404,
+		},
+		"a slash, escaped":    {in("/workspaces/", "%2fworkspaces/") + all, g.token, "SPDY/3.1", 404},
+		"an empty segment":    {in("/workspaces/", "//workspaces/") + all, g.token, "SPDY/3.1", 404},
+		"a slash at the end":  {alice + "/" + all, g.token, "SPDY/3.1", 404},
+		"upper case":          {in("workspaces/alice", "workspaces/Alice") + all, g.token, "SPDY/3.1", 404},
+		"a letter, escaped":   {in("workspaces/alice", "workspaces/%61lice") + all, g.token, "SPDY/3.1", 404},
+		"a guessed token URL": {"/exec/" + strings.Repeat("0", 32), g.token, "SPDY/3.1", 404},
+		"a machine": {
+			"/apis/compute.ironcore.dev/namespaces/" + g.namespace + "/machines/vm/exec",
+			g.token, "SPDY/3.1", 404,
+		},
 	} {
 		if status, body := g.raw(c.path, c.token, c.upgrade); status != c.status {
 			g.Errorf("%s is answered with %d, want %d: %s", name, status, c.status, body)
@@ -74,7 +83,8 @@ func (g *gatewayWorld) testRefusals() {
 	r := g.through("alice~plain", "--", "true")
 	g.write(filepath.Join(g.home, "berth"), "token", g.token)
 	r.mustBe(g.world, 125)
-	g.contains(r.stderr, "PERMISSION_DENIED", "ask for a RoleBinding to the ClusterRole workspace-user in namespace "+g.namespace)
+	g.contains(r.stderr, "PERMISSION_DENIED", "ask for a RoleBinding to the ClusterRole workspace-user in namespace "+
+		g.namespace)
 	g.flooded(alice + all)
 }
 

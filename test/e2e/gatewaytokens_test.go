@@ -37,12 +37,19 @@ func TestGatewayMadeUpTokens(t *testing.T) {
 	for i := range validTokens {
 		valid = append(valid, c.world.token(fmt.Sprintf("user-%d", i)))
 	}
-	c.bind(c.namespace, "all-enter", []rbacv1.PolicyRule{{APIGroups: []string{gateway.Group}, Resources: []string{"workspaces/exec"}, Verbs: []string{"create"}}},
+	c.bind(c.namespace, "all-enter",
+		[]rbacv1.PolicyRule{{
+			APIGroups: []string{gateway.Group}, Resources: []string{"workspaces/exec"},
+			Verbs: []string{"create"},
+		}},
 		[]rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts:" + c.namespace}})
 	memory, routines := c.memory(), c.metric("go_goroutines")
 	ctx, cancel := context.WithTimeout(t.Context(), madeUpTime)
 	defer cancel()
-	client := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	client := &http.Client{Transport: &http.Transport{
+		ForceAttemptHTTP2: true,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+	}}
 	defer client.CloseIdleConnections()
 	var all sync.WaitGroup
 	var sent, forged atomic.Int64
@@ -95,7 +102,8 @@ func TestGatewayMadeUpTokens(t *testing.T) {
 	if n := forged.Load(); n > 0 {
 		t.Errorf("%d tokens that no key of the cluster has signed, or that have expired, waited for a review", n)
 	}
-	t.Logf("%d made-up tokens; the slowest valid one took %s; %d KiB before, %d KiB beside them", sent.Load(), time.Duration(slowest.Load()), memory>>10, high>>10)
+	t.Logf("%d made-up tokens; the slowest valid one took %s; %d KiB before, %d KiB beside them", sent.Load(),
+		time.Duration(slowest.Load()), memory>>10, high>>10)
 	if high > memory+maxGrowth {
 		t.Errorf("made-up tokens take %d KiB", (high-memory)>>10)
 	}

@@ -57,7 +57,8 @@ func newGateway(t *testing.T) *gatewayWorld {
 	g.system.kubectl("apply", "--server-side", "-f", g.system.write(t.TempDir(), "gateway.yaml", g.manifests()))
 	g.must(0, "provision", "alice~plain")
 	g.system.eventually("the gateway is ready", func() bool { return len(g.system.gatewayPods()) == 1 })
-	g.relay = newRelay(t, &kube.Client{Interface: g.Interface, Config: g.config, Namespace: g.system.namespace}, g.pods()[0].Name)
+	g.relay = newRelay(t, &kube.Client{Interface: g.Interface, Config: g.config, Namespace: g.system.namespace},
+		g.pods()[0].Name)
 	g.token = g.world.token("user")
 	g.allow("user")
 	g.configure()
@@ -252,6 +253,7 @@ func (g *gatewayWorld) old() (address string) {
 	}))
 	server.StartTLS()
 	g.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	g.write(filepath.Join(g.home, "berth"), "old.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	g.write(filepath.Join(g.home, "berth"), "old.crt",
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 	return server.URL
 }

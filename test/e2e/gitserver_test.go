@@ -29,7 +29,10 @@ func (w *world) repositories() repositories { return repositories{w, w.TempDir()
 
 func (r repositories) git(name string, args ...string) string {
 	r.w.Helper()
-	cmd := exec.Command("git", append([]string{"-C", r.path(name), "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+	cmd := exec.Command("git", append([]string{
+		"-C", r.path(name), "-c", "user.name=x", "-c",
+		"user.email=x@example.com",
+	}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		r.w.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -83,9 +86,10 @@ func (r repositories) serve() (address string) {
 	r.w.Helper()
 	labels := map[string]string{"app": "git"}
 	meta := metav1.ObjectMeta{Name: "git", Labels: labels}
-	_, err := r.w.CoreV1().Services(r.w.namespace).Create(r.w.Context(), &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{
-		Selector: labels, Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}},
-	}}, metav1.CreateOptions{})
+	_, err := r.w.CoreV1().Services(r.w.namespace).
+		Create(r.w.Context(), &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{
+			Selector: labels, Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}},
+		}}, metav1.CreateOptions{})
 	if err != nil {
 		r.w.Fatal(err)
 	}
@@ -94,7 +98,10 @@ func (r repositories) serve() (address string) {
 		TerminationGracePeriodSeconds: &now,
 		Containers: []corev1.Container{{
 			Name: "git", Image: "registry.example.com/berth/workspace:git", Command: []string{"sh", "-ec", gitServer},
-			ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(8080)}}},
+			ReadinessProbe: &corev1.Probe{
+				PeriodSeconds: 1,
+				ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(8080)}},
+			},
 		}},
 	}}, metav1.CreateOptions{})
 	if err != nil {
@@ -134,7 +141,8 @@ func (r repositories) upload() {
 func (r repositories) run(command ...string) string {
 	var out bytes.Buffer
 	client := &kube.Client{Interface: r.w.Interface, Config: r.w.config, Namespace: r.w.namespace}
-	_, _ = podexec.Run(r.w.Context(), client, podexec.Request{Pod: "git", Container: "git", Session: remote.Session{Stdout: &out, Stderr: &out}, Command: command})
+	_, _ = podexec.Run(r.w.Context(), client,
+		podexec.Request{Pod: "git", Container: "git", Session: remote.Session{Stdout: &out, Stderr: &out}, Command: command})
 	return out.String()
 }
 
@@ -151,5 +159,6 @@ repositories:
 
 // handingOver is the same with the password in the workspaces, too.
 func (r repositories) handingOver(address, password string) string {
-	return strings.Replace(r.configuration(address, password), "password: "+password, "password: "+password+", inWorkspace: true", 1)
+	return strings.Replace(r.configuration(address, password), "password: "+password, "password: "+password+
+		", inWorkspace: true", 1)
 }

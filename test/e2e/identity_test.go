@@ -55,12 +55,17 @@ func TestIdentityRefuses(t *testing.T) {
 		}
 		r := w.configured("identity: {providers: ["+provider+"]}\n", "resolve", "alice~dev", "-o", "json")
 		r.mustBe(w, 0)
-		if got := decode[v1.Resolution](w, r).Identity; got.UID != 4001 || got.Organization != "acme" || got.Status != "active" {
+		if got := decode[v1.Resolution](w, r).Identity; got.UID != 4001 || got.Organization != "acme" ||
+			got.Status != "active" {
 			t.Errorf("alice is %+v", got)
 		}
 	}
-	for _, provider := range []string{"{kind: file, path: none.yaml}", "{kind: configmap, name: none}", `{kind: github, url: "http://127.0.0.1:1/"}`} {
-		r := w.configured("identity: {providers: ["+provider+", {kind: kubernetes}]}\n", "provision", "alice~dev", "-o", "json")
+	for _, provider := range []string{
+		"{kind: file, path: none.yaml}", "{kind: configmap, name: none}",
+		`{kind: github, url: "http://127.0.0.1:1/"}`,
+	} {
+		r := w.configured("identity: {providers: ["+provider+", {kind: kubernetes}]}\n", "provision", "alice~dev", "-o",
+			"json")
 		r.mustBe(w, 8)
 		if document := decode[v1.Error](w, r); document.Reason != "PROVIDER_UNAVAILABLE" || document.Code != "UNAVAILABLE" {
 			t.Errorf("%s: %+v", provider, document)
@@ -80,7 +85,8 @@ func TestIdentityOfAFile(t *testing.T) {
 	}
 	w.configured("identity: {providers: [{kind: file, path: "+file+"}]}\n", "provision", "alice~dev").mustBe(w, 0)
 	pod := w.pod(w.idOf("alice~dev"))
-	if pod == nil || pod.Labels["k8shell.io/organization"] != "acme" || pod.Annotations["k8shell.io/identity"] != "file/acme" {
+	if pod == nil || pod.Labels["k8shell.io/organization"] != "acme" ||
+		pod.Annotations["k8shell.io/identity"] != "file/acme" {
 		t.Errorf("the pod is %+v", pod)
 	}
 }

@@ -255,7 +255,8 @@ func TestForeignPods(t *testing.T) {
 		}
 		w.eventually(name+" runs", func() bool { return isReady(w.pod(name)) })
 	}
-	copied("copy-of-injected", &tg.pods()[slices.IndexFunc(tg.pods(), func(pod corev1.Pod) bool { return pod.Labels["k8shell.io/injected"] == "true" })])
+	copied("copy-of-injected", &tg.pods()[slices.IndexFunc(tg.pods(),
+		func(pod corev1.Pod) bool { return pod.Labels["k8shell.io/injected"] == "true" })])
 	copied("copy-of-own", w.pod(own))
 
 	list := decode[v1.WorkspaceList](w, w.must(0, "status", "-o", "json"))
@@ -263,7 +264,8 @@ func TestForeignPods(t *testing.T) {
 		t.Errorf("%+v", list.Items)
 	}
 	for _, name := range []string{"id/" + injected, tg.user("dev")} {
-		if one := decode[v1.Workspace](w, w.must(0, "status", name, "-o", "json")); len(one.Replicas) != 1 || one.Replicas[0].Name == "copy-of-injected" {
+		if one := decode[v1.Workspace](w, w.must(0, "status", name, "-o", "json")); len(one.Replicas) != 1 ||
+			one.Replicas[0].Name == "copy-of-injected" {
 			t.Errorf("%s: %+v", name, one)
 		}
 		w.contains(w.must(0, "exec", name, "--", "hostname").stdout, "web-")
@@ -381,7 +383,8 @@ func TestInjectMeetsOtherWriters(t *testing.T) {
 				return
 			default:
 				text := fmt.Sprintf(`{"metadata": {"annotations": {"written": "%d"}}}`, n+1)
-				if _, err := tg.api.Patch(t.Context(), "web", types.MergePatchType, []byte(text), metav1.PatchOptions{}); err == nil {
+				if _, err := tg.api.Patch(t.Context(), "web", types.MergePatchType, []byte(text),
+					metav1.PatchOptions{}); err == nil {
 					n++
 				}
 				time.Sleep(20 * time.Millisecond) // a busy controller, not a flood
@@ -399,7 +402,10 @@ func TestInjectMeetsOtherWriters(t *testing.T) {
 
 // Killed before each write, of either command, the same command heals it.
 func TestInjectKilled(t *testing.T) {
-	for _, victim := range []string{"provision POST configmaps", "provision PATCH deployments", "delete PATCH deployments", "delete DELETE configmaps"} {
+	for _, victim := range []string{
+		"provision POST configmaps", "provision PATCH deployments",
+		"delete PATCH deployments", "delete DELETE configmaps",
+	} {
 		t.Run(victim, func(t *testing.T) {
 			w := newWorld(t)
 			tg := w.workload("deployment", 1, nil)
@@ -430,7 +436,10 @@ func TestInjectTwiceAtOnce(t *testing.T) {
 	w := newWorld(t)
 	tg := w.workload("deployment", 1, nil)
 	var jobs []string
-	for _, run := range []*process{w.start("provision", tg.user("busy"), "-o", "json"), w.start("provision", tg.user("busy"), "-o", "json")} {
+	for _, run := range []*process{
+		w.start("provision", tg.user("busy"), "-o", "json"),
+		w.start("provision", tg.user("busy"), "-o", "json"),
+	} {
 		r := run.wait()
 		r.mustBe(w, 0)
 		jobs = append(jobs, decode[v1.Workspace](w, r).JobID)

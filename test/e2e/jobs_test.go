@@ -98,10 +98,12 @@ func TestJobInTheCluster(t *testing.T) {
 			job := decode[v1.Job](w, w.must(0, "jobs", id, "-o", "json"))
 			w.mustHave(job, stages, reasons)
 			if job.Blueprint != blueprint || job.Node == "" || job.Image == "" || (job.Cause != "") != (status != 0) {
-				t.Errorf("the record is of blueprint %q, node %q, image %q, cause %q", job.Blueprint, job.Node, job.Image, job.Cause)
+				t.Errorf("the record is of blueprint %q, node %q, image %q, cause %q", job.Blueprint, job.Node, job.Image,
+					job.Cause)
 			}
 			counted := decode[v1.JobStats](w, w.must(0, "jobs", "stats", "--by", "blueprint", "-o", "json"))
-			if len(counted.Groups) != 1 || counted.Groups[0].Name != blueprint || len(counted.Total.Stages) == 0 || len(counted.Total.Causes) != min(status, 1) {
+			if len(counted.Groups) != 1 || counted.Groups[0].Name != blueprint || len(counted.Total.Stages) == 0 ||
+				len(counted.Total.Causes) != min(status, 1) {
 				t.Errorf("counted are %+v", counted)
 			}
 			w.must(0, "delete", "alice~"+blueprint)
@@ -252,7 +254,8 @@ func (w *world) natsConfig() string {
 
 func (w *world) recordsInTheCluster() int {
 	w.Helper()
-	maps, err := w.CoreV1().ConfigMaps(w.namespace).List(w.Context(), metav1.ListOptions{LabelSelector: "k8shell.io/job-expires"})
+	maps, err := w.CoreV1().ConfigMaps(w.namespace).
+		List(w.Context(), metav1.ListOptions{LabelSelector: "k8shell.io/job-expires"})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -263,7 +266,8 @@ func (w *world) scaleNATS(replicas int32) {
 	w.Helper()
 	// A patch, as the controller of the StatefulSet writes as well.
 	scale := fmt.Appendf(nil, `{"spec": {"replicas": %d}}`, replicas)
-	if _, err := w.AppsV1().StatefulSets(w.namespace).Patch(w.Context(), "nats", types.MergePatchType, scale, metav1.PatchOptions{}); err != nil {
+	if _, err := w.AppsV1().StatefulSets(w.namespace).
+		Patch(w.Context(), "nats", types.MergePatchType, scale, metav1.PatchOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	if replicas == 0 {
@@ -279,7 +283,8 @@ func (w *world) recordEvent(user, reason string) {
 	_, err := w.CoreV1().Events(w.namespace).Create(w.Context(), &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{GenerateName: pod.Name + "."},
 		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
-		Type:           corev1.EventTypeNormal, Reason: reason, Message: "said by the test", FirstTimestamp: now, LastTimestamp: now, Count: 1,
+		Type:           corev1.EventTypeNormal, Reason: reason, Message: "said by the test", FirstTimestamp: now,
+		LastTimestamp: now, Count: 1,
 	}, metav1.CreateOptions{})
 	if err != nil {
 		w.Fatal(err)
@@ -314,8 +319,12 @@ func (w *world) installNATS() {
 	var out bytes.Buffer
 	client := &kube.Client{Interface: w.Interface, Config: w.config, Namespace: w.namespace}
 	status, err := podexec.Run(w.Context(), client, podexec.Request{
-		Pod: pod, Container: "nats", Session: remote.Session{Stdin: bufio.NewReader(bytes.NewReader(content)), Stdout: &out, Stderr: &out},
-		Command: []string{"sh", "-c", fmt.Sprintf("head -c %d > /data/new && chmod +x /data/new && mv /data/new /data/nats", len(content))},
+		Pod: pod, Container: "nats", Session: remote.Session{
+			Stdin: bufio.NewReader(bytes.NewReader(content)), Stdout: &out,
+			Stderr: &out,
+		},
+		Command: []string{"sh", "-c", fmt.Sprintf("head -c %d > /data/new && chmod +x /data/new && mv /data/new /data/nats",
+			len(content))},
 	})
 	if err != nil || status != 0 {
 		w.Fatalf("%d, %v: %s", status, err, out.String())
@@ -327,37 +336,49 @@ func (w *world) createNATS() {
 	w.Helper()
 	labels := map[string]string{"app": "nats"}
 	meta := metav1.ObjectMeta{Name: "nats", Labels: labels}
-	_, err := w.CoreV1().PersistentVolumeClaims(w.namespace).Create(w.Context(), &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: corev1.PersistentVolumeClaimSpec{
-		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("64Mi")}},
-	}}, metav1.CreateOptions{})
+	_, err := w.CoreV1().PersistentVolumeClaims(w.namespace).
+		Create(w.Context(), &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("64Mi")}},
+		}}, metav1.CreateOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
-	_, err = w.CoreV1().Services(w.namespace).Create(w.Context(), &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{
-		Selector: labels, Ports: []corev1.ServicePort{{Port: 4222, TargetPort: intstr.FromString("client")}},
-	}}, metav1.CreateOptions{})
+	_, err = w.CoreV1().Services(w.namespace).
+		Create(w.Context(), &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{
+			Selector: labels, Ports: []corev1.ServicePort{{Port: 4222, TargetPort: intstr.FromString("client")}},
+		}}, metav1.CreateOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
-	_, err = w.AppsV1().StatefulSets(w.namespace).Create(w.Context(), &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
-		ServiceName: "nats",
-		Selector:    &metav1.LabelSelector{MatchLabels: labels},
-		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
-			TerminationGracePeriodSeconds: new(int64(1)),
-			Containers: []corev1.Container{{
-				Name: "nats", Image: "busybox:stable",
-				Command:        []string{"sh", "-c", "until [ -x /data/nats ]; do sleep 0.1; done; exec /data/nats /data/store $(ls /tls/tls.crt /tls/tls.key 2>/dev/null)"},
-				Ports:          []corev1.ContainerPort{{Name: "client", ContainerPort: 4222}},
-				VolumeMounts:   []corev1.VolumeMount{{Name: "data", MountPath: "/data"}, {Name: "tls", MountPath: "/tls"}},
-				ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("client")}}},
+	_, err = w.AppsV1().StatefulSets(w.namespace).
+		Create(w.Context(), &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
+			ServiceName: "nats",
+			Selector:    &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+				TerminationGracePeriodSeconds: new(int64(1)),
+				Containers: []corev1.Container{{
+					Name: "nats", Image: "busybox:stable",
+					Command: []string{
+						"sh", "-c",
+						"until [ -x /data/nats ]; do sleep 0.1; done; exec /data/nats /data/store $(ls /tls/tls.crt /tls/tls.key 2>/dev/null)",
+					},
+					Ports:        []corev1.ContainerPort{{Name: "client", ContainerPort: 4222}},
+					VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}, {Name: "tls", MountPath: "/tls"}},
+					ReadinessProbe: &corev1.Probe{
+						PeriodSeconds: 1,
+						ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("client")}},
+					},
+				}},
+				Volumes: []corev1.Volume{
+					{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "nats"}}},
+					{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+						SecretName: "nats-tls",
+						Optional:   new(true),
+					}}},
+				},
 			}},
-			Volumes: []corev1.Volume{
-				{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "nats"}}},
-				{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "nats-tls", Optional: new(true)}}},
-			},
-		}},
-	}}, metav1.CreateOptions{})
+		}}, metav1.CreateOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -368,7 +389,8 @@ func (w *world) createNATS() {
 func (w *world) killNATS() {
 	w.Helper()
 	killed := w.podsOfNATS()[0]
-	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), killed.Name, *metav1.NewPreconditionDeleteOptions(string(killed.UID))); err != nil {
+	if err := w.CoreV1().Pods(w.namespace).
+		Delete(w.Context(), killed.Name, *metav1.NewPreconditionDeleteOptions(string(killed.UID))); err != nil {
 		w.Fatal(err)
 	}
 	w.eventually("the killed NATS is gone", func() bool {

@@ -117,7 +117,8 @@ func TestKeepStorage(t *testing.T) {
 	w.contains(r.stderr, "storage home (", ") kept", "berth provision alice~dev", "berth delete alice~dev")
 
 	// Another user string of that ID: the mark says whose it is.
-	w.kubectl("annotate", "pvc", claim.Name, "--overwrite", kube.AnnotationUserString+"="+userstring.ToAnnotation("alice~bp7947"))
+	w.kubectl("annotate", "pvc", claim.Name, "--overwrite", kube.AnnotationUserString+"="+
+		userstring.ToAnnotation("alice~bp7947"))
 	w.contains(w.must(6, "provision", "alice~dev").stderr, "CONFLICT", "alice~bp7947", "alice~dev", id)
 	w.must(7, "delete", "alice~dev") // it has left nothing
 	if _, there := w.claims()[claim.Name]; !there {

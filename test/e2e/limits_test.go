@@ -26,7 +26,8 @@ func TestLimits(t *testing.T) {
 	due := func(user string, desired v1.DesiredState, limit string, from v1.LimitSource, after time.Duration) {
 		t.Helper()
 		s := decode[v1.Workspace](w, berth(0, "status", user, "-o", "json")).State
-		if s == nil || s.Next == nil || s.Next.Desired != desired || s.Next.Limit != limit || s.Next.From != from || s.Next.At.Sub(s.DesiredAt) != after {
+		if s == nil || s.Next == nil || s.Next.Desired != desired || s.Next.Limit != limit || s.Next.From != from ||
+			s.Next.At.Sub(s.DesiredAt) != after {
 			t.Errorf("%s: %+v", user, s)
 		}
 	}
@@ -39,8 +40,13 @@ func TestLimits(t *testing.T) {
 
 	berth(0, "stop", own, injected)
 	const refused = "alice has 2 workspaces in namespace "
-	for _, args := range [][]string{{"provision", "alice~plain"}, {"provision", "alice~plain", "--dry-run=server"}, {"provision", tg.user("plain")}} {
-		w.contains(berth(3, args...).stderr, refused, "at most 2 are allowed (limits.workspacesPerUser)", "berth status --owner alice")
+	for _, args := range [][]string{
+		{"provision", "alice~plain"},
+		{"provision", "alice~plain", "--dry-run=server"},
+		{"provision", tg.user("plain")},
+	} {
+		w.contains(berth(3, args...).stderr, refused, "at most 2 are allowed (limits.workspacesPerUser)",
+			"berth status --owner alice")
 	}
 	if r := w.berth("status", "alice~plain"); r.status != 7 {
 		t.Errorf("something of it was created: %s", r.stdout)

@@ -138,7 +138,8 @@ func TestLogsOfWhatHasFailed(t *testing.T) {
 	w := newWorld(t)
 	w.must(3, "provision", "alice~wrong-tag")
 	r := w.must(3, "logs", "--follow", "alice~wrong-tag")
-	w.contains(r.stderr, "container k8shell-main", "does not start: ", "no-such-tag not found", "see what to do: berth status ")
+	w.contains(r.stderr, "container k8shell-main", "does not start: ", "no-such-tag not found",
+		"see what to do: berth status ")
 }
 
 // What a container said before it was restarted can still be read.

@@ -24,7 +24,8 @@ import (
 func (w *world) loop(args ...string) *exec.Cmd {
 	w.Helper()
 	return w.command(append([]string{
-		"serve", "workspaces", "--only", w.namespace, "--system-namespace", w.namespace, "--partial", "300ms", "--metrics-listen", "127.0.0.1:0",
+		"serve", "workspaces", "--only", w.namespace, "--system-namespace", w.namespace, "--partial", "300ms",
+		"--metrics-listen", "127.0.0.1:0",
 	}, args...)...)
 }
 
@@ -44,12 +45,16 @@ func (w *world) runLoop(args ...string) *process {
 // asLoop is the account that the loop has in a cluster.
 func (w *world) asLoop() *world {
 	w.Helper()
-	return w.as(w.role(rbac.Named(rbac.ServeWorkspaces)), w.role(rbac.Named(rbac.ServeWorkspacesInSystem)), clusterRole(rbac.Named(rbac.ServeWorkspacesGuard)))
+	return w.as(w.role(rbac.Named(rbac.ServeWorkspaces)), w.role(rbac.Named(rbac.ServeWorkspacesInSystem)),
+		clusterRole(rbac.Named(rbac.ServeWorkspacesGuard)))
 }
 
 // recorded is where the states of the world's workspaces are.
 func (w *world) recorded() lifecycle.Records {
-	return lifecycle.Place{Client: &kube.Client{Interface: w.Interface, Config: w.config, Namespace: w.namespace}}.Of(w.namespace)
+	return lifecycle.Place{Client: &kube.Client{
+		Interface: w.Interface, Config: w.config,
+		Namespace: w.namespace,
+	}}.Of(w.namespace)
 }
 
 func (w *world) state(id string) lifecycle.Record {
@@ -64,7 +69,8 @@ func (w *world) state(id string) lifecycle.Record {
 // wants records what is wanted, as a command does that is killed right after.
 func (w *world) wants(id string, desired v1.DesiredState) {
 	w.Helper()
-	_, err := w.recorded().Change(w.Context(), id, func(r lifecycle.Record) (lifecycle.Record, error) { return r.Set(desired, time.Now().UTC()) })
+	_, err := w.recorded().Change(w.Context(), id,
+		func(r lifecycle.Record) (lifecycle.Record, error) { return r.Set(desired, time.Now().UTC()) })
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -89,7 +95,8 @@ func (w *world) becomes(id string, desired v1.DesiredState, actual v1.ActualStat
 // did is how often the loop has done something with a workspace.
 func did(run *process, action, id string) (n int) {
 	for line := range strings.Lines(run.stderr.String()) {
-		if strings.Contains(line, `"msg":"audit"`) && strings.Contains(line, `"action":"`+action+`"`) && strings.Contains(line, `"workspace":"`+id+`"`) {
+		if strings.Contains(line, `"msg":"audit"`) && strings.Contains(line, `"action":"`+action+`"`) &&
+			strings.Contains(line, `"workspace":"`+id+`"`) {
 			n++
 		}
 	}
@@ -238,7 +245,8 @@ func TestLoopOfWhatFails(t *testing.T) {
 		w.wants(id, v1.DesiredRunning)
 		w.becomes(id, v1.DesiredRunning, v1.ActualFailed)
 		w.wants(id, v1.DesiredRestart)
-		w.eventually("it is stopped and started again", func() bool { return did(run, "stop", id) == 2 && did(run, "start", id) == 2 })
+		w.eventually("it is stopped and started again",
+			func() bool { return did(run, "stop", id) == 2 && did(run, "start", id) == 2 })
 		w.becomes(id, v1.DesiredRunning, v1.ActualFailed)
 		w.wants(id, v1.DesiredTerminated)
 		w.eventually("it is deleted", func() bool { return w.state(id).ID == "" })
@@ -305,7 +313,8 @@ func TestTwoLoops(t *testing.T) {
 	if did(leader, "stop", id) != 0 || did(other, "stop", id) != 1 {
 		t.Errorf("it was stopped %d and %d times", did(leader, "stop", id), did(other, "stop", id))
 	}
-	lease, err := w.CoordinationV1().Leases(w.namespace).Get(t.Context(), serve.LeaseName("workspaces-"+w.namespace), metav1.GetOptions{})
+	lease, err := w.CoordinationV1().Leases(w.namespace).
+		Get(t.Context(), serve.LeaseName("workspaces-"+w.namespace), metav1.GetOptions{})
 	if err != nil || lease.Spec.LeaseTransitions == nil || *lease.Spec.LeaseTransitions == 0 {
 		t.Errorf("%+v, %v", lease, err)
 	}
@@ -363,7 +372,8 @@ func TestLoopWithAPodThatDoesNotEnd(t *testing.T) {
 	})
 	finalizers("null")
 	w.eventually("it is deleted", func() bool { return w.state(id).ID == "" })
-	if stops, starts, deletions := did(run, "stop", id), did(run, "start", id), did(run, "delete", id); stops != 1 || starts != 1 || deletions != 1 {
+	if stops, starts, deletions := did(run, "stop", id), did(run, "start", id), did(run, "delete", id); stops != 1 ||
+		starts != 1 || deletions != 1 {
 		t.Errorf("it was stopped %d times, started %d times, deleted %d times", stops, starts, deletions)
 	}
 }
@@ -413,7 +423,8 @@ func TestLoopWithNATS(t *testing.T) {
 	}
 	w.scaleNATS(1)
 	w.waitForNATS()
-	w.eventually("it is started again", func() bool { return did(run, "start", id) == 1 && state().Actual == v1.ActualRunning })
+	w.eventually("it is started again",
+		func() bool { return did(run, "start", id) == 1 && state().Actual == v1.ActualRunning })
 
 	if err := w.CoreV1().Namespaces().Delete(t.Context(), other.namespace, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

@@ -75,16 +75,19 @@ func TestRoleOfWorkspaces(t *testing.T) {
 	}
 	w.must(0, "provision", "-f", w.teamFile(strings.Join(users, "\n")+"\n"), "--no-wait", "--parallel", "8")
 	config := w.write(t.TempDir(), "config.yaml", "limits: {maxActiveHours: 1}\n")
-	printed := system.must(0, "serve", "manifests", "workspaces", "--only", w.namespace, "--configuration", config, "--image", "registry.example.com/berth/berth:"+system.program(binary))
+	printed := system.must(0, "serve", "manifests", "workspaces", "--only", w.namespace, "--configuration", config,
+		"--image", "registry.example.com/berth/berth:"+system.program(binary))
 	file := w.write(t.TempDir(), "server.yaml", printed.stdout)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the role says:\n%s", system.output("logs", "--selector", workspacePods, "--prefix", "--tail", "80"))
 		}
-		system.kubectl("delete", "deployment", "berth-workspaces", "--ignore-not-found", "--cascade=foreground", "--timeout=60s")
+		system.kubectl("delete", "deployment", "berth-workspaces", "--ignore-not-found", "--cascade=foreground",
+			"--timeout=60s")
 		system.kubectl("delete", "clusterrole", "--selector", workspacePods, "--ignore-not-found")
 	})
-	apply := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "apply", "--server-side", "-f", file, "--kubeconfig", system.admin) // in two namespaces
+	apply := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "apply", "--server-side", "-f", file, "--kubeconfig",
+		system.admin) // in two namespaces
 	if out, err := apply.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -96,7 +99,8 @@ func TestRoleOfWorkspaces(t *testing.T) {
 		return all
 	}
 	isStopped := func(r lifecycle.Record) bool {
-		return r.Desired == v1.DesiredStopped && r.Actual == v1.ActualStopped && !r.Pending() && r.Reason == lifecycle.MaxActive
+		return r.Desired == v1.DesiredStopped && r.Actual == v1.ActualStopped && !r.Pending() &&
+			r.Reason == lifecycle.MaxActive
 	}
 	defer func() {
 		for _, r := range records() {
@@ -137,7 +141,8 @@ func TestRoleOfWorkspaces(t *testing.T) {
 	if r := w.state(w.idOf("user7~plain")); r.Desired != v1.DesiredRunning || r.Reason != "" {
 		t.Errorf("%s by %q", r, r.Reason)
 	}
-	if log := system.output("logs", "--selector", workspacePods, "--tail", "-1"); strings.Contains(log, "forbidden") || strings.Contains(log, "may not") {
+	if log := system.output("logs", "--selector", workspacePods, "--tail", "-1"); strings.Contains(log, "forbidden") ||
+		strings.Contains(log, "may not") {
 		t.Errorf("the role may not do what it has to:\n%s", log)
 	}
 }

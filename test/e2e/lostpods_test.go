@@ -54,14 +54,16 @@ func (w *world) withoutPods() {
 	if _, err := w.CoreV1().ResourceQuotas(w.namespace).Create(w.Context(), quota, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	w.eventually("the quota counts", func() bool { return w.berth("provision", "erin~plain", "--dry-run=server").status == 3 })
+	w.eventually("the quota counts",
+		func() bool { return w.berth("provision", "erin~plain", "--dry-run=server").status == 3 })
 }
 
 // listed are the user strings in a list, with what is said of each.
 func (w *world) listed(args ...string) map[string]v1.Workspace {
 	w.Helper()
 	all := map[string]v1.Workspace{}
-	for _, item := range decode[v1.WorkspaceList](w, w.must(0, append([]string{"status", "-o", "json"}, args...)...)).Items {
+	for _, item := range decode[v1.WorkspaceList](w, w.must(0, append([]string{"status", "-o", "json"}, args...)...)).
+		Items {
 		all[item.UserString] = item
 	}
 	return all
@@ -111,10 +113,12 @@ func TestPodsAreGone(t *testing.T) {
 		w.contains(w.must(0, of...).stdout, "pod gone; start it", "berth start alice~dev")
 	}
 	w.must(3, "start", "alice~plain") // is refused as what is new
-	if item := w.listed()["alice~plain"]; item.Stage != v1.StageFailed || item.Cause == nil || item.Cause.Code != "QuotaExceeded" || !item.Startable {
+	if item := w.listed()["alice~plain"]; item.Stage != v1.StageFailed || item.Cause == nil ||
+		item.Cause.Code != "QuotaExceeded" || !item.Startable {
 		t.Errorf("one whose start was refused: %+v", item)
 	}
-	if text := w.must(0, "diagnose", "alice~plain").stdout; !strings.Contains(text, "bring it back") || strings.Contains(text, "recreate it") {
+	if text := w.must(0, "diagnose", "alice~plain").stdout; !strings.Contains(text, "bring it back") ||
+		strings.Contains(text, "recreate it") {
 		t.Errorf("of one whose start was refused the diagnosis is\n%s", text)
 	}
 	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "start it: berth start alice~dev -n "+w.namespace)
@@ -122,10 +126,12 @@ func TestPodsAreGone(t *testing.T) {
 		t.Errorf("alice has %s", got)
 	}
 	kept := w.listed("--all")
-	if got := kept["carol~dev"]; names(kept) != "alice~dev alice~plain bob~plain carol~dev dave~plain" || !got.Kept || !strings.Contains(got.Message, "its storage is kept") {
+	if got := kept["carol~dev"]; names(kept) != "alice~dev alice~plain bob~plain carol~dev dave~plain" || !got.Kept ||
+		!strings.Contains(got.Message, "its storage is kept") {
 		t.Errorf("with what is kept there are %s: %+v", names(kept), got)
 	}
-	w.contains(w.must(0, "__complete", "start", "").stdout, "alice~dev\t", "alice~plain\t", "bob~plain\t", "dave~plain\t", "carol~dev\tdeleted, storage kept")
+	w.contains(w.must(0, "__complete", "start", "").stdout, "alice~dev\t", "alice~plain\t", "bob~plain\t",
+		"dave~plain\t", "carol~dev\tdeleted, storage kept")
 	refused := w.configured("limits: {workspacesPerUser: 2}\n", "provision", "alice~limited")
 	refused.mustBe(w, 3)
 	w.contains(refused.stderr, "alice has 2 workspaces")
@@ -162,12 +168,14 @@ func TestPodsAreGoneForWhoMayNotListAll(t *testing.T) {
 		return w.as(grant{w.namespace, rules})
 	}
 	for resource, says := range map[string]string{
-		"secrets": "it has no pod, and you may not see whether it is installed", "persistentvolumeclaims": "pod gone; start it: ", "configmaps": "pod gone; start it: ",
+		"secrets":                "it has no pod, and you may not see whether it is installed",
+		"persistentvolumeclaims": "pod gone; start it: ", "configmaps": "pod gone; start it: ",
 	} {
 		limited := without(resource)
 		r := limited.must(0, "status", "-o", "json")
 		list := decode[v1.WorkspaceList](limited, r)
-		if len(list.Items) != 2 || !strings.HasPrefix(list.Items[0].Message, says) || list.Items[0].UserString != "alice~dev" || strings.Contains(r.stderr, "listed") {
+		if len(list.Items) != 2 || !strings.HasPrefix(list.Items[0].Message, says) ||
+			list.Items[0].UserString != "alice~dev" || strings.Contains(r.stderr, "listed") {
 			t.Errorf("without %s there are %+v\n%s", resource, list.Items, r.stderr)
 		}
 	}
@@ -242,7 +250,8 @@ func TestPodsThatAreOver(t *testing.T) {
 		t.Errorf("%+v", shown)
 	}
 	text := w.must(0, "status", "alice~dev").stdout
-	if start, remove := strings.Index(text, "berth start alice~dev"), strings.Index(text, "berth delete alice~dev"); start < 0 || start > remove {
+	if start, remove := strings.Index(text, "berth start alice~dev"),
+		strings.Index(text, "berth delete alice~dev"); start < 0 || start > remove {
 		t.Errorf("it proposes\n%s", text)
 	}
 	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "its pod is over", "berth start")
@@ -254,7 +263,11 @@ func TestPodsThatAreOver(t *testing.T) {
 	if strings.Contains(diagnosis, "berth provision") {
 		t.Errorf("it proposes other than berth status does:\n%s", diagnosis)
 	}
-	for _, args := range [][]string{{"start", "alice~dev"}, {"provision", "alice~dev"}, {"exec", "alice~dev", "--provision", "--", "true"}} {
+	for _, args := range [][]string{
+		{"start", "alice~dev"},
+		{"provision", "alice~dev"},
+		{"exec", "alice~dev", "--provision", "--", "true"},
+	} {
 		if args[0] != "start" {
 			w.over("alice~dev")
 		}
@@ -274,7 +287,8 @@ func TestPodsThatAreOver(t *testing.T) {
 	kept("the loop has started it")
 	w.must(0, "stop", "alice~dev")
 	w.becomes(id, v1.DesiredStopped, v1.ActualStopped)
-	if d := decode[v1.Diagnosis](w, w.must(0, "diagnose", "alice~dev", "-o", "json")); d.Verdict != v1.VerdictStopped || d.Stage != v1.StageStopped {
+	if d := decode[v1.Diagnosis](w, w.must(0, "diagnose", "alice~dev", "-o", "json")); d.Verdict != v1.VerdictStopped ||
+		d.Stage != v1.StageStopped {
 		t.Errorf("of one that is stopped the diagnosis is %+v", d)
 	}
 	stopped := w.must(0, "diagnose", "alice~dev").stdout

@@ -51,7 +51,8 @@ func newMachines(t *testing.T) *machines {
 	m.permissions()
 	for _, name := range []string{podAPI, podTarget} {
 		m.lists[name] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if _, err := m.CoreV1().ConfigMaps(m.namespace).Create(m.Context(), m.lists[name], metav1.CreateOptions{}); err != nil {
+		if _, err := m.CoreV1().ConfigMaps(m.namespace).
+			Create(m.Context(), m.lists[name], metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +69,8 @@ func newMachines(t *testing.T) *machines {
 	m.kubectl("wait", "--for=condition=Available", "apiservice/"+machine.Version+"."+machine.Group, "--timeout=120s")
 	_, m.port, _ = net.SplitHostPort(m.forwarded(m.gatewayPods()[0].Name, "8443"))
 	m.has(podAPI,
-		pool("east", "", "Hostname", "berth-gateway."+m.namespace+".svc"), m.machine("web", "east"), m.machine("brief", "east"),
+		pool("east", "", "Hostname", "berth-gateway."+m.namespace+".svc"), m.machine("web", "east"),
+		m.machine("brief", "east"),
 		pool("near", m.port, "ExternalIP", "127.0.0.1"), m.machine("near", "near"),
 		m.machine("waiting", ""), m.machine("orphan", "gone"),
 		pool("bare", ""), m.machine("bare", "bare"),
@@ -114,8 +116,10 @@ func (m *machines) poollet() {
 	m.Helper()
 	dir := m.TempDir()
 	target := m.write(dir, "target.yaml", fmt.Sprintf(toTarget, m.namespace, m.authority.File, targetToken))
-	printed := m.must(0, "serve", "manifests", "gateway", "--host", "127.0.0.1", "--replicas", "1", "--max-sessions-per-user", "4",
-		"--machine-pool", "east", "--machine-namespace", m.namespace, "--target-kubeconfig", target, "--target-namespace", broker,
+	printed := m.must(0, "serve", "manifests", "gateway", "--host", "127.0.0.1", "--replicas", "1",
+		"--max-sessions-per-user", "4",
+		"--machine-pool", "east", "--machine-namespace", m.namespace, "--target-kubeconfig", target, "--target-namespace",
+		broker,
 		"--image", images+m.program(binary))
 	m.contains(printed.stderr, "berth-gateway-target", "credential")
 	m.kubectl("apply", "--server-side", "-f", m.write(dir, "gateway.yaml", printed.stdout))
@@ -129,7 +133,10 @@ func (m *machines) permissions() {
 	m.Helper()
 	self := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "default", Namespace: m.namespace}}
 	m.bind(metav1.NamespaceSystem, m.namespace+"-machines", []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{"extension-apiserver-authentication"}, Verbs: []string{"get"}},
+		{
+			APIGroups: []string{""}, Resources: []string{"configmaps"},
+			ResourceNames: []string{"extension-apiserver-authentication"}, Verbs: []string{"get"},
+		},
 	}, self)
 	m.bind(m.namespace, "machines", []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}},
@@ -139,7 +146,8 @@ func (m *machines) permissions() {
 		{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
 		{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
 	}, self)
-	m.kubectl("create", "clusterrolebinding", m.namespace+"-pool", "--clusterrole", "machine-pool-east-user", "--serviceaccount", m.namespace+":default")
+	m.kubectl("create", "clusterrolebinding", m.namespace+"-pool", "--clusterrole", "machine-pool-east-user",
+		"--serviceaccount", m.namespace+":default")
 	m.Cleanup(func() { m.kubectl("delete", "clusterrolebinding", m.namespace+"-pool") })
 }
 
@@ -166,7 +174,8 @@ func (m *machines) startServers() {
 			group: %[2]s, version: %[1]s, groupPriorityMinimum: 1000, versionPriority: 10, caBundle: %[3]s,
 			service: {name: machines, namespace: %[4]s, port: 8443}}}`, machine.Version, machine.Group, base64.StdEncoding.EncodeToString(m.file(m.authority.File)), m.namespace),
 	)
-	m.kubectl("wait", "--for=condition=Ready", "pod/"+podAPI, "pod/"+podTarget, "pod/console", "pod/brief", "--timeout=120s")
+	m.kubectl("wait", "--for=condition=Ready", "pod/"+podAPI, "pod/"+podTarget, "pod/console", "pod/brief",
+		"--timeout=120s")
 	m.eventually("the gateway is ready", func() bool { return len(m.gatewayPods()) == 1 })
 }
 
@@ -237,7 +246,8 @@ func pool(name, port string, addresses ...string) string {
 	if port != "" {
 		endpoints = "{machinepoolletEndpoint: {port: " + port + "}}"
 	}
-	return fmt.Sprintf("{kind: MachinePool, metadata: {name: %s}, status: {addresses: [%s], daemonEndpoints: %s}}", name, strings.Join(all, ", "), endpoints)
+	return fmt.Sprintf("{kind: MachinePool, metadata: {name: %s}, status: {addresses: [%s], daemonEndpoints: %s}}", name,
+		strings.Join(all, ", "), endpoints)
 }
 
 // has says which objects an API has.

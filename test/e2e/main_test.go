@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) int {
 	if os.Getenv(kubeconfigVariable) == "" {
-		fmt.Fprintf(os.Stderr, "%s is not set: run `make test`, or `make cluster-up` and name its kubeconfig\n", kubeconfigVariable)
+		fmt.Fprintf(os.Stderr, "%s is not set: run `make test`, or `make cluster-up` and name its kubeconfig\n",
+			kubeconfigVariable)
 		return 1
 	}
 	dir, err := os.MkdirTemp("", "berth-e2e-")
@@ -61,7 +62,8 @@ func installGuard() error {
 			policies = append(policies, document)
 		}
 	}
-	apply := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "apply", "--server-side", "--force-conflicts", "--kubeconfig", kubeconfig, "-f", "-")
+	apply := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "apply", "--server-side", "--force-conflicts", "--kubeconfig",
+		kubeconfig, "-f", "-")
 	apply.Stdin = bytes.NewReader(bytes.Join(policies, []byte("---\n")))
 	if out, err := apply.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)

@@ -24,7 +24,10 @@ import (
 func (w *world) certify(authority *certtest.Authority) {
 	w.Helper()
 	pair := authority.Issue(time.Now().Add(time.Hour), "nats."+w.namespace+".svc")
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "nats-tls"}, Type: corev1.SecretTypeTLS, Data: map[string][]byte{}}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "nats-tls"}, Type: corev1.SecretTypeTLS,
+		Data: map[string][]byte{},
+	}
 	for key, file := range map[string]string{corev1.TLSCertKey: pair.Cert, corev1.TLSPrivateKeyKey: pair.Key} {
 		text, err := os.ReadFile(file)
 		if err != nil {

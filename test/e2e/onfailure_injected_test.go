@@ -17,7 +17,10 @@ func TestOnFailureEjects(t *testing.T) {
 		kind, blueprint string
 		status          int
 	}{
-		{"deployment", "wrong-tag", 3}, {"statefulset", "wrong-tag", 3}, {"daemonset", "crashing", 3}, {"deployment", "huge", 5},
+		{"deployment", "wrong-tag", 3},
+		{"statefulset", "wrong-tag", 3},
+		{"daemonset", "crashing", 3},
+		{"deployment", "huge", 5},
 	} {
 		t.Run(test.kind+" "+test.blueprint, func(t *testing.T) {
 			w := newWorld(t)
@@ -46,7 +49,8 @@ func TestOnFailureKeepsWhatIsNotItsOwn(t *testing.T) {
 	before := tg.template()
 	w.must(3, "provision", tg.user("wrong-tag"))
 	e := decode[v1.Error](w, w.must(3, "provision", tg.user("wrong-tag"), "--on-failure", "delete", "-o", "json"))
-	if e.Left != v1.LeftKept || !strings.Contains(strings.Join(e.Problems, " "), "not taken out of deployment/web: it existed before this run") {
+	if e.Left != v1.LeftKept || !strings.Contains(strings.Join(e.Problems, " "),
+		"not taken out of deployment/web: it existed before this run") {
 		t.Errorf("there before: %+v", e)
 	}
 	w.must(0, "delete", tg.user("wrong-tag"))

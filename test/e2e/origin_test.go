@@ -48,8 +48,10 @@ type origin struct {
 // run runs a command about the instance of the world and what the origin has.
 func (o *origin) run(w *world, status int, verb string, args ...string) result {
 	w.Helper()
-	cmd := w.command(slices.Concat([]string{"bundle", verb, w.instance()}, o.args, []string{"--system-namespace", w.namespace}, args)...)
-	cmd.Env = append(cmd.Env, "DOCKER_CONFIG="+w.TempDir(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	cmd := w.command(slices.Concat([]string{"bundle", verb, w.instance()}, o.args,
+		[]string{"--system-namespace", w.namespace}, args)...)
+	cmd.Env = append(cmd.Env, "DOCKER_CONFIG="+w.TempDir(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+
+		os.DevNull)
 	cmd.Env = append(cmd.Env, o.env...)
 	cmd.Stdin = bytes.NewReader(o.stdin)
 	r := w.finish(cmd)
@@ -149,7 +151,10 @@ func aRepository(w *world, private bool) *origin {
 	}
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(commands)), "git-http-backend"), Stderr: io.Discard,
-		Env: []string{"GIT_PROJECT_ROOT=" + r.dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+		Env: []string{
+			"GIT_PROJECT_ROOT=" + r.dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1",
+			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		},
 	}
 	server := httptest.NewServer(guarded(private, backend.ServeHTTP))
 	w.Cleanup(server.Close)
@@ -171,7 +176,8 @@ func aRepository(w *world, private bool) *origin {
 		},
 		pinned: func(string) v1alpha1.Source {
 			return v1alpha1.Source{Type: v1alpha1.SourceGit, Git: &v1alpha1.GitSource{
-				Repository: server.URL + "/org.git", Directory: "deploy/bundle", Ref: v1alpha1.GitRef{Commit: r.git("org", "rev-parse", "HEAD")},
+				Repository: server.URL + "/org.git", Directory: "deploy/bundle",
+				Ref: v1alpha1.GitRef{Commit: r.git("org", "rev-parse", "HEAD")},
 			}}
 		},
 	}
@@ -180,9 +186,11 @@ func aRepository(w *world, private bool) *origin {
 // anArchive is a tar file on a web server with TLS.
 func anArchive(w *world, private bool) *origin {
 	var archive atomic.Pointer[[]byte]
-	server := httptest.NewTLSServer(guarded(private, func(out http.ResponseWriter, _ *http.Request) { _, _ = out.Write(*archive.Load()) }))
+	server := httptest.NewTLSServer(guarded(private,
+		func(out http.ResponseWriter, _ *http.Request) { _, _ = out.Write(*archive.Load()) }))
 	w.Cleanup(server.Close)
-	trusted := w.write(w.TempDir(), "ca.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	trusted := w.write(w.TempDir(), "ca.crt",
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 	url := server.URL + "/bundle.tgz"
 	return &origin{
 		host: strings.TrimPrefix(server.URL, "https://"), args: []string{url}, env: []string{"SSL_CERT_FILE=" + trusted},
@@ -204,9 +212,13 @@ func theConfigMaps(w *world, _ bool) *origin {
 		for name, text := range files {
 			dir := strings.TrimPrefix(path.Dir(name), ".")
 			if maps[dir] == nil {
-				maps[dir] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "content-" + dir + "x"}, Immutable: &immutable, Data: map[string]string{}}
+				maps[dir] = &corev1.ConfigMap{
+					ObjectMeta: metav1.ObjectMeta{Name: "content-" + dir + "x"}, Immutable: &immutable,
+					Data: map[string]string{},
+				}
 				names = append(names, fmt.Sprintf("configmap/content-%sx=%s", dir, dir))
-				s.ConfigMaps = append(s.ConfigMaps, v1alpha1.ConfigMapSource{ConfigMap: v1alpha1.LocalReference{Name: maps[dir].Name}, Path: dir})
+				s.ConfigMaps = append(s.ConfigMaps,
+					v1alpha1.ConfigMapSource{ConfigMap: v1alpha1.LocalReference{Name: maps[dir].Name}, Path: dir})
 			}
 			maps[dir].Data[path.Base(name)] = text
 		}
@@ -250,7 +262,10 @@ func packed(w *world, files map[string]string) []byte {
 	zip := gzip.NewWriter(&b)
 	archive := tar.NewWriter(zip)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		err := archive.WriteHeader(&tar.Header{Name: "./" + name, Typeflag: tar.TypeReg, Mode: 0o640, Size: int64(len(files[name]))})
+		err := archive.WriteHeader(&tar.Header{
+			Name: "./" + name, Typeflag: tar.TypeReg, Mode: 0o640,
+			Size: int64(len(files[name])),
+		})
 		if err == nil {
 			_, err = io.WriteString(archive, files[name])
 		}
@@ -281,9 +296,10 @@ func (w *world) writeAll(dir string, files map[string]string) {
 // its login.
 func (w *world) loginFor(o *origin, name, password string) {
 	w.Helper()
-	_, err := w.CoreV1().Secrets(w.namespace).Create(w.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, StringData: map[string]string{
-		"username": gitUser, "password": password, corev1.DockerConfigJsonKey: dockerConfig(o.host, password),
-	}}, metav1.CreateOptions{})
+	_, err := w.CoreV1().Secrets(w.namespace).
+		Create(w.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, StringData: map[string]string{
+			"username": gitUser, "password": password, corev1.DockerConfigJsonKey: dockerConfig(o.host, password),
+		}}, metav1.CreateOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -47,7 +47,10 @@ func TestChaosBrokenAnswers(t *testing.T) {
 	broken := brokenAnswers(0.3, dice(t).Uint64())
 	for range 4 {
 		isThere := false
-		for _, args := range []string{"provision alice~plain --if-not-exists", "status alice~plain", "status", "logs alice~plain", "delete alice~plain --ignore-not-found"} {
+		for _, args := range []string{
+			"provision alice~plain --if-not-exists", "status alice~plain", "status",
+			"logs alice~plain", "delete alice~plain --ignore-not-found",
+		} {
 			r := w.finish(w.through(strings.Fields(args), broken))
 			if isThere = isThere || strings.HasPrefix(args, "provision") && r.status == 0; !isThere && r.status == 7 {
 				continue // it could not be made
@@ -136,7 +139,10 @@ contexts: [{name: x, context: {cluster: x, user: me}}]}`, w.limited.Host)
 		r.mustBe(w, 5)
 		w.contains(r.stderr, "waiting for the credential plugin sleep (user me of the kubeconfig)")
 	}
-	for _, args := range []string{"status", "status -o json", "logs alice~plain", "jobs", "provision alice~plain", "delete alice~plain"} {
+	for _, args := range []string{
+		"status", "status -o json", "logs alice~plain", "jobs", "provision alice~plain",
+		"delete alice~plain",
+	} {
 		run := w.launch(hanging(strings.Fields(args)...))
 		run.waitFor("waiting for the credential plugin")
 		run.signal(syscall.SIGINT)
@@ -149,7 +155,10 @@ contexts: [{name: x, context: {cluster: x, user: me}}]}`, w.limited.Host)
 func TestFullOutput(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain")
-	for args, status := range map[string]int{"logs alice~plain": 1, "status": 1, "exec alice~plain -- echo hello": 125, "help": 1} {
+	for args, status := range map[string]int{
+		"logs alice~plain": 1, "status": 1, "exec alice~plain -- echo hello": 125,
+		"help": 1,
+	} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
 			t.Skip(err)
@@ -159,7 +168,8 @@ func TestFullOutput(t *testing.T) {
 		command.Stdout, command.Stderr = full, &stderr
 		_ = command.Run()
 		_ = full.Close()
-		if got := command.ProcessState.ExitCode(); got != status || !strings.Contains(stderr.String(), "cannot write to standard output: no space left on device") {
+		if got := command.ProcessState.ExitCode(); got != status ||
+			!strings.Contains(stderr.String(), "cannot write to standard output: no space left on device") {
 			t.Errorf("berth %s: exit status %d, want %d\n%s", args, got, status, stderr.String())
 		}
 	}

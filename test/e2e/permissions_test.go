@@ -42,8 +42,10 @@ func TestDoctor(t *testing.T) {
 		}
 	}
 	w.limitPods("0")
-	text := w.as(grant{w.namespace, without(rbac.Developer(), rbac.Access{Verb: "create", Resource: "services"})}).must(0, "doctor").stdout
-	w.contains(text, "▲ permissions", "missing: create services", "kubectl auth can-i create services --namespace "+w.namespace)
+	text := w.as(grant{w.namespace, without(rbac.Developer(), rbac.Access{Verb: "create", Resource: "services"})}).
+		must(0, "doctor").stdout
+	w.contains(text, "▲ permissions", "missing: create services", "kubectl auth can-i create services --namespace "+
+		w.namespace)
 	text = w.as(w.role(rbac.Developer()), clusterRole(rbac.Named("doctor"))).must(3, "doctor").stdout
 	w.contains(text, "✘ quotas", "small: 0 of 0 pods in use", "default storage class standard")
 	if left := w.leftovers(); len(left) != 0 {

@@ -25,10 +25,12 @@ func TestPatientPolicy(t *testing.T) {
 	r := w.must(3, "provision", "alice~refusing", "--policy", "patient", "--grace-period", "6s")
 	w.contains(r.stderr, "warning", "connection refused", "did not pass within 6s")
 	one := decode[v1.Diagnosis](w, w.must(0, "diagnose", "alice~refusing", "-o", "json", "--policy", "patient"))
-	if one.Verdict != v1.VerdictWaiting || one.Cause == nil || !strings.Contains(one.Cause.Message, "may pass: waiting up to 10m") {
+	if one.Verdict != v1.VerdictWaiting || one.Cause == nil ||
+		!strings.Contains(one.Cause.Message, "may pass: waiting up to 10m") {
 		t.Errorf("within the grace period it is %s because of %+v", one.Verdict, one.Cause)
 	}
-	if !slices.ContainsFunc(one.Warnings, func(w v1.Warning) bool { return strings.Contains(w.Message, "connection refused") }) {
+	if !slices.ContainsFunc(one.Warnings,
+		func(w v1.Warning) bool { return strings.Contains(w.Message, "connection refused") }) {
 		t.Errorf("the warnings are %+v", one.Warnings)
 	}
 }

@@ -48,7 +48,8 @@ func TestWorkspaceFromBeginningToEnd(t *testing.T) {
 
 	again := w.must(6, "provision", "alice~dev")
 	w.contains(again.stderr, "already running", "ALREADY_EXISTS", "berth exec alice~dev")
-	if name := w.must(0, "provision", "alice~dev", "--if-not-exists", "-o", "name").stdout; strings.TrimSpace(name) != doc.ID {
+	if name := w.must(0, "provision", "alice~dev", "--if-not-exists", "-o", "name").
+		stdout; strings.TrimSpace(name) != doc.ID {
 		t.Errorf("--if-not-exists prints %q", name)
 	}
 	other := w.must(0, "provision", "alice~dev", "--if-not-exists", "--image", "busybox:other", "-o", "json")
@@ -176,7 +177,8 @@ func TestLegalButNotThere(t *testing.T) {
 	w.contains(w.must(2, "provision", "alice~pod=x").stderr, "existing workspace")
 	w.contains(w.must(2, "provision", "alice", "--colour").stderr, "--help")
 	everywhere := w.as(clusterRole(rbac.Named(rbac.Provision)))
-	w.contains(everywhere.must(7, "provision", "alice~plain", "--namespace", "no-such-namespace").stderr, "no-such-namespace", "--create-namespace")
+	w.contains(everywhere.must(7, "provision", "alice~plain", "--namespace", "no-such-namespace").stderr,
+		"no-such-namespace", "--create-namespace")
 	if left := w.leftovers(); len(left) != 0 {
 		t.Errorf("something was made: %s", left)
 	}

@@ -22,7 +22,8 @@ import (
 func TestProvoked(t *testing.T) {
 	w := newWorld(t)
 	t.Cleanup(func() {
-		_ = w.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(context.Background(), "down-"+w.namespace, metav1.DeleteOptions{})
+		_ = w.AdmissionregistrationV1().ValidatingWebhookConfigurations().
+			Delete(context.Background(), "down-"+w.namespace, metav1.DeleteOptions{})
 	})
 	w.provoke("testdata/provoked.yaml")
 	w.loseVolume("lost-" + w.namespace)
@@ -63,7 +64,8 @@ func TestNodeThatIsLost(t *testing.T) {
 	t.Cleanup(func() {
 		_ = w.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{})
 		now := int64(0)
-		_ = w.CoreV1().Pods(w.namespace).Delete(context.Background(), "on-lost-node", metav1.DeleteOptions{GracePeriodSeconds: &now})
+		_ = w.CoreV1().Pods(w.namespace).
+			Delete(context.Background(), "on-lost-node", metav1.DeleteOptions{GracePeriodSeconds: &now})
 	})
 	w.provoke("testdata/lost-node.yaml")
 	w.beatOnce(name)
@@ -83,7 +85,8 @@ func TestNodeThatIsLost(t *testing.T) {
 	}
 	sees.waitFor("node " + name + " is not heard of since")
 	ws := decode[v1.Workspace](w, w.must(0, "status", web.user("data"), "-o", "json"))
-	if !strings.Contains(strings.Join(ws.Unread, " "), "get nodes") || ws.Cause == nil || !strings.Contains(ws.Cause.Message, "node "+name+" has said nothing about the pod since") {
+	if !strings.Contains(strings.Join(ws.Unread, " "), "get nodes") || ws.Cause == nil ||
+		!strings.Contains(ws.Cause.Message, "node "+name+" has said nothing about the pod since") {
 		t.Errorf("without the permission to get nodes: %+v", ws)
 	}
 	sees.signal(os.Interrupt)
@@ -96,7 +99,8 @@ func (w *world) provoke(path string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.kubectl("apply", "--filename", w.write(w.TempDir(), "manifests.yaml", strings.ReplaceAll(string(text), "NAMESPACE", w.namespace)))
+	w.kubectl("apply", "--filename",
+		w.write(w.TempDir(), "manifests.yaml", strings.ReplaceAll(string(text), "NAMESPACE", w.namespace)))
 }
 
 // loseVolume takes a bound volume away from its claim.
@@ -110,7 +114,8 @@ func (w *world) loseVolume(name string) {
 	if err := volumes.Delete(w.Context(), name, metav1.DeleteOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	if _, err := volumes.Patch(w.Context(), name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := volumes.Patch(w.Context(), name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`),
+		metav1.PatchOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	w.eventually("the claim has lost it", func() bool {
@@ -128,7 +133,8 @@ func (w *world) beatOnce(name string) {
 	}
 	now := metav1.Now()
 	node.Status.Conditions = []corev1.NodeCondition{{
-		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status",
+		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+		Message:           "kubelet is posting ready status",
 		LastHeartbeatTime: now, LastTransitionTime: now,
 	}}
 	if _, err := w.CoreV1().Nodes().UpdateStatus(w.Context(), node, metav1.UpdateOptions{}); err != nil {

@@ -67,7 +67,11 @@ func (w *world) between(meddle func(out http.ResponseWriter, r *http.Request, ne
 	// What a test breaks is broken on purpose: for the client too, and without a word.
 	forward.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
 	forward.ErrorLog = log.New(io.Discard, "", 0)
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { meddle(out, r, forward) }))
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter,
+		r *http.Request,
+	) {
+		meddle(out, r, forward)
+	}))
 	w.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()

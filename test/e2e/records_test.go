@@ -26,7 +26,8 @@ import (
 func (w *world) writer(resource string) kubernetes.Interface {
 	w.Helper()
 	only := grant{w.namespace, []rbacv1.PolicyRule{{
-		APIGroups: []string{""}, Resources: []string{resource}, Verbs: []string{"get", "list", "create", "update", "patch", "delete"},
+		APIGroups: []string{""}, Resources: []string{resource},
+		Verbs: []string{"get", "list", "create", "update", "patch", "delete"},
 	}}}
 	client, err := kubernetes.NewForConfig(w.as(only).limited)
 	if err != nil {
@@ -64,7 +65,8 @@ func TestRecordsOfConfigMaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, desired := range map[string]string{
-		"Terminated": `Terminated`, "Terminated with an escape": `\u0054erminated`, "Stopped": "Stopped", "RestartRequested": "RestartRequested",
+		"Terminated": `Terminated`, "Terminated with an escape": `\u0054erminated`, "Stopped": "Stopped",
+		"RestartRequested": "RestartRequested",
 	} {
 		forged := strings.Replace(document.Data["record"], `"desired":"Running"`, `"desired":"`+desired+`"`, 1)
 		forged = strings.Replace(forged, `"changed":`, `"changed":9`, 1)
@@ -73,11 +75,15 @@ func TestRecordsOfConfigMaps(t *testing.T) {
 	w.refusedByGuard("old", patch(map[string]any{"metadata": map[string]any{"annotations": map[string]any{
 		lifecycle.AnnotationMade: `{"createdAt":"2001-01-01T00:00:00Z","limits":{"maxAgeHours":1}}`,
 	}}}))
-	w.refusedByGuard("without the label", patch(map[string]any{"metadata": map[string]any{"labels": map[string]any{lifecycle.Label: nil}}}))
+	w.refusedByGuard("without the label",
+		patch(map[string]any{"metadata": map[string]any{"labels": map[string]any{lifecycle.Label: nil}}}))
 	w.refusedByGuard("without what is vouched for", patch(map[string]any{"metadata": map[string]any{"annotations": nil}}))
 	for what, other := range map[string]*corev1.ConfigMap{
-		"a record by its name":  {ObjectMeta: metav1.ObjectMeta{Name: lifecycle.NamePrefix + "bob-1"}},
-		"a record by its label": {ObjectMeta: metav1.ObjectMeta{Name: "bob-1", Labels: map[string]string{lifecycle.Label: id}}},
+		"a record by its name": {ObjectMeta: metav1.ObjectMeta{Name: lifecycle.NamePrefix + "bob-1"}},
+		"a record by its label": {ObjectMeta: metav1.ObjectMeta{
+			Name:   "bob-1",
+			Labels: map[string]string{lifecycle.Label: id},
+		}},
 	} {
 		other.Data = document.Data
 		_, err := theirs.Create(t.Context(), other, metav1.CreateOptions{})
@@ -117,7 +123,8 @@ func TestRecordsOfConfigMaps(t *testing.T) {
 	if n := did(run, "start", id) + did(run, "stop", id); n > 0 {
 		t.Errorf("the loop has worked %d times", n)
 	}
-	if strings.Contains(run.stderr.String(), `"msg":"audit","action":"delete"`) && !strings.Contains(run.stderr.String(), `"recordedBy"`) {
+	if strings.Contains(run.stderr.String(), `"msg":"audit","action":"delete"`) &&
+		!strings.Contains(run.stderr.String(), `"recordedBy"`) {
 		t.Errorf("the audit does not say who wrote the record:\n%s", run.stderr.String())
 	}
 	claims, err := w.CoreV1().PersistentVolumeClaims(w.namespace).List(t.Context(), metav1.ListOptions{})
@@ -130,7 +137,8 @@ func TestRecordsOfConfigMaps(t *testing.T) {
 	if client, err = kubernetes.NewForConfig(forgetter.limited); err != nil {
 		t.Fatal(err)
 	}
-	w.refusedByGuard("deleting it, to have it started", client.CoreV1().ConfigMaps(w.namespace).Delete(t.Context(), name, metav1.DeleteOptions{}))
+	w.refusedByGuard("deleting it, to have it started",
+		client.CoreV1().ConfigMaps(w.namespace).Delete(t.Context(), name, metav1.DeleteOptions{}))
 
 	// The permission to delete is enough for that; the loop deletes the record.
 	forgetter.must(0, "delete", "alice~dev", "--yes")
@@ -222,7 +230,8 @@ func TestContentOfWorkspaces(t *testing.T) {
 	w.must(0, "provision", tg.user("plain"))
 	id := w.idOf("alice~plain")
 	theirs := w.writer("configmaps").CoreV1().ConfigMaps(w.namespace)
-	list, err := theirs.List(t.Context(), metav1.ListOptions{LabelSelector: kube.LabelCanonicalID + "," + kube.LabelUsername})
+	list, err := theirs.List(t.Context(),
+		metav1.ListOptions{LabelSelector: kube.LabelCanonicalID + "," + kube.LabelUsername})
 	if err != nil || len(list.Items) < 2 {
 		t.Fatalf("%d ConfigMaps, %v", len(list.Items), err)
 	}
@@ -240,10 +249,14 @@ func TestContentOfWorkspaces(t *testing.T) {
 		"by its labels": {Name: "other", Labels: map[string]string{kube.LabelCanonicalID: id, kube.LabelUsername: "alice"}},
 		"by Helm's marks": {
 			Name: "bob-0123abc-init-scripts", Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
-			Annotations: map[string]string{"meta.helm.sh/release-name": "bob-0123abc", "meta.helm.sh/release-namespace": w.namespace},
+			Annotations: map[string]string{
+				"meta.helm.sh/release-name":      "bob-0123abc",
+				"meta.helm.sh/release-namespace": w.namespace,
+			},
 		},
 	} {
-		_, err := theirs.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: planted, Data: map[string]string{"99-mine": "id"}}, metav1.CreateOptions{})
+		_, err := theirs.Create(t.Context(),
+			&corev1.ConfigMap{ObjectMeta: planted, Data: map[string]string{"99-mine": "id"}}, metav1.CreateOptions{})
 		w.refusedByGuard("planted "+what, err)
 	}
 	w.must(0, "delete", "alice~plain")
@@ -260,6 +273,7 @@ func TestLoopDoesNotSeeTheGuard(t *testing.T) {
 	w.contains(w.as(w.role(rbac.Developer())).must(4, "reconcile").stderr, "--trust-records")
 	run.signal(os.Interrupt)
 	run.wait()
-	trusting := w.launch(w.as(w.role(rbac.Named(rbac.ServeWorkspaces)), w.role(rbac.Named(rbac.ServeWorkspacesInSystem))).loop("--trust-records"))
+	trusting := w.launch(w.as(w.role(rbac.Named(rbac.ServeWorkspaces)),
+		w.role(rbac.Named(rbac.ServeWorkspacesInSystem))).loop("--trust-records"))
 	trusting.waitFor("whatever is recorded is done")
 }

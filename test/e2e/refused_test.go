@@ -32,7 +32,8 @@ func TestRefusedPods(t *testing.T) {
 			lift := test.rule(w)
 			w.takesPods(false)
 			doc := decode[v1.Error](w, w.must(3, "provision", "alice", "-o", "json"))
-			if doc.Workspace == nil || doc.Workspace.Stage != v1.StageFailed || doc.Workspace.Cause == nil || doc.Workspace.Cause.Code != test.cause {
+			if doc.Workspace == nil || doc.Workspace.Stage != v1.StageFailed || doc.Workspace.Cause == nil ||
+				doc.Workspace.Cause.Code != test.cause {
 				t.Errorf("%+v", doc.Workspace)
 			}
 			w.contains(doc.Hint, test.hint)
@@ -90,7 +91,8 @@ func restrict(w *world) func() {
 	label := func(value string) {
 		w.Helper()
 		patch := `{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": ` + value + `}}}`
-		_, err := w.CoreV1().Namespaces().Patch(w.Context(), w.namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		_, err := w.CoreV1().Namespaces().
+			Patch(w.Context(), w.namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		w.ok(err)
 	}
 	label(`"restricted"`)
@@ -108,7 +110,8 @@ func (w *world) takesPods(takes bool) {
 		}}},
 	}
 	w.eventually(fmt.Sprintf("pods are taken: %t", takes), func() bool {
-		_, err := w.CoreV1().Pods(w.namespace).Create(w.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := w.CoreV1().Pods(w.namespace).
+			Create(w.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return (err == nil) == takes
 	})
 }

@@ -48,7 +48,10 @@ func TestInterrupted(t *testing.T) {
 func TestKilledAndProvisionedAgain(t *testing.T) {
 	// The lease, the record, five objects that are not the pod, and the pod: what
 	// is killed before each of them is sent.
-	for _, victim := range []string{"leases", "secrets", "configmaps", "services", "persistentvolumeclaims", "pods", "PUT secrets"} {
+	for _, victim := range []string{
+		"leases", "secrets", "configmaps", "services", "persistentvolumeclaims", "pods",
+		"PUT secrets",
+	} {
 		t.Run(victim, func(t *testing.T) {
 			w := newWorld(t)
 			verb, resource, ok := strings.Cut(victim, " ")
@@ -116,7 +119,8 @@ func TestSeveralAtOnceRefused(t *testing.T) {
 		r := run.wait()
 		r.mustBe(w, 3)
 		doc := decode[v1.Error](w, r)
-		if doc.Workspace == nil || doc.Workspace.Cause == nil || doc.Workspace.Cause.Code != "QuotaExceeded" || doc.Left != v1.LeftKept {
+		if doc.Workspace == nil || doc.Workspace.Cause == nil || doc.Workspace.Cause.Code != "QuotaExceeded" ||
+			doc.Left != v1.LeftKept {
 			t.Errorf("%+v", doc)
 		}
 	}
@@ -141,7 +145,8 @@ func (w *world) onlyOneRelease(id string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if len(secrets.Items) != 1 || secrets.Items[0].Labels["status"] != "deployed" || secrets.Items[0].Labels["name"] != id {
+	if len(secrets.Items) != 1 || secrets.Items[0].Labels["status"] != "deployed" ||
+		secrets.Items[0].Labels["name"] != id {
 		w.Errorf("the releases are not one that is deployed:")
 		for _, s := range secrets.Items {
 			w.Errorf("%s %s", s.Name, s.Labels["status"])

@@ -28,7 +28,8 @@ func TestRepository(t *testing.T) {
 	r.commit("org/proj", "template: tiny\nstorages:\n  a: {type: emptyDir, path: /bin, fsOwnerUid: 0}\n  b: {type: emptyDir, path: /k8shell/runtime}\n  c: {type: emptyDir, path: /home/../etc}\n  d: {type: local, path: /data, existingClaim: of-others, fsOwnerUid: 1000}\n")
 	r.git("org/proj", "checkout", "--quiet", "main")
 
-	configuration := "identity: {providers: [{kind: kubernetes}, {kind: git, url: 'file://" + r.dir + "/{owner}/{name}.git'}]}\n" +
+	configuration := "identity: {providers: [{kind: kubernetes}, {kind: git, url: 'file://" + r.dir +
+		"/{owner}/{name}.git'}]}\n" +
 		"repositories: {url: 'http://127.0.0.1:1/{owner}/{name}.git'}\n"
 	run := func(args ...string) result { return w.configured(configuration, args...) }
 	made := run("provision", "alice~repo=org/proj", "-o", "json")
@@ -37,17 +38,21 @@ func TestRepository(t *testing.T) {
 	if doc.Blueprint != "repo-org-proj" {
 		t.Errorf("the blueprint is %q", doc.Blueprint)
 	}
-	if out := w.must(0, "exec", "alice~repo=org/proj", "--", "sh", "-c", "echo $COLOUR").stdout; strings.TrimSpace(out) != "green" {
+	if out := w.must(0, "exec", "alice~repo=org/proj", "--", "sh", "-c", "echo $COLOUR").
+		stdout; strings.TrimSpace(out) != "green" {
 		t.Errorf("the colour is %q", out)
 	}
-	w.contains(w.must(0, "logs", "alice~repo=org/proj").stdout, "cannot clone http://127.0.0.1:1/org/proj.git", "there is no proj in the home directory", "workspace: ready")
+	w.contains(w.must(0, "logs", "alice~repo=org/proj").stdout, "cannot clone http://127.0.0.1:1/org/proj.git",
+		"there is no proj in the home directory", "workspace: ready")
 	// What only the platform may set is refused, whatever the branch.
 	refused := run("provision", "alice~repo=org/proj+ref=Wild")
 	refused.mustBe(w, 2)
 	w.contains(refused.stderr, "securityContext", "helperImage")
 	refused = run("provision", "alice~repo=org/proj+ref=Over")
 	refused.mustBe(w, 2)
-	w.contains(refused.stderr, `storages.a.path: "/bin" is not available to users`, `storages.b.path: "/k8shell/runtime" would hide`, `storages.c.path: invalid path`, `storages.d.fsOwnerUid: only the platform gives away`)
+	w.contains(refused.stderr, `storages.a.path: "/bin" is not available to users`,
+		`storages.b.path: "/k8shell/runtime" would hide`, `storages.c.path: invalid path`,
+		`storages.d.fsOwnerUid: only the platform gives away`)
 	missing := run("provision", "alice~repo=org/nothing")
 	missing.mustBe(w, 7)
 	w.must(0, "delete", "alice~repo=org/proj")
@@ -82,7 +87,8 @@ func TestRepositoryIsCloned(t *testing.T) {
 	w.contains(run("provision", user, "--dry-run=server").stdout, "# create secret/"+id+"-git")
 	w.contains(run("provision", user, "--timing", "-o", "jsonl").stdout, `"stage":"Running"`)
 	log := run("exec", user, "--", "git", "-C", "/root/proj", "log", "-1", "--format=%H %D").stdout
-	if want := r.git("org/proj", "rev-parse", "Feature/X") + " HEAD -> Feature/X, origin/Feature/X"; strings.TrimSpace(log) != want {
+	if want := r.git("org/proj", "rev-parse", "Feature/X") +
+		" HEAD -> Feature/X, origin/Feature/X"; strings.TrimSpace(log) != want {
 		t.Errorf("the clone is at %q, want %q", log, want)
 	}
 	w.contains(run("logs", user).stdout, "cloned "+address+"/org/proj.git at Feature/X to proj")
@@ -121,7 +127,8 @@ func TestRepositoryIsNotCloned(t *testing.T) {
 	made.mustBe(w, 0)
 	w.contains(made.stderr, "Running")
 	log := run("logs", user).stdout
-	w.contains(log, "Authentication failed for '"+address+"/org/proj.git/'", "repository: cannot clone "+address+"/org/proj.git (see git's output above)",
+	w.contains(log, "Authentication failed for '"+address+"/org/proj.git/'", "repository: cannot clone "+address+
+		"/org/proj.git (see git's output above)",
 		"ended with status 1", "workspace: ready")
 	// What came after it was run, and nothing half-done is left.
 	w.must(0, "exec", user, "--", "sh", "-ec", "test -e /tmp/next; cd; test -z \"$(ls -d *proj* .proj* 2>/dev/null)\"")
@@ -154,7 +161,8 @@ func TestRepositoryIsClonedOnce(t *testing.T) {
 	work := func() {
 		t.Helper()
 		log := run("logs", user).stdout
-		if out := w.must(0, "exec", user, "--", "cat", "/home/dev/proj/.k8shell.yaml").stdout; strings.TrimSpace(out) != "mine" {
+		if out := w.must(0, "exec", user, "--", "cat", "/home/dev/proj/.k8shell.yaml").
+			stdout; strings.TrimSpace(out) != "mine" {
 			t.Errorf("the work is %q; the log:\n%s", out, log)
 		}
 		if strings.Contains(log, "repository: ") || !strings.Contains(log, "workspace: ready") {
@@ -163,7 +171,8 @@ func TestRepositoryIsClonedOnce(t *testing.T) {
 	}
 	run("provision", user)
 	w.contains(run("logs", user).stdout, "repository: cloned "+address+"/org/proj.git to proj")
-	w.must(0, "exec", user, "--", "sh", "-ec", "cd ~/proj; git status --porcelain; echo mine >.k8shell.yaml; ls ~/.k8shell/flags | grep '^k8shell.repository-'")
+	w.must(0, "exec", user, "--", "sh", "-ec",
+		"cd ~/proj; git status --porcelain; echo mine >.k8shell.yaml; ls ~/.k8shell/flags | grep '^k8shell.repository-'")
 	w.berth("exec", user, "--", "kill", "1") // ends with the container, with whatever status
 	w.eventually("the container has started again", func() bool {
 		pod := w.pod(id)
@@ -197,7 +206,8 @@ func TestRepositoryInAPrivateHome(t *testing.T) {
 	const user = "alice~repo=org/proj"
 	for _, says := range []string{"repository: cloned ", "proj has been cloned before"} {
 		w.configured(configuration, "provision", user).mustBe(w, 0)
-		w.must(0, "exec", user, "--", "sh", "-ec", "test -e ~/proj/.k8shell.yaml; chmod 700 ~; test \"$(stat -c %u:%a ~)\" = 1000:700")
+		w.must(0, "exec", user, "--", "sh", "-ec",
+			"test -e ~/proj/.k8shell.yaml; chmod 700 ~; test \"$(stat -c %u:%a ~)\" = 1000:700")
 		w.contains(w.must(0, "logs", user, "--container", "init-repository").stdout, says)
 		w.configured(configuration, "delete", user).mustBe(w, 0)
 	}
@@ -211,7 +221,8 @@ func (w *world) ownedByTheWorkspace(secret string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if string(object.Data["username"]) != gitUser || string(object.Data["password"]) != gitPassword || object.Type != corev1.SecretTypeBasicAuth {
+	if string(object.Data["username"]) != gitUser || string(object.Data["password"]) != gitPassword ||
+		object.Type != corev1.SecretTypeBasicAuth {
 		w.Errorf("the Secret is of type %s and has other credentials than are configured", object.Type)
 	}
 	if owners := object.OwnerReferences; len(owners) != 1 || owners[0].Kind != "ConfigMap" {

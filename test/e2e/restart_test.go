@@ -63,7 +63,8 @@ func TestAPIServerRestartEndsSessions(t *testing.T) {
 	w.must(0, "provision", "alice~plain")
 	at := w.sit(w.command("exec", "alice~plain"))
 	at.sees("# ")
-	w.eventually("its shell is watched", func() bool { return strings.Contains(w.processes("alice~plain"), "berth-hangup") })
+	w.eventually("its shell is watched",
+		func() bool { return strings.Contains(w.processes("alice~plain"), "berth-hangup") })
 	at.types("sleep 1006\n")
 	w.eventually("it sleeps", func() bool { return strings.Contains(w.processes("alice~plain"), "sleep 1006") })
 	run := w.start("exec", "alice~plain", "--", "sh", "-c", "echo begun; sleep 600")
@@ -77,7 +78,8 @@ func TestAPIServerRestartEndsSessions(t *testing.T) {
 	left := ""
 	w.eventually("the shell is hung up", func() bool {
 		left = w.processes("alice~plain")
-		return !strings.Contains(left, "sleep 1006") && !strings.Contains(left, "sh -l") && !strings.Contains(left, "berth-hangup")
+		return !strings.Contains(left, "sleep 1006") && !strings.Contains(left, "sh -l") &&
+			!strings.Contains(left, "berth-hangup")
 	})
 	w.contains(left, "sleep 600") // a command is told nothing
 }

@@ -29,7 +29,8 @@ func TestRestartStopsOnlyWhatStartsAgain(t *testing.T) {
 		t.Helper()
 		e := decode[v1.Error](w, w.must(3, "restart", "alice~plain", "-o", "json"))
 		w.contains(e.Message, append(says, "was not stopped")...)
-		if pod := w.pod(id); e.Code != "FAILED" || e.Hint == "" || pod == nil || pod.UID != before.UID || pod.DeletionTimestamp != nil {
+		if pod := w.pod(id); e.Code != "FAILED" || e.Hint == "" || pod == nil || pod.UID != before.UID ||
+			pod.DeletionTimestamp != nil {
 			t.Errorf("%+v, the pod is %+v", e, pod)
 		}
 	}

@@ -229,7 +229,8 @@ func gives(rules []rbacv1.PolicyRule, a rbac.Access) bool {
 // names fails the test unless a text names a permission and the namespace.
 func (w *world) names(text string, a rbac.Access) {
 	w.Helper()
-	named := regexp.QuoteMeta(a.String()) + `( \S+)?(: .* at the cluster scope| in namespace ` + regexp.QuoteMeta(w.namespace) + `\b)`
+	named := regexp.QuoteMeta(a.String()) + `( \S+)?(: .* at the cluster scope| in namespace ` +
+		regexp.QuoteMeta(w.namespace) + `\b)`
 	if !regexp.MustCompile(named).MatchString(text) {
 		w.Errorf("%s in namespace %s is not named in:\n%s", a, w.namespace, text)
 	}
@@ -256,7 +257,8 @@ func (w *world) run(u use, to *asked, words *strings.Replacer) result {
 	p := w.launch(cmd)
 	if u.until != "" {
 		w.eventually("berth "+strings.Join(args, " ")+" has printed or asked for "+u.until, func() bool {
-			return strings.Contains(p.stdout.String(), words.Replace(u.until)) || to != nil && to.has(u.until) || len(p.ended) > 0
+			return strings.Contains(p.stdout.String(), words.Replace(u.until)) || to != nil && to.has(u.until) ||
+				len(p.ended) > 0
 		})
 		_ = p.cmd.Process.Signal(os.Interrupt) // it may have ended
 	}
@@ -271,7 +273,8 @@ func (w *world) oneOfEach() (targets []*target) {
 		targets = append(targets, w.workloadThatIsNot(kind, 1, func(spec, _ map[string]any) {
 			labels := map[string]any{"app": "web", "kind": kind}
 			spec["selector"] = map[string]any{"matchLabels": labels}
-			_ = unstructured.SetNestedMap(spec, labels, "template", "metadata", "labels") // fails only where there is no template
+			_ = unstructured.SetNestedMap(spec, labels, "template", "metadata",
+				"labels") // fails only where there is no template
 		}))
 	}
 	for _, tg := range targets {
@@ -292,17 +295,24 @@ func (w *world) oneOfEach() (targets []*target) {
 func (w *world) prepareReading() *strings.Replacer {
 	w.Helper()
 	waiting := w.start("provision", "alice~huge", "--timeout", "1h")
-	crashing, data, gone := w.start("provision", "alice~crashing"), w.start("provision", "alice~data"), w.start("provision", "gone~plain")
+	crashing, data, gone := w.start("provision", "alice~crashing"), w.start("provision", "alice~data"),
+		w.start("provision", "gone~plain")
 	stopped := w.start("provision", "stopped~plain")
 	targets := w.oneOfEach()
 	var injections []*process
 	for _, tg := range targets {
 		injections = append(injections, w.start("provision", tg.user("plain")))
 	}
-	once := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "once"}, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever,
-		Containers:    []corev1.Container{{Name: "once", Image: "docker.io/library/busybox:stable", Command: []string{"true"}}},
-	}}}}
+	once := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "once"},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{
+				Name: "once", Image: "docker.io/library/busybox:stable",
+				Command: []string{"true"},
+			}},
+		}}},
+	}
 	if _, err := w.BatchV1().Jobs(w.namespace).Create(w.Context(), once, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}

@@ -32,27 +32,32 @@ func TestScratchStorage(t *testing.T) {
 	w.write(dir, "kept.yaml", scratchBlueprint)
 	developer := w.as(w.role(rbac.Developer()), clusterRole(rbac.Named(rbac.ScratchStorages)))
 	refused := developer.must(2, "provision", "alice~kept", "--blueprints", dir).stderr
-	w.contains(refused, "storage build is of type scratch, and the cluster has no CSI driver scratch.berth.dev", "berth serve manifests volumes", "blueprint kept")
+	w.contains(refused, "storage build is of type scratch, and the cluster has no CSI driver scratch.berth.dev",
+		"berth serve manifests volumes", "blueprint kept")
 	if left := w.leftovers(); len(left) > 0 {
 		t.Errorf("something was made: %s", left)
 	}
 	w.scratchDriver()
-	w.item(w.as(w.role(rbac.Developer()), clusterRole(rbac.Named("doctor"))).must(0, "doctor", "-o", "json"), "scratch", v1.CheckupOK, "runs on 1 of 1 nodes")
+	w.item(w.as(w.role(rbac.Developer()), clusterRole(rbac.Named("doctor"))).must(0, "doctor", "-o", "json"), "scratch",
+		v1.CheckupOK, "runs on 1 of 1 nodes")
 
 	first := decode[v1.Workspace](w, developer.must(0, "provision", "alice~kept", "--blueprints", dir, "-o", "json")).ID
 	developer.must(0, "exec", "alice~kept", "--", "sh", "-c", fill, "sh", "/build")
 	want := developer.must(0, "exec", "alice~kept", "--", "sh", "-c", sums, "sh", "/build").stdout
-	changed := developer.must(0, "update", "alice~kept", "--blueprints", w.again(dir, "afterlife: 6h", "afterlife: 5h"), "-o", "json").stdout
+	changed := developer.must(0, "update", "alice~kept", "--blueprints", w.again(dir, "afterlife: 6h", "afterlife: 5h"),
+		"-o", "json").stdout
 	w.contains(changed, "storages.build.attributes.afterlife 6h → 5h")
 	left := w.volumes("alice~kept", 1)[0]
-	if left.Workspace != first || left.UserString != "alice~kept" || left.Storage != "build" || left.Pod != first || left.Namespace != w.namespace || left.LifespanSeconds != 6*3600 {
+	if left.Workspace != first || left.UserString != "alice~kept" || left.Storage != "build" || left.Pod != first ||
+		left.Namespace != w.namespace || left.LifespanSeconds != 6*3600 {
 		t.Errorf("%+v", left)
 	}
 	w.restores(developer, left, want)
 
 	target := w.workload("deployment", 1, nil)
 	injected := target.user("kept")
-	developer = w.as(w.role(rbac.Developer()), w.role(rbac.Named(rbac.Inject)), clusterRole(rbac.Named(rbac.ScratchStorages)))
+	developer = w.as(w.role(rbac.Developer()), w.role(rbac.Named(rbac.Inject)),
+		clusterRole(rbac.Named(rbac.ScratchStorages)))
 	developer.must(0, "provision", injected, "--blueprints", dir)
 	developer.must(0, "exec", injected, "--", "sh", "-c", "echo injected >/build/file")
 	developer.must(0, "delete", injected, "--yes")
@@ -68,7 +73,8 @@ func TestScratchStorage(t *testing.T) {
 	purger.must(0, "volume", "purge", "--driver-namespace", w.namespace, "--yes", "--all-of", injected)
 	w.volumes(injected, 0)
 	w.contains(w.output("logs", "--selector", "app.kubernetes.io/component=volumes", "--tail", "200"),
-		`"msg":"audit","did":"restore","volume":"`+left.ID, `"msg":"audit","did":"purge","volume":"`+left.ID, `"claimedUser":"system:serviceaccount:`+w.namespace)
+		`"msg":"audit","did":"restore","volume":"`+left.ID, `"msg":"audit","did":"purge","volume":"`+left.ID,
+		`"claimedUser":"system:serviceaccount:`+w.namespace)
 	refusal := w.as(w.role(rbac.Developer())).must(4, "volume", "list", "--driver-namespace", "kube-system").stderr
 	w.contains(refusal, "list pods", "kube-system")
 	developer.must(0, "delete", "alice~kept", "--yes")
@@ -80,18 +86,21 @@ func (w *world) restores(developer *world, left v1.Volume, want string) {
 	administrator := w.as(w.role(rbac.Named(rbac.VolumeRestore)))
 	short := strings.TrimPrefix(left.ID, "csi-")[:10]
 	to := filepath.Join(w.TempDir(), "back")
-	done := decode[v1.VolumeRestoration](w, administrator.must(0, "volume", "restore", short, "--driver-namespace", w.namespace, "--to", to, "-o", "json"))
+	done := decode[v1.VolumeRestoration](w,
+		administrator.must(0, "volume", "restore", short, "--driver-namespace", w.namespace, "--to", to, "-o", "json"))
 	if got := w.local(sums, to); got != want || done.Files != 3 || done.Destination != to {
 		w.Errorf("%+v\n%s\nwant\n%s", done, got, want)
 	}
-	w.contains(administrator.must(6, "volume", "restore", short, "--driver-namespace", w.namespace, "--to", to).stderr, "is not empty", "--overwrite")
+	w.contains(administrator.must(6, "volume", "restore", short, "--driver-namespace", w.namespace, "--to", to).stderr,
+		"is not empty", "--overwrite")
 
 	both := w.as(w.role(rbac.Named(rbac.VolumeRestore)), w.role(rbac.Named("cp")))
 	both.must(0, "volume", "restore", short, "--driver-namespace", w.namespace, "--into", "alice~kept:/build/back")
 	if got := developer.must(0, "exec", "alice~kept", "--", "sh", "-c", sums, "sh", "/build/back").stdout; got != want {
 		w.Errorf("%s\nwant\n%s", got, want)
 	}
-	w.contains(both.must(6, "volume", "restore", short, "--driver-namespace", w.namespace, "--into", "alice~kept:/build/back").stderr, "is not empty")
+	w.contains(both.must(6, "volume", "restore", short, "--driver-namespace", w.namespace, "--into",
+		"alice~kept:/build/back").stderr, "is not empty")
 }
 
 // scratchDriver runs the driver on the node under its usual name, in the namespace of the
@@ -102,7 +111,8 @@ func (w *world) scratchDriver() {
 	admin.kubeconfig, admin.limited = w.admin, w.config
 	s := &scratch{world: &admin, driver: volume.DriverName, directory: "/var/lib/berth-" + w.namespace}
 	file := w.write(w.TempDir(), "driver.yaml", admin.must(0, "serve", "manifests", "volumes",
-		"--image", "registry.example.com/berth/berth:"+w.program(binary), "--directory", s.directory, "--prune-interval", "1s").stdout)
+		"--image", "registry.example.com/berth/berth:"+w.program(binary), "--directory", s.directory, "--prune-interval",
+		"1s").stdout)
 	w.Cleanup(func() {
 		if w.Failed() {
 			w.Logf("the driver says:\n%s", w.output("logs", "--selector", "app.kubernetes.io/component=volumes", "--tail", "60"))
@@ -121,7 +131,8 @@ func (w *world) volumes(of string, n int) []v1.Volume {
 	administrator := w.as(w.role(rbac.Named(rbac.VolumeList)))
 	var list v1.VolumeList
 	w.eventually("the volumes of "+of+" are listed", func() bool {
-		list = decode[v1.VolumeList](w, administrator.must(0, "volume", "list", "--driver-namespace", w.namespace, "--of", of, "-o", "json"))
+		list = decode[v1.VolumeList](w,
+			administrator.must(0, "volume", "list", "--driver-namespace", w.namespace, "--of", of, "-o", "json"))
 		return len(list.Items) == n
 	})
 	return list.Items

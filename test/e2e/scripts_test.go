@@ -23,7 +23,8 @@ func TestInitScripts(t *testing.T) {
 	}
 
 	r = w.must(0, "provision", "alice~plain", "--set", two, "--output", "json")
-	w.contains(r.stderr, "script good: started", "script good: done (", "warning script bad: failed with exit code 7", "nosuchcommand")
+	w.contains(r.stderr, "script good: started", "script good: done (", "warning script bad: failed with exit code 7",
+		"nosuchcommand")
 	status := w.must(0, "status", "alice~plain", "--output", "json").stdout
 	for of, document := range map[string]string{"provision": r.stdout, "status": status} {
 		var got v1.Workspace
@@ -38,9 +39,11 @@ func TestInitScripts(t *testing.T) {
 		if good.Name != "good" || good.State != v1.ScriptDone || good.Seconds < 1 || good.Seconds > 60 {
 			t.Errorf("%s: %+v", of, good)
 		}
-		if bad.State != v1.ScriptFailed || bad.ExitCode == nil || *bad.ExitCode != 7 || len(bad.Lines) != 2 || bad.Lines[0] != "about to fail" {
+		if bad.State != v1.ScriptFailed || bad.ExitCode == nil || *bad.ExitCode != 7 || len(bad.Lines) != 2 ||
+			bad.Lines[0] != "about to fail" {
 			t.Errorf("%s: %+v", of, bad)
 		}
 	}
-	w.contains(w.must(0, "status", "alice~plain").stdout, "failed, exit code 7", "last lines of init script bad:", "about to fail")
+	w.contains(w.must(0, "status", "alice~plain").stdout, "failed, exit code 7", "last lines of init script bad:",
+		"about to fail")
 }

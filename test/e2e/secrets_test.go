@@ -41,7 +41,8 @@ func TestCredentialsStayOutOfTheWorkspace(t *testing.T) {
 	found := w.must(0, "exec", user, "--", "cat", "/tmp/found").stdout
 	w.contains(found, "can't open '/k8shell/git/password'", "PATH=")
 	for line := range strings.Lines(found) {
-		if strings.Contains(line, gitPassword) || strings.HasPrefix(line, "/") && strings.HasSuffix(strings.TrimSpace(line), "/password") {
+		if strings.Contains(line, gitPassword) || strings.HasPrefix(line, "/") &&
+			strings.HasSuffix(strings.TrimSpace(line), "/password") {
 			t.Errorf("the script found %q", line)
 		}
 	}
@@ -86,7 +87,8 @@ func TestCredentialsInTheWorkspace(t *testing.T) {
 	w.must(0, "delete", user)
 	made := w.configured(r.handingOver(address, gitPassword), "provision", user)
 	made.mustBe(w, 0)
-	w.contains(made.stderr, "the credentials of "+address+" are in the workspace", "everything that runs there can read them")
+	w.contains(made.stderr, "the credentials of "+address+" are in the workspace",
+		"everything that runs there can read them")
 	with := askServer()
 	with.mustBe(w, 0)
 	w.contains(with.stdout, "refs/heads/main")
@@ -120,7 +122,8 @@ func TestInjectedRepository(t *testing.T) {
 func TestHomeOutlivesThePod(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~dev")
-	if out := w.must(0, "exec", "alice~dev", "--", "sh", "-lc", `echo kept >~/note; sync; echo "$HOME $(pwd) $(id -u)"`).stdout; out != "/home/dev /home/dev 0\n" {
+	if out := w.must(0, "exec", "alice~dev", "--", "sh", "-lc", `echo kept >~/note; sync; echo "$HOME $(pwd) $(id -u)"`).
+		stdout; out != "/home/dev /home/dev 0\n" {
 		t.Errorf("home, working directory and user are %q", out)
 	}
 	id := w.idOf("alice~dev")
@@ -133,11 +136,13 @@ func TestHomeOutlivesThePod(t *testing.T) {
 		t.Errorf("the note is %q", out)
 	}
 	w.must(0, "provision", "alice~at-home") // as a user that is not root
-	if out := w.must(0, "exec", "alice~at-home", "--", "sh", "-lc", `touch ~/note && echo "$HOME $(pwd) $(id -u)"`).stdout; out != "/home/dev /home/dev 1000\n" {
+	if out := w.must(0, "exec", "alice~at-home", "--", "sh", "-lc", `touch ~/note && echo "$HOME $(pwd) $(id -u)"`).
+		stdout; out != "/home/dev /home/dev 1000\n" {
 		t.Errorf("home, working directory and user are %q", out)
 	}
 	for _, c := range w.pod(w.idOf("alice~at-home")).Spec.InitContainers {
-		if s := c.SecurityContext; c.Image != "registry.example.com/berth/workspace:git" || !slices.Equal(s.Capabilities.Add, []corev1.Capability{"CHOWN"}) {
+		if s := c.SecurityContext; c.Image != "registry.example.com/berth/workspace:git" ||
+			!slices.Equal(s.Capabilities.Add, []corev1.Capability{"CHOWN"}) {
 			t.Errorf("%s runs %s with %+v", c.Name, c.Image, s)
 		}
 	}
@@ -148,6 +153,7 @@ func TestContradictingHome(t *testing.T) {
 	w := newWorld(t)
 	w.contains(w.must(2, "provision", "alice~dev", "--set", "env.HOME=/root").stderr,
 		`--set env.HOME: "/root" is not in the storage home, which is mounted at "/home/dev"`, "leave HOME out")
-	w.contains(w.must(2, "provision", "alice~dev", "--set", "storages.x.type=memory", "--set", "storages.x.path=/usr").stderr,
+	w.contains(w.must(2, "provision", "alice~dev", "--set", "storages.x.type=memory", "--set", "storages.x.path=/usr").
+		stderr,
 		`--set storages.x.path: "/usr" is not available to users`)
 }

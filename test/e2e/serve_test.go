@@ -46,10 +46,12 @@ func testServe(t *testing.T) {
 		w.confined(&pod)
 	}
 	led := w.leads(v1alpha1.ClassPlain)
-	w.apply(contentOf("one", configMap("a", "one {{ literal }}"), configMap("gone", "x")), w.plainOf(v1alpha1.ClassPlain, "one"))
+	w.apply(contentOf("one", configMap("a", "one {{ literal }}"), configMap("gone", "x")),
+		w.plainOf(v1alpha1.ClassPlain, "one"))
 	first := w.installedBundle()
 	w.says(map[string]string{"a": "one {{ literal }}", "gone": "x"})
-	if want := fmt.Sprintf("https://berth-bundles.%s.svc/bundles/%s.tgz", w.namespace, first.Name); first.Status.ContentURL != want || first.Status.Phase != v1alpha1.PhaseUnpacked {
+	if want := fmt.Sprintf("https://berth-bundles.%s.svc/bundles/%s.tgz", w.namespace,
+		first.Name); first.Status.ContentURL != want || first.Status.Phase != v1alpha1.PhaseUnpacked {
 		t.Errorf("the bundle is %+v, want it at %s", first.Status, want)
 	}
 	w.apply(contentOf("two", configMap("a", "two"), w.web()), w.plainOf(v1alpha1.ClassPlain, "two"))
@@ -69,7 +71,8 @@ func (w *world) confined(pod *corev1.Pod) {
 	w.Helper()
 	p, c := pod.Spec.SecurityContext, pod.Spec.Containers[0].SecurityContext
 	if p.RunAsNonRoot == nil || !*p.RunAsNonRoot || p.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault ||
-		!*c.ReadOnlyRootFilesystem || *c.AllowPrivilegeEscalation || !slices.Contains(c.Capabilities.Drop, "ALL") || len(c.Capabilities.Add) > 0 {
+		!*c.ReadOnlyRootFilesystem || *c.AllowPrivilegeEscalation || !slices.Contains(c.Capabilities.Drop, "ALL") ||
+		len(c.Capabilities.Add) > 0 {
 		w.Errorf("pod %s may %+v, %+v", pod.Name, p, c)
 	}
 	for _, s := range pod.Status.ContainerStatuses {
@@ -117,9 +120,12 @@ func testServeAndTerminal(t *testing.T) {
 	w.installedBundle()
 	w.contains(w.bundle(0, "install", w.plain(configMap("a", "two"))).stderr, "reconciles the bundles of this cluster")
 	w.says(map[string]string{"a": "two"})
-	w.contains(w.bundle(3, "install", w.plain(configMap("a", "three"), `{apiVersion: v1, kind: Service, metadata: {name: broken}, spec: {type: Nonsense}}`)).stderr, "Nonsense")
+	w.contains(w.bundle(3, "install",
+		w.plain(configMap("a", "three"),
+			`{apiVersion: v1, kind: Service, metadata: {name: broken}, spec: {type: Nonsense}}`)).stderr, "Nonsense")
 	w.says(map[string]string{"a": "two"})
-	w.contains(w.bundle(2, "install", w.plain(configMap("a", "three")), "--force-conflicts").stderr, "--force-conflicts cannot be used while")
+	w.contains(w.bundle(2, "install", w.plain(configMap("a", "three")), "--force-conflicts").stderr,
+		"--force-conflicts cannot be used while")
 
 	// What has failed is done when its cause is gone, and it is asked for once more.
 	boat := fmt.Sprintf("{apiVersion: %s.example.com/v1, kind: Boat, metadata: {name: a}}", w.namespace)
@@ -163,7 +169,8 @@ func (w *world) holders() func() map[string]bool {
 		defer close(done)
 		for e := range watch.ResultChan() {
 			lease, is := e.Object.(*coordinationv1.Lease)
-			if is && !strings.HasPrefix(lease.Name, "berth-leader-") && lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" {
+			if is && !strings.HasPrefix(lease.Name, "berth-leader-") && lease.Spec.HolderIdentity != nil &&
+				*lease.Spec.HolderIdentity != "" {
 				all[*lease.Spec.HolderIdentity] = true
 			}
 		}
@@ -187,7 +194,8 @@ func TestBundleOfNobody(t *testing.T) {
 		foreignClass:        "nobody has worked on it yet: class " + foreignClass + " is not one of berth's",
 		v1alpha1.ClassPlain: "nobody has worked on its newest version yet: run `berth bundle reconcile`, or `berth serve bundles` in the cluster",
 	} {
-		w.apply(strings.Replace(w.plainOf(class, "none"), "  provisionerClassName: berth-dev-plain", "  provisionerClassName: "+class, 1))
+		w.apply(strings.Replace(w.plainOf(class, "none"), "  provisionerClassName: berth-dev-plain",
+			"  provisionerClassName: "+class, 1))
 		t.Cleanup(func() { w.output("delete", "bundleinstances.core.rukpak.io", w.instance()) })
 		w.eventually("the status warns of "+class, func() bool {
 			return strings.Contains(w.bundle(0, "status").stdout, want)

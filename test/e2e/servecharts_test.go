@@ -79,7 +79,8 @@ func testServeEndlessCharts(t *testing.T) {
 		documents = append(documents, w.chartOf(name, text))
 	}
 	t.Cleanup(func() {
-		w.kubectl(append([]string{"delete", "bundleinstances.core.rukpak.io", "--wait=false", "--ignore-not-found"}, bad...)...)
+		w.kubectl(append([]string{"delete", "bundleinstances.core.rukpak.io", "--wait=false", "--ignore-not-found"},
+			bad...)...)
 	})
 	w.apply(documents...)
 	begun := time.Now()

@@ -60,7 +60,8 @@ func testServeContent(t *testing.T) {
 		if !regexp.MustCompile(`^"sha256:[0-9a-f]{64}"$`).MatchString(tag) {
 			t.Errorf("the ETag is %q", tag)
 		}
-		if names := archived(t, body); strings.Join(names, " ") != "manifests manifests/all.yaml" && strings.Join(names, " ") != "manifests/all.yaml" {
+		if names := archived(t, body); strings.Join(names, " ") != "manifests manifests/all.yaml" &&
+			strings.Join(names, " ") != "manifests/all.yaml" {
 			t.Errorf("the archive has %q", names)
 		}
 		for _, c := range []struct {
@@ -71,7 +72,10 @@ func testServeContent(t *testing.T) {
 			{"with a bad token", address, "nonsense", "", "", http.StatusUnauthorized},
 			{"with a spoilt token", address, reader + "x", "", "", http.StatusUnauthorized},
 			{"by a stranger", address, stranger, "", "", http.StatusForbidden},
-			{"what there is not, by a stranger", strings.Replace(address, ".tgz", "x.tgz", 1), stranger, "", "", http.StatusForbidden},
+			{
+				"what there is not, by a stranger", strings.Replace(address, ".tgz", "x.tgz", 1), stranger, "", "",
+				http.StatusForbidden,
+			},
 			{"what there is not", strings.Replace(address, ".tgz", "x.tgz", 1), reader, "", "", http.StatusNotFound},
 			{"the directory", address[:strings.LastIndex(address, "/")+1], reader, "", "", http.StatusNotFound},
 			{"the bundle as a directory", address + "/", reader, "", "", http.StatusNotFound},
@@ -93,7 +97,8 @@ func testServeContent(t *testing.T) {
 func (w *world) token(account string) string {
 	w.Helper()
 	accounts := w.CoreV1().ServiceAccounts(w.namespace)
-	if _, err := accounts.Create(w.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{}); err != nil {
+	if _, err := accounts.Create(w.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}},
+		metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	made, err := accounts.CreateToken(w.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
@@ -119,7 +124,10 @@ func (w *world) contentClient(pod string) *http.Client {
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, port)
 	}
-	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	client := &http.Client{
+		Timeout:   30 * time.Second,
+		Transport: &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: pool}},
+	}
 	w.Cleanup(client.CloseIdleConnections)
 	return client
 }
@@ -127,7 +135,8 @@ func (w *world) contentClient(pod string) *http.Client {
 // forwarded is an address on this host that leads to a port of a pod, until the test ends.
 func (w *world) forwarded(pod, port string) (address string) {
 	w.Helper()
-	cmd := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "port-forward", "pod/"+pod, ":"+port, "--namespace", w.namespace, "--kubeconfig", w.admin)
+	cmd := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "port-forward", "pod/"+pod, ":"+port, "--namespace",
+		w.namespace, "--kubeconfig", w.admin)
 	p := w.launch(cmd)
 	said := regexp.MustCompile(`Forwarding from (127\.0\.0\.1:\d+)`)
 	w.eventually("the port is forwarded", func() bool { return said.MatchString(p.stdout.String()) })
@@ -135,7 +144,9 @@ func (w *world) forwarded(pod, port string) (address string) {
 }
 
 // ask asks a server for something.
-func (w *world) ask(client *http.Client, url, token, header, value string) (status int, headers http.Header, body string) {
+func (w *world) ask(client *http.Client, url, token, header, value string) (status int, headers http.Header,
+	body string,
+) {
 	w.Helper()
 	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {

@@ -33,12 +33,14 @@ func testServeBundleOfAnotherProvisioner(t *testing.T) {
 	w.provisioner(authority, configMap("a", "foreign"))
 	w.apply(w.plainOf(foreignClass, "none"))
 	w.eventually("the bundle is waited for", func() bool {
-		return strings.HasPrefix(condition(w.wanted().Status.Conditions, v1alpha1.ConditionHasValidBundle), "False/UnpackPending") && len(w.bundlesOf()) == 1
+		return strings.HasPrefix(condition(w.wanted().Status.Conditions, v1alpha1.ConditionHasValidBundle),
+			"False/UnpackPending") && len(w.bundlesOf()) == 1
 	})
 	w.unpacked("https://bundles.example.com/bundles/x.tgz")
 	w.eventually("the token is refused to a stranger", func() bool {
 		why := condition(w.wanted().Status.Conditions, v1alpha1.ConditionHasValidBundle)
-		return strings.HasPrefix(why, "False/ReadingContentFailed") && strings.Contains(why, "bundles.example.com") && strings.Contains(why, "--content-host")
+		return strings.HasPrefix(why, "False/ReadingContentFailed") && strings.Contains(why, "bundles.example.com") &&
+			strings.Contains(why, "--content-host")
 	})
 	w.unpacked("https://provisioner." + w.namespace + ".svc/bundles/x.tgz")
 	w.installedBundle()
@@ -60,7 +62,8 @@ func testReconcileBundleOfAnotherProvisioner(t *testing.T) {
 	t.Cleanup(func() { w.kubectl("delete", "bundleinstances.core.rukpak.io", w.instance()) })
 	reconcile := func(fails bool, args ...string) (said string) {
 		t.Helper()
-		d := decode[v1.BundleReconciliation](w, w.berth(append([]string{"bundle", "reconcile", "--system-namespace", w.namespace, "-o", "json"}, args...)...))
+		d := decode[v1.BundleReconciliation](w,
+			w.berth(append([]string{"bundle", "reconcile", "--system-namespace", w.namespace, "-o", "json"}, args...)...))
 		i := slices.IndexFunc(d.Items, func(o v1.ReconciledObject) bool { return o.Object == "bundleinstance/"+w.instance() })
 		if i < 0 || (d.Items[i].Error != nil) != fails {
 			t.Fatalf("the pass came to %+v", d.Items)
@@ -93,7 +96,8 @@ func (w *world) unpacked(address string) {
 	b.Status = v1alpha1.BundleStatus{
 		Phase: v1alpha1.PhaseUnpacked, ObservedGeneration: b.Generation, ResolvedSource: &source, ContentURL: address,
 		Conditions: []metav1.Condition{{
-			Type: v1alpha1.ConditionUnpacked, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonUnpackSuccessful, LastTransitionTime: metav1.Now(),
+			Type: v1alpha1.ConditionUnpacked, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonUnpackSuccessful,
+			LastTransitionTime: metav1.Now(),
 		}},
 	}
 	if err := w.objects().SetBundleStatus(w.Context(), b); err != nil {
@@ -111,10 +115,16 @@ func (w *world) provisioner(authority *certtest.Authority, manifests ...string) 
 		w.Fatalf("%v\n%s", err, out)
 	}
 	pair := authority.Issue(time.Now().Add(time.Hour), "provisioner."+w.namespace+".svc", "127.0.0.1")
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "provisioner"}, Type: corev1.SecretTypeTLS, Data: map[string][]byte{
-		corev1.TLSCertKey: w.file(pair.Cert), corev1.TLSPrivateKeyKey: w.file(pair.Key),
-	}}
-	content := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "provisioner"}, BinaryData: map[string][]byte{"bundle.tgz": w.archive(strings.Join(manifests, "\n---\n"))}}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "provisioner"}, Type: corev1.SecretTypeTLS,
+		Data: map[string][]byte{
+			corev1.TLSCertKey: w.file(pair.Cert), corev1.TLSPrivateKeyKey: w.file(pair.Key),
+		},
+	}
+	content := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "provisioner"},
+		BinaryData: map[string][]byte{"bundle.tgz": w.archive(strings.Join(manifests, "\n---\n"))},
+	}
 	_, err := w.CoreV1().Secrets(w.namespace).Create(w.Context(), secret, metav1.CreateOptions{})
 	if err == nil {
 		_, err = w.CoreV1().ConfigMaps(w.namespace).Create(w.Context(), content, metav1.CreateOptions{})
@@ -162,7 +172,10 @@ func (w *world) archive(manifests string) []byte {
 	var b bytes.Buffer
 	zipped := gzip.NewWriter(&b)
 	files := tar.NewWriter(zipped)
-	err := files.WriteHeader(&tar.Header{Name: "manifests/all.yaml", Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(manifests))})
+	err := files.WriteHeader(&tar.Header{
+		Name: "manifests/all.yaml", Typeflag: tar.TypeReg, Mode: 0o644,
+		Size: int64(len(manifests)),
+	})
 	if err == nil {
 		_, err = files.Write([]byte(manifests))
 	}

@@ -103,7 +103,8 @@ func (w *world) endProcess(pod string) {
 	for _, process := range processes {
 		environment, _ := os.ReadFile(filepath.Join(process, "environ")) // it may have ended
 		arguments, _ := os.ReadFile(filepath.Join(process, "cmdline"))
-		if !strings.Contains("\x00"+string(environment), "\x00HOSTNAME="+pod+"\x00") || !strings.Contains(string(arguments), "\x00serve\x00bundles\x00") {
+		if !strings.Contains("\x00"+string(environment), "\x00HOSTNAME="+pod+"\x00") ||
+			!strings.Contains(string(arguments), "\x00serve\x00bundles\x00") {
 			continue
 		}
 		id, err := strconv.Atoi(filepath.Base(process))

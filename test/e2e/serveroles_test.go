@@ -22,7 +22,8 @@ import (
 // installing is what it takes to install objects of one kind.
 func installing(group, resource string) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{{
-		APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{"get", "list", "watch", "create", "patch", "delete"},
+		APIGroups: []string{group}, Resources: []string{resource},
+		Verbs: []string{"get", "list", "watch", "create", "patch", "delete"},
 	}}
 }
 
@@ -32,7 +33,8 @@ func testServeWithANarrowRole(t *testing.T) {
 	w := newServing(t, "e2e-configmaps")
 	w.bindEverywhere("e2e-configmaps", installing("", "configmaps"), nil)
 	w.eventually("the server may install ConfigMaps", func() bool {
-		return strings.HasPrefix(w.output("auth", "can-i", "patch", "configmaps", "-n", "default", "--as", "system:serviceaccount:"+w.namespace+":berth-bundles-installer"), "yes")
+		return strings.HasPrefix(w.output("auth", "can-i", "patch", "configmaps", "-n", "default", "--as",
+			"system:serviceaccount:"+w.namespace+":berth-bundles-installer"), "yes")
 	})
 	w.apply(contentOf("one", configMap("a", "one"), configMap("gone", "x")), w.plainOf(v1alpha1.ClassPlain, "one"))
 	first := w.installedBundle()
@@ -41,7 +43,8 @@ func testServeWithANarrowRole(t *testing.T) {
 	w.eventually("the instance says what is not permitted", func() bool {
 		in := w.wanted()
 		why := condition(in.Status.Conditions, v1alpha1.ConditionInstalled)
-		return in.Status.ObservedGeneration == in.Generation && strings.HasPrefix(why, "False/UpgradeFailed") && strings.Contains(why, "services") && in.Status.InstalledBundleName == first.Name
+		return in.Status.ObservedGeneration == in.Generation && strings.HasPrefix(why, "False/UpgradeFailed") &&
+			strings.Contains(why, "services") && in.Status.InstalledBundleName == first.Name
 	})
 	w.says(map[string]string{"a": "one", "gone": "x"})
 	w.apply(contentOf("three", configMap("a", "three")), w.plainOf(v1alpha1.ClassPlain, "three"))
@@ -61,12 +64,14 @@ func testRolesOfServing(t *testing.T) {
 	w.apply(w.must(0, "bundle", "definitions").stdout)
 
 	to, listen := &asked{}, freePort(t)
-	cmd := limited.command("serve", "bundles", "--system-namespace", w.namespace, "--listen", listen, "--metrics-listen", freePort(t), "--allow-system")
+	cmd := limited.command("serve", "bundles", "--system-namespace", w.namespace, "--listen", listen, "--metrics-listen",
+		freePort(t), "--allow-system")
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+limited.record(to, old), "XDG_CACHE_HOME="+t.TempDir())
 	server := w.launch(cmd)
 	server.waitFor(`"leadership"`)
 	w.useServer()
-	if code, _, _ := w.ask(http.DefaultClient, "http://"+listen+"/bundles/x.tgz", "nonsense", "", ""); code != http.StatusUnauthorized {
+	if code, _, _ := w.ask(http.DefaultClient, "http://"+listen+"/bundles/x.tgz", "nonsense", "",
+		""); code != http.StatusUnauthorized {
 		t.Errorf("it answers %d", code)
 	}
 	server.signal(os.Interrupt)
@@ -96,27 +101,38 @@ func (w *world) useServer() {
 	service := func(name, to string) string {
 		return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: %s}, spec: {type: ExternalName, externalName: %s}}`, name, to)
 	}
-	login := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "login", Annotations: map[string]string{"berth.dev/hosts": "127.0.0.1:1"}}, StringData: map[string]string{"username": "a", "password": "b"}}
+	login := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Name:        "login",
+		Annotations: map[string]string{"berth.dev/hosts": "127.0.0.1:1"},
+	}, StringData: map[string]string{
+		"username": "a",
+		"password": "b",
+	}}
 	if _, err := w.CoreV1().Secrets(w.namespace).Create(w.Context(), login, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	w.apply(service("a", "theirs.example.com"), contentOf("taken", service("a", "ours.example.com")), w.plainOf(v1alpha1.ClassPlain, "taken"))
+	w.apply(service("a", "theirs.example.com"), contentOf("taken", service("a", "ours.example.com")),
+		w.plainOf(v1alpha1.ClassPlain, "taken"))
 	w.eventually("the instance says what belongs to others", func() bool {
 		return strings.Contains(condition(w.wanted().Status.Conditions, v1alpha1.ConditionInstalled), "service/a")
 	})
 	w.kubectl("delete", "service", "a")
 	for n := range 12 { // more than are kept of a release
 		name := fmt.Sprintf("v%d", n)
-		w.apply(contentOf(name, service("a", name+".example.com"), service(name, "example.com")), w.plainOf(v1alpha1.ClassPlain, name))
+		w.apply(contentOf(name, service("a", name+".example.com"), service(name, "example.com")),
+			w.plainOf(v1alpha1.ClassPlain, name))
 		w.installedBundle()
 	}
 	w.kubectl("delete", "service", "a")
 	w.apply(contentOf("other", service("a", "other.example.com")), w.plainOf(v1alpha1.ClassPlain, "other"))
 	w.installedBundle()
 	w.bundle(0, "install", w.plain(service("a", "upload.example.com")))
-	w.contains(w.bundle(3, "install", w.plain(service("a", "x"), `{apiVersion: v1, kind: Service, metadata: {name: b}, spec: {type: Nonsense}}`)).stderr, "Nonsense")
+	w.contains(w.bundle(3, "install",
+		w.plain(service("a", "x"), `{apiVersion: v1, kind: Service, metadata: {name: b}, spec: {type: Nonsense}}`)).
+		stderr, "Nonsense")
 	w.kubectl("delete", "bundleinstances.core.rukpak.io", w.instance(), "--wait")
-	w.apply(strings.Replace(w.plainOf(v1alpha1.ClassPlain, "x"), "source: {type: configMaps, configMaps: [{configMap: {name: x}, path: manifests}]}",
+	w.apply(strings.Replace(w.plainOf(v1alpha1.ClassPlain, "x"),
+		"source: {type: configMaps, configMaps: [{configMap: {name: x}, path: manifests}]}",
 		"source: {type: http, http: {url: 'https://127.0.0.1:1/x.tgz', auth: {secret: {name: login}}}}", 1))
 	w.eventually("the instance says what cannot be fetched", func() bool {
 		return strings.Contains(condition(w.wanted().Status.Conditions, v1alpha1.ConditionHasValidBundle), "127.0.0.1:1")

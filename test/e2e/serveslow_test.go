@@ -83,7 +83,8 @@ func testServeSlowSources(t *testing.T) {
 	t.Cleanup(func() { w.kubectl(remove...) })
 	w.apply(documents...)
 	sending := func() int {
-		cmd := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "exec", "slow", "--namespace", w.namespace, "--kubeconfig", w.admin, "--", "ps", "-o", "args")
+		cmd := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "exec", "slow", "--namespace", w.namespace, "--kubeconfig",
+			w.admin, "--", "ps", "-o", "args")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)

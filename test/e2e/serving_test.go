@@ -34,7 +34,8 @@ func newServer(t *testing.T, installRole string, args ...string) *world {
 	w := newWorldAlone(t)
 	w.kubeconfig, w.limited = w.admin, w.config
 	args = append([]string{
-		"serve", "manifests", "bundles", "--install-role", installRole, "--replicas", "2", "--image", "registry.example.com/berth/berth:" + w.program(binary),
+		"serve", "manifests", "bundles", "--install-role", installRole, "--replicas", "2", "--image",
+		"registry.example.com/berth/berth:" + w.program(binary),
 	}, args...)
 	file := w.write(w.TempDir(), "server.yaml", w.must(0, args...).stdout)
 	t.Cleanup(func() {
@@ -43,10 +44,12 @@ func newServer(t *testing.T, installRole string, args ...string) *world {
 		}
 		w.kubectl("delete", "bundleinstances.core.rukpak.io", w.instance(), "--ignore-not-found")
 		w.kubectl("delete", "deployment", "berth-bundles", "--ignore-not-found", "--cascade=foreground", "--timeout=60s")
-		w.kubectl("delete", "clusterrolebinding,clusterrole,validatingadmissionpolicybinding,validatingadmissionpolicy", "--selector", serverPods, "--ignore-not-found")
+		w.kubectl("delete", "clusterrolebinding,clusterrole,validatingadmissionpolicybinding,validatingadmissionpolicy",
+			"--selector", serverPods, "--ignore-not-found")
 	})
 	// Objects in other namespaces are among them, as ServiceAccounts to act as are.
-	if out, err := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "apply", "--server-side", "-f", file, "--kubeconfig", w.admin).CombinedOutput(); err != nil {
+	if out, err := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "apply", "--server-side", "-f", file, "--kubeconfig",
+		w.admin).CombinedOutput(); err != nil {
 		t.Fatalf("kubectl apply: %v\n%s", err, out)
 	}
 	w.eventually("the server is ready", func() bool {
@@ -61,7 +64,8 @@ func newServer(t *testing.T, installRole string, args ...string) *world {
 
 // output is what kubectl prints, whatever becomes of it.
 func (w *world) output(args ...string) string {
-	cmd := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), append(args, "--namespace", w.namespace, "--kubeconfig", w.admin)...)
+	cmd := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"),
+		append(args, "--namespace", w.namespace, "--kubeconfig", w.admin)...)
 	out, _ := cmd.CombinedOutput()
 	return string(out)
 }
@@ -125,7 +129,8 @@ func (w *world) leads(class string) string {
 // apply applies objects as GitOps does.
 func (w *world) apply(documents ...string) {
 	w.Helper()
-	w.kubectl("apply", "--server-side", "--force-conflicts", "-f", w.write(w.TempDir(), "objects.yaml", strings.Join(documents, "\n---\n")))
+	w.kubectl("apply", "--server-side", "--force-conflicts", "-f",
+		w.write(w.TempDir(), "objects.yaml", strings.Join(documents, "\n---\n")))
 }
 
 // wanted reads the instance of the world.
@@ -182,7 +187,10 @@ func (w *world) installedBundle() *v1alpha1.Bundle {
 		in := w.wanted()
 		s, bundles := in.Status, w.bundlesOf()
 		last = nil
-		for _, kind := range []string{v1alpha1.ConditionHasValidBundle, v1alpha1.ConditionInstalled, v1alpha1.ConditionHealthy} {
+		for _, kind := range []string{
+			v1alpha1.ConditionHasValidBundle, v1alpha1.ConditionInstalled,
+			v1alpha1.ConditionHealthy,
+		} {
 			last = append(last, condition(s.Conditions, kind))
 		}
 		ready := s.ObservedGeneration == in.Generation && len(bundles) == 1 && bundles[0].Name == s.InstalledBundleName

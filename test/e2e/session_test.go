@@ -81,7 +81,10 @@ func TestSessionAtATerminal(t *testing.T) {
 func TestSessionStatus(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain")
-	for script, status := range map[string]int{"exit 0": 0, "exit 1": 1, "exit 125": 125, "exit 255": 255, "kill -TERM $$": 143, "kill -KILL $$": 137, "kill -INT $$": 130} {
+	for script, status := range map[string]int{
+		"exit 0": 0, "exit 1": 1, "exit 125": 125, "exit 255": 255,
+		"kill -TERM $$": 143, "kill -KILL $$": 137, "kill -INT $$": 130,
+	} {
 		if r := w.must(status, "exec", "alice~plain", "--", "sh", "-c", script); r.stderr != "" {
 			t.Errorf("%s is explained: %q", script, r.stderr)
 		}
@@ -178,7 +181,8 @@ func TestSessionLeavesNoProcess(t *testing.T) {
 	count := func(text string) int { return strings.Count(text, "\n") }
 	now := ""
 	w.eventually("all have ended", func() bool { now = processes(); return count(now) <= count(before) })
-	if strings.Contains(now, "sleep 100") || strings.Contains(now, "reads") || strings.Contains(now, "sh -l") || strings.Contains(now, "berth-hangup") {
+	if strings.Contains(now, "sleep 100") || strings.Contains(now, "reads") || strings.Contains(now, "sh -l") ||
+		strings.Contains(now, "berth-hangup") {
 		t.Errorf("left:\n%s", now)
 	}
 }
@@ -207,5 +211,6 @@ func TestSessionLeavesNoGoroutine(t *testing.T) {
 		cancel()
 		<-ended
 	}
-	w.eventually(fmt.Sprintf("there are %d goroutines again, not %d", before, runtime.NumGoroutine()), func() bool { return runtime.NumGoroutine() <= before+2 })
+	w.eventually(fmt.Sprintf("there are %d goroutines again, not %d", before, runtime.NumGoroutine()),
+		func() bool { return runtime.NumGoroutine() <= before+2 })
 }

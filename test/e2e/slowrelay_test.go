@@ -169,7 +169,8 @@ func (r *slowRelay) goes(quietly bool) (addresses []string) {
 		}
 		nothing := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0}}
 		failed := raw.Control(func(fd uintptr) {
-			err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing[0]})
+			err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+				&unix.SockFprog{Len: 1, Filter: &nothing[0]})
 		})
 		if failed != nil || err != nil {
 			r.Fatal(failed, err)
@@ -190,7 +191,8 @@ func (r *slowRelay) onTheWay() bool {
 	for _, conn := range r.lines() {
 		port := fmt.Sprintf(":%04X", conn.LocalAddr().(*net.TCPAddr).Port)
 		for line := range strings.Lines(string(text)) {
-			if fields := strings.Fields(line); len(fields) > 4 && (strings.HasSuffix(fields[1], port) || strings.HasSuffix(fields[2], port)) && fields[4] != "00000000:00000000" {
+			if fields := strings.Fields(line); len(fields) > 4 &&
+				(strings.HasSuffix(fields[1], port) || strings.HasSuffix(fields[2], port)) && fields[4] != "00000000:00000000" {
 				return true
 			}
 		}

@@ -54,7 +54,8 @@ spec:
 // resolved is what a bundle was resolved to.
 func (w *world) resolved(bundle string) v1alpha1.Source {
 	w.Helper()
-	text, err := w.CoreV1().RESTClient().Get().AbsPath("/apis/core.rukpak.io/v1alpha1/bundles/" + bundle).DoRaw(w.Context())
+	text, err := w.CoreV1().RESTClient().Get().AbsPath("/apis/core.rukpak.io/v1alpha1/bundles/" + bundle).
+		DoRaw(w.Context())
 	var b v1alpha1.Bundle
 	if err == nil {
 		err = json.Unmarshal(text, &b)
@@ -124,7 +125,10 @@ func TestBundleSources(t *testing.T) {
 // A tag, a branch or a file that has moved is resolved again by the next install, which
 // upgrades to what it is now.
 func TestBundleSourceMoves(t *testing.T) {
-	for source, from := range map[string]func(w *world, private bool) *origin{"tag": anImage, "branch": aRepository, "file": anArchive} {
+	for source, from := range map[string]func(w *world, private bool) *origin{
+		"tag": anImage, "branch": aRepository,
+		"file": anArchive,
+	} {
 		t.Run(source, func(t *testing.T) {
 			w := newBundles(t)
 			o := from(w, false)
@@ -149,13 +153,17 @@ func TestBundleSourceMoves(t *testing.T) {
 // A private source takes the Secret that --source-secret names. Without it, or with
 // another password, nothing is installed, and what is wrong is said.
 func TestBundleSourceSecret(t *testing.T) {
-	for source, from := range map[string]func(w *world, private bool) *origin{"image": anImage, "git": aRepository, "http": anArchive} {
+	for source, from := range map[string]func(w *world, private bool) *origin{
+		"image": anImage, "git": aRepository,
+		"http": anArchive,
+	} {
 		t.Run(source, func(t *testing.T) {
 			w := newBundles(t)
 			o := from(w, true)
 			o.put(w.inFormat("plain+v0", "one"))
 			w.contains(o.run(w, 4, "install").stderr, "UNAUTHENTICATED", o.host, "requires a login", "--source-secret")
-			w.contains(o.run(w, 7, "install", "--source-secret", "login").stderr, "NOT_FOUND", "secret/login does not exist in namespace "+w.namespace)
+			w.contains(o.run(w, 7, "install", "--source-secret", "login").stderr, "NOT_FOUND",
+				"secret/login does not exist in namespace "+w.namespace)
 			w.loginFor(o, "wrong", "incorrect-horse")
 			wrong := o.run(w, 4, "install", "--source-secret", "wrong")
 			w.contains(wrong.stderr, "UNAUTHENTICATED", o.host, "the login from secret/wrong")

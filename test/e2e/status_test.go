@@ -26,7 +26,10 @@ import (
 // looks at.
 func (w *world) unscheduled(name string, labels map[string]string) *corev1.Pod {
 	w.Helper()
-	marks := map[string]string{"k8shell.io/canonical-id": name, "k8shell.io/username": "alice", "k8shell.io/blueprint": "dev"}
+	marks := map[string]string{
+		"k8shell.io/canonical-id": name, "k8shell.io/username": "alice",
+		"k8shell.io/blueprint": "dev",
+	}
 	maps.Copy(marks, labels)
 	pod, err := w.CoreV1().Pods(w.namespace).Create(w.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: marks},
@@ -46,7 +49,10 @@ func (w *world) replicas(deployment string, n int32, labels map[string]string) {
 	w.Helper()
 	const hash = "5f7d9c6b8"
 	labels = maps.Clone(labels)
-	maps.Copy(labels, map[string]string{"pod-template-hash": hash, "k8shell.io/workload-kind": "deployment", "k8shell.io/workload-name": deployment})
+	maps.Copy(labels, map[string]string{
+		"pod-template-hash": hash, "k8shell.io/workload-kind": "deployment",
+		"k8shell.io/workload-name": deployment,
+	})
 	_, err := w.AppsV1().ReplicaSets(w.namespace).Create(w.Context(), &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Name: deployment + "-" + hash},
 		Spec: appsv1.ReplicaSetSpec{
@@ -61,7 +67,8 @@ func (w *world) replicas(deployment string, n int32, labels map[string]string) {
 		w.Fatal(err)
 	}
 	w.eventually("there are replicas", func() bool {
-		list, err := w.CoreV1().Pods(w.namespace).List(w.Context(), metav1.ListOptions{LabelSelector: "pod-template-hash=" + hash})
+		list, err := w.CoreV1().Pods(w.namespace).
+			List(w.Context(), metav1.ListOptions{LabelSelector: "pod-template-hash=" + hash})
 		return err == nil && len(list.Items) == int(n)
 	})
 }
@@ -109,8 +116,10 @@ func TestStatusOfMany(t *testing.T) {
 		r := w.finish(cmd)
 		r.mustBe(w, 0)
 		mu.Lock()
-		if lines := strings.Count(r.stdout, "\n"); lines != test.workspace || asked["pods"] != test.pods || asked["events"] != test.events || asked["configmaps"] != 1 ||
-			asked["secrets"] != 1 || asked["persistentvolumeclaims"] != 1 || asked[w.namespace] != test.namespace || len(asked) > 5+test.namespace {
+		if lines := strings.Count(r.stdout, "\n"); lines != test.workspace || asked["pods"] != test.pods ||
+			asked["events"] != test.events || asked["configmaps"] != 1 ||
+			asked["secrets"] != 1 || asked["persistentvolumeclaims"] != 1 || asked[w.namespace] != test.namespace ||
+			len(asked) > 5+test.namespace {
 			t.Errorf("%s: %d lines after requests %v; want %+v", test.args, lines, asked, test)
 		}
 		mu.Unlock()
@@ -121,10 +130,16 @@ func TestStatusOfMany(t *testing.T) {
 func TestStatusLists(t *testing.T) {
 	w := newWorld(t)
 	w.unscheduled("alice-1", nil)
-	w.unscheduled("bob-2", map[string]string{"k8shell.io/username": "bob", "k8shell.io/blueprint": "ml", "team": "red", "k8shell.io/stop-requested": "true"})
+	w.unscheduled("bob-2", map[string]string{
+		"k8shell.io/username": "bob", "k8shell.io/blueprint": "ml", "team": "red",
+		"k8shell.io/stop-requested": "true",
+	})
 	injected := "carol~dev+workload=deployment/web+ns=" + w.namespace
 	id := w.idOf(injected)
-	w.replicas("web", 2, map[string]string{"k8shell.io/canonical-id": id, "k8shell.io/blueprint": "dev", "k8shell.io/username": "carol", "k8shell.io/injected": "true"})
+	w.replicas("web", 2, map[string]string{
+		"k8shell.io/canonical-id": id, "k8shell.io/blueprint": "dev",
+		"k8shell.io/username": "carol", "k8shell.io/injected": "true",
+	})
 	for args, want := range map[string]string{
 		"":                              "alice-1 bob-2 " + id,
 		"--owner Bob":                   "bob-2",

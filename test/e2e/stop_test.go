@@ -33,16 +33,19 @@ func TestStopAndStart(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	list := decode[v1.WorkspaceList](w, w.must(0, "status", "-o", "json"))
-	if len(list.Items) != 1 || list.Items[0].Stage != v1.StageStopped || list.Items[0].Owner != "alice" || list.Items[0].State.Desired != v1.DesiredStopped {
+	if len(list.Items) != 1 || list.Items[0].Stage != v1.StageStopped || list.Items[0].Owner != "alice" ||
+		list.Items[0].State.Desired != v1.DesiredStopped {
 		t.Errorf("%+v", list)
 	}
 	w.contains(w.must(0, "status", "alice~dev").stdout, "Stopped for ", "berth start alice~dev")
-	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "workspace "+id+" is stopped", "berth start alice~dev")
+	w.contains(w.must(125, "exec", "alice~dev", "--", "true").stderr, "workspace "+id+" is stopped",
+		"berth start alice~dev")
 
 	kept := func(command ...string) {
 		t.Helper()
 		w.must(0, command...)
-		if r := w.must(0, "exec", "alice~dev", "--", "sh", "-c", "cat /home/dev/file; echo $KEPT"); r.stdout != "data\nyes\n" {
+		if r := w.must(0, "exec", "alice~dev", "--", "sh", "-c",
+			"cat /home/dev/file; echo $KEPT"); r.stdout != "data\nyes\n" {
 			t.Errorf("after berth %s there is %q", strings.Join(command, " "), r.stdout)
 		}
 	}
@@ -153,7 +156,8 @@ func TestRequestsOfStop(t *testing.T) {
 		var n, deleted atomic.Int64
 		w.finish(w.through(args, func(out http.ResponseWriter, r *http.Request, next http.Handler) {
 			isLock := r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/leases/")
-			isJob := strings.Contains(r.URL.Path, "/k8shell-job-") || r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps") // those that expired
+			isJob := strings.Contains(r.URL.Path, "/k8shell-job-") || r.Method == http.MethodDelete &&
+				strings.HasSuffix(r.URL.Path, "/configmaps") // those that expired
 			if !isLock && !isJob {
 				n.Add(1)
 			}
@@ -218,16 +222,17 @@ func TestStartIsOvertaken(t *testing.T) {
 	var once sync.Once
 	var overtaking result
 	var uid types.UID
-	w.finish(w.through([]string{"start", "alice~plain"}, func(out http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/leases") {
-			once.Do(func() {
-				if overtaking = w.berth("start", "alice~plain"); overtaking.status == 0 {
-					uid = w.pod(w.idOf("alice~plain")).UID
-				}
-			})
-		}
-		next.ServeHTTP(out, r)
-	})).mustBe(w, 0)
+	w.finish(w.through([]string{"start", "alice~plain"},
+		func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/leases") {
+				once.Do(func() {
+					if overtaking = w.berth("start", "alice~plain"); overtaking.status == 0 {
+						uid = w.pod(w.idOf("alice~plain")).UID
+					}
+				})
+			}
+			next.ServeHTTP(out, r)
+		})).mustBe(w, 0)
 	overtaking.mustBe(w, 0)
 	if now := w.pod(w.idOf("alice~plain")).UID; now != uid {
 		t.Errorf("the pod was %s and is %s", uid, now)

@@ -15,7 +15,8 @@ func TestStuckAfter(t *testing.T) {
 	web := w.workloadThatIsNot("deployment", 1, missingVolume)
 	r := w.must(3, "provision", web.user("plain"), "--stuck-after", "5s", "--on-failure", "delete", "-o", "json")
 	e := decode[v1.Error](w, r)
-	if e.Reason != "STUCK" || e.Left != v1.LeftKept || e.Workspace == nil || e.Workspace.Cause == nil || e.Workspace.Cause.Code != "VolumeMissingObject" {
+	if e.Reason != "STUCK" || e.Left != v1.LeftKept || e.Workspace == nil || e.Workspace.Cause == nil ||
+		e.Workspace.Cause.Code != "VolumeMissingObject" {
 		t.Errorf("%+v", e)
 	}
 	w.contains(r.stderr, "stuck: this will not resolve by itself", "gave up after", "no-such-config")
@@ -24,7 +25,8 @@ func TestStuckAfter(t *testing.T) {
 	}
 
 	r = w.must(3, "provision", "alice~classless", "--stuck-after", "5s", "--on-failure", "delete", "-o", "json")
-	if e := decode[v1.Error](w, r); e.Left != v1.LeftKept || e.Workspace == nil || e.Workspace.Cause == nil || e.Workspace.Cause.Code != "StorageClassMissing" {
+	if e := decode[v1.Error](w, r); e.Left != v1.LeftKept || e.Workspace == nil || e.Workspace.Cause == nil ||
+		e.Workspace.Cause.Code != "StorageClassMissing" {
 		t.Errorf("%+v", e)
 	}
 	if w.pod(w.idOf("alice~classless")) == nil {

@@ -158,7 +158,8 @@ func (s pause) whole(w *world, user string, web *target) {
 			w.Errorf("injected, and there are %v", left)
 		}
 		if !injected { // Kubernetes takes a moment to remove a claim that was in use
-			w.eventually("nothing is left of what is not injected", func() bool { return !slices.ContainsFunc(leftovers(), made) })
+			w.eventually("nothing is left of what is not injected",
+				func() bool { return !slices.ContainsFunc(leftovers(), made) })
 		}
 		return
 	}

@@ -22,12 +22,14 @@ func TestAtATerminal(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("exit status %d:\n%s", status, out)
 	}
-	w.contains(ansi.Strip(out), "alice~plain → ", "✔ identity     alice, from kubernetes", "✔ install", "Starting", "✔ Running in", "berth exec alice~plain")
+	w.contains(ansi.Strip(out), "alice~plain → ", "✔ identity     alice, from kubernetes", "✔ install", "Starting",
+		"✔ Running in", "berth exec alice~plain")
 	if i, j := strings.LastIndex(out, "\x1b[?25l"), strings.LastIndex(out, "\x1b[?25h"); j < i {
 		t.Error("the cursor is not given back")
 	}
 
-	out, status = w.terminal(w.command("exec", "alice~plain", "--", "sh"), "tty; until stty size | grep '33 101'; do sleep 0.1; done; echo marker-$((40+2)); exit 9\n")
+	out, status = w.terminal(w.command("exec", "alice~plain", "--", "sh"),
+		"tty; until stty size | grep '33 101'; do sleep 0.1; done; echo marker-$((40+2)); exit 9\n")
 	if status != 9 {
 		t.Errorf("exit status %d:\n%s", status, out)
 	}

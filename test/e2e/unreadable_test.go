@@ -21,7 +21,8 @@ func recordOf(id string) string { return "sh.helm.release.v1." + id + ".v1" }
 func (w *world) spoilRecord(id, data string) {
 	w.Helper()
 	patch := `{"data":{"release":"` + data + `"}}`
-	if _, err := w.CoreV1().Secrets(w.namespace).Patch(w.Context(), recordOf(id), types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := w.CoreV1().Secrets(w.namespace).
+		Patch(w.Context(), recordOf(id), types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -32,11 +33,15 @@ func TestUnreadableRecord(t *testing.T) {
 	w := newWorld(t)
 	id := decode[v1.Workspace](w, w.must(0, "provision", "alice~dev", "-o", "json")).ID
 	record := recordOf(id)
-	for name, data := range map[string]string{"nothing": "", "no base64": "e30=", "null": "SDRzSUFIK0NBbXNDLzhzcnpja0JBRS84eXlVRUFBQUE="} {
+	for name, data := range map[string]string{
+		"nothing": "", "no base64": "e30=",
+		"null": "SDRzSUFIK0NBbXNDLzhzcnpja0JBRS84eXlVRUFBQUE=",
+	} {
 		w.spoilRecord(id, data)
 		began := time.Now()
 		failed := decode[v1.Error](w, w.must(3, "provision", "alice~dev", "--timeout", "1m", "-o", "json"))
-		if failed.Reason != "RECORD_UNREADABLE" || !strings.Contains(failed.Message, "Secret "+w.namespace+"/"+record) || !strings.Contains(failed.Hint, "berth delete id/"+id) {
+		if failed.Reason != "RECORD_UNREADABLE" || !strings.Contains(failed.Message, "Secret "+w.namespace+"/"+record) ||
+			!strings.Contains(failed.Hint, "berth delete id/"+id) {
 			t.Errorf("%s: %+v", name, failed)
 		}
 		if took := time.Since(began); took > 20*time.Second {
@@ -56,7 +61,8 @@ func TestUnreadableRecord(t *testing.T) {
 func TestUnreadableRecordWithoutAPod(t *testing.T) {
 	w := newWorld(t)
 	id := decode[v1.Workspace](w, w.must(0, "provision", "alice~dev", "-o", "json")).ID
-	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), id, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
+	if err := w.CoreV1().Pods(w.namespace).
+		Delete(w.Context(), id, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually("the pod is gone", func() bool { return w.pod(id) == nil })
@@ -91,8 +97,11 @@ func TestForeignHolder(t *testing.T) {
 func TestAbsurdQuantity(t *testing.T) {
 	w := newWorld(t)
 	began := time.Now()
-	failed := decode[v1.Error](w, w.must(2, "provision", "alice~plain", "--set", "resources.cpu=1e2147483647", "-o", "json"))
-	if len(failed.Problems) != 1 || !strings.Contains(failed.Problems[0], `--set resources.cpu: invalid quantity "1e2147483647"`) || time.Since(began) > 20*time.Second {
+	failed := decode[v1.Error](w, w.must(2, "provision", "alice~plain", "--set", "resources.cpu=1e2147483647", "-o",
+		"json"))
+	if len(failed.Problems) != 1 ||
+		!strings.Contains(failed.Problems[0], `--set resources.cpu: invalid quantity "1e2147483647"`) ||
+		time.Since(began) > 20*time.Second {
 		t.Errorf("%+v", failed)
 	}
 }

@@ -51,11 +51,13 @@ func TestUpdate(t *testing.T) {
 	unchanged("nothing differs")
 	for _, mode := range []string{"client", "server"} {
 		r := w.must(0, "update", "alice~dev", "--image", otherImage, "--dry-run="+mode)
-		w.contains(r.stdout, "# delete pod/"+id, "# create pod/"+id, otherImage, "# create secret/sh.helm.release.v1."+id+".v2")
+		w.contains(r.stdout, "# delete pod/"+id, "# create pod/"+id, otherImage, "# create secret/sh.helm.release.v1."+id+
+			".v2")
 		w.contains(r.stderr, "→ "+otherImage, "Nothing was changed")
 		unchanged("a dry run")
 	}
-	w.contains(w.must(6, "provision", "alice~dev", "--image", otherImage).stderr, "apply them with `berth update alice~dev`")
+	w.contains(w.must(6, "provision", "alice~dev", "--image", otherImage).stderr,
+		"apply them with `berth update alice~dev`")
 	unchanged("a provisioning")
 
 	one := w.updated("alice~dev", "--image", otherImage, "--set", "env.ADDED=yes")
@@ -65,7 +67,8 @@ func TestUpdate(t *testing.T) {
 	if pod := w.pod(id); pod.UID == before || pod.Spec.Containers[0].Image != otherImage {
 		t.Errorf("the pod is %s, of %s", pod.UID, pod.Spec.Containers[0].Image)
 	}
-	if r := w.must(0, "exec", "alice~dev", "--", "sh", "-c", "cat /home/dev/file; echo $ADDED"); r.stdout != "data\nyes\n" {
+	if r := w.must(0, "exec", "alice~dev", "--", "sh", "-c",
+		"cat /home/dev/file; echo $ADDED"); r.stdout != "data\nyes\n" {
 		t.Errorf("there is %q", r.stdout)
 	}
 	w.contains(w.helm("history", id), "superseded", "Upgrade complete")
@@ -77,7 +80,8 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("started, it is of %s", image)
 	}
 	w.must(0, "stop", "alice~dev")
-	if one := w.updated("alice~dev"); one.Update.Revision != 3 || one.Stage != v1.StageRunning || one.State != nil && one.State.Desired != v1.DesiredRunning {
+	if one := w.updated("alice~dev"); one.Update.Revision != 3 || one.Stage != v1.StageRunning || one.State != nil &&
+		one.State.Desired != v1.DesiredRunning {
 		t.Errorf("one that was stopped: %+v, %+v", one, one.Update)
 	}
 	if image := w.pod(id).Spec.Containers[0].Image; image == otherImage {
@@ -91,7 +95,8 @@ func TestUpdate(t *testing.T) {
 // revisions are Helm's records and their versions.
 func (w *world) revisions(id string) string {
 	w.Helper()
-	list, err := w.CoreV1().Secrets(w.namespace).List(w.Context(), metav1.ListOptions{LabelSelector: "owner=helm,name=" + id})
+	list, err := w.CoreV1().Secrets(w.namespace).
+		List(w.Context(), metav1.ListOptions{LabelSelector: "owner=helm,name=" + id})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -114,12 +119,16 @@ func TestUpdateThatFails(t *testing.T) {
 		t.Helper()
 		r := w.berth(append([]string{"update", "alice~data", "-o", "json"}, args...)...)
 		e := decode[v1.Error](w, r)
-		if pod := w.pod(id); e.Code != code || pod == nil || pod.UID != before.UID || pod.DeletionTimestamp != nil || w.revisions(id) != versions {
+		if pod := w.pod(id); e.Code != code || pod == nil || pod.UID != before.UID || pod.DeletionTimestamp != nil ||
+			w.revisions(id) != versions {
 			t.Errorf("%v: %+v, the pod is %+v", args, e, pod)
 		}
 		return e
 	}
-	w.quota(corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1"), corev1.ResourceRequestsCPU: resource.MustParse("20m")})
+	w.quota(corev1.ResourceList{
+		corev1.ResourcePods:        resource.MustParse("1"),
+		corev1.ResourceRequestsCPU: resource.MustParse("20m"),
+	})
 	w.contains(refused("FAILED", "--set", "resources.cpu=50m").Message, "exceeded quota", "requests.cpu")
 	w.must(0, "update", "alice~data", "--set", "resources.cpu=15m") // for which the old one has to go first
 	before, versions = w.pod(id), w.revisions(id)
@@ -129,14 +138,18 @@ func TestUpdateThatFails(t *testing.T) {
 	w.allow()
 
 	smaller := w.blueprints("8Mi", "4Mi")
-	w.contains(refused("FAILED", "--blueprints", smaller).Message, "storage data cannot be changed", "is 8Mi, the blueprint says 4Mi")
+	w.contains(refused("FAILED", "--blueprints", smaller).Message, "storage data cannot be changed",
+		"is 8Mi, the blueprint says 4Mi")
 	larger := w.blueprints("8Mi", "16Mi")
 	w.contains(refused("FAILED", "--blueprints", larger).Message, "storage data cannot grow from 8Mi to 16Mi")
-	other := w.blueprints("[ReadWriteOnce], resources: {requests: {storage: 8Mi", "[ReadWriteMany], resources: {requests: {storage: 8Mi")
+	other := w.blueprints("[ReadWriteOnce], resources: {requests: {storage: 8Mi",
+		"[ReadWriteMany], resources: {requests: {storage: 8Mi")
 	w.contains(refused("FAILED", "--blueprints", other).Message, "accessModes is [ReadWriteOnce]")
 
-	failed := decode[v1.Error](w, w.must(3, "update", "alice~data", "--image", "registry.example.com/berth/workspace:none", "-o", "json"))
-	if failed.Left != v1.LeftKept || failed.Workspace == nil || failed.Workspace.Cause == nil || failed.Workspace.Update == nil {
+	failed := decode[v1.Error](w, w.must(3, "update", "alice~data", "--image",
+		"registry.example.com/berth/workspace:none", "-o", "json"))
+	if failed.Left != v1.LeftKept || failed.Workspace == nil || failed.Workspace.Cause == nil ||
+		failed.Workspace.Update == nil {
 		t.Errorf("%+v", failed)
 	}
 	w.contains(failed.Hint, "berth update alice~data --rollback")
@@ -202,8 +215,9 @@ func (w *world) blueprints(old, by string) string {
 func TestUpdateGrowsStorage(t *testing.T) {
 	w := newWorld(t)
 	class := &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "growing-"}, Provisioner: w.defaultProvisioner(), AllowVolumeExpansion: new(true),
-		VolumeBindingMode: new(storagev1.VolumeBindingImmediate),
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "growing-"}, Provisioner: w.defaultProvisioner(),
+		AllowVolumeExpansion: new(true),
+		VolumeBindingMode:    new(storagev1.VolumeBindingImmediate),
 	}
 	class, err := w.StorageV1().StorageClasses().Create(t.Context(), class, metav1.CreateOptions{})
 	if err != nil {
@@ -212,14 +226,16 @@ func TestUpdateGrowsStorage(t *testing.T) {
 	t.Cleanup(func() { _ = w.StorageV1().StorageClasses().Delete(t.Context(), class.Name, metav1.DeleteOptions{}) })
 	sized := func(size string) string {
 		return w.blueprints("claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 8Mi}}}",
-			"claimSpec: {storageClassName: "+class.Name+", accessModes: [ReadWriteOnce], resources: {requests: {storage: "+size+"}}}")
+			"claimSpec: {storageClassName: "+class.Name+", accessModes: [ReadWriteOnce], resources: {requests: {storage: "+
+				size+"}}}")
 	}
 	w.must(0, "provision", "alice~data", "--blueprints", sized("8Mi"))
 	one := w.updated("alice~data", "--blueprints", sized("16Mi"))
 	if len(one.Update.Storage) != 1 || one.Update.Storage[0].To != "16Mi" || one.Update.Storage[0].Name != "data" {
 		t.Errorf("%+v", one.Update)
 	}
-	claim, err := w.CoreV1().PersistentVolumeClaims(w.namespace).Get(t.Context(), one.Update.Storage[0].Claim, metav1.GetOptions{})
+	claim, err := w.CoreV1().PersistentVolumeClaims(w.namespace).
+		Get(t.Context(), one.Update.Storage[0].Claim, metav1.GetOptions{})
 	if err != nil || claim.Spec.Resources.Requests.Storage().String() != "16Mi" {
 		t.Errorf("%+v, %v", claim, err)
 	}
@@ -255,7 +271,8 @@ func TestUpdateInWorkload(t *testing.T) {
 	}
 	generation := tg.get().GetGeneration()
 	one := w.updated(user, "--image", otherImage)
-	if len(one.Update.Changes) != 1 || tg.get().GetGeneration() != generation+1 || !strings.Contains(tg.template(), otherImage) {
+	if len(one.Update.Changes) != 1 || tg.get().GetGeneration() != generation+1 ||
+		!strings.Contains(tg.template(), otherImage) {
 		t.Errorf("%+v: %+v, generation %d after %d", one, one.Update, tg.get().GetGeneration(), generation)
 	}
 	w.must(0, "exec", user, "--", "grep", "data", "/data/file")

@@ -29,7 +29,8 @@ func newScratch(w *world, args ...string) *scratch {
 	w.kubeconfig, w.limited = w.admin, w.config
 	s := &scratch{world: w, driver: w.namespace + ".scratch.test", directory: "/var/lib/berth-" + w.namespace}
 	args = append([]string{
-		"serve", "manifests", "volumes", "--image", "registry.example.com/berth/berth:" + w.program(binary), "--driver-name", s.driver, "--directory", s.directory,
+		"serve", "manifests", "volumes", "--image", "registry.example.com/berth/berth:" + w.program(binary),
+		"--driver-name", s.driver, "--directory", s.directory,
 	}, args...)
 	file := w.write(w.TempDir(), "driver.yaml", w.must(0, args...).stdout)
 	w.Cleanup(func() {
@@ -37,14 +38,18 @@ func newScratch(w *world, args ...string) *scratch {
 			w.Logf("the driver says:\n%s", w.output("logs", "--selector", "app.kubernetes.io/component=volumes", "--tail", "60"))
 			w.Logf("events:\n%s", w.output("get", "events"))
 		}
-		w.kubectl("delete", "pods", "--selector", "!app.kubernetes.io/component", "--timeout=60s") // while the driver is there
+		w.kubectl("delete", "pods", "--selector", "!app.kubernetes.io/component",
+			"--timeout=60s") // while the driver is there
 		w.kubectl("delete", "daemonset", "berth-volumes", "--cascade=foreground", "--timeout=60s")
 		w.kubectl("delete", "csidriver", s.driver)
 	})
 	w.kubectl("apply", "--server-side", "-f", file)
 	s.ready()
 	look := pod("look", "sleep 3600")
-	look.Spec.Volumes = []corev1.Volume{{Name: "node", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: s.directory}}}}
+	look.Spec.Volumes = []corev1.Volume{{
+		Name:         "node",
+		VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: s.directory}},
+	}}
 	look.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "node", MountPath: "/node"}}
 	s.create(look)
 	s.running("look")
@@ -56,7 +61,8 @@ func (s *scratch) ready() {
 	s.Helper()
 	s.eventually("the driver is ready", func() bool {
 		d := s.daemonSet()
-		return d.Status.ObservedGeneration == d.Generation && d.Status.UpdatedNumberScheduled == 1 && d.Status.NumberReady == 1
+		return d.Status.ObservedGeneration == d.Generation && d.Status.UpdatedNumberScheduled == 1 &&
+			d.Status.NumberReady == 1
 	})
 }
 
@@ -76,16 +82,24 @@ func pod(name, script string) *corev1.Pod {
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PodSpec{
 			TerminationGracePeriodSeconds: &now,
-			Containers:                    []corev1.Container{{Name: "main", Image: "registry.example.com/berth/workspace:v1", Command: []string{"sh", "-c", script}}},
+			Containers: []corev1.Container{{
+				Name: "main", Image: "registry.example.com/berth/workspace:v1",
+				Command: []string{"sh", "-c", script},
+			}},
 		},
 	}
 }
 
 // with gives a pod a scratch volume at /data.
 func (s *scratch) with(p *corev1.Pod, attributes map[string]string) *corev1.Pod {
-	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: s.driver, VolumeAttributes: attributes}}})
+	p.Spec.Volumes = append(p.Spec.Volumes,
+		corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{
+			Driver:           s.driver,
+			VolumeAttributes: attributes,
+		}}})
 	for i := range p.Spec.Containers {
-		p.Spec.Containers[i].VolumeMounts = append(p.Spec.Containers[i].VolumeMounts, corev1.VolumeMount{Name: "data", MountPath: "/data"})
+		p.Spec.Containers[i].VolumeMounts = append(p.Spec.Containers[i].VolumeMounts,
+			corev1.VolumeMount{Name: "data", MountPath: "/data"})
 	}
 	return p
 }
@@ -103,7 +117,8 @@ func (s *scratch) running(name string) {
 	s.Helper()
 	s.eventually(name+" runs", func() bool {
 		p, err := s.CoreV1().Pods(s.namespace).Get(s.Context(), name, metav1.GetOptions{})
-		return err == nil && p.Status.Phase == corev1.PodRunning && len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].Ready
+		return err == nil && p.Status.Phase == corev1.PodRunning && len(p.Status.ContainerStatuses) > 0 &&
+			p.Status.ContainerStatuses[0].Ready
 	})
 }
 
@@ -115,7 +130,8 @@ func (s *scratch) in(name, script string) string {
 
 func (s *scratch) inContainer(name, container, script string) string {
 	s.Helper()
-	cmd := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "exec", "--namespace", s.namespace, "--kubeconfig", s.admin, name, "--container", container, "--", "sh", "-c", script)
+	cmd := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "exec", "--namespace", s.namespace, "--kubeconfig", s.admin,
+		name, "--container", container, "--", "sh", "-c", script)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		s.Logf("in %s, %s: %v", name, script, err)
@@ -137,7 +153,10 @@ func (s *scratch) node(uid types.UID, script string) string {
 // Pods of a real kubelet have scratch volumes: written, kept for their afterlife, removed after it.
 func TestScratchVolumes(t *testing.T) {
 	s := newScratch(newWorld(t), "--prune-interval", "1s")
-	for name, test := range map[string]func(*scratch){"afterlife": testAfterlife, "containers": testScratchOfContainers, "refused": testScratchRefused, "upgrade": testScratchUpgrade} {
+	for name, test := range map[string]func(*scratch){
+		"afterlife": testAfterlife, "containers": testScratchOfContainers,
+		"refused": testScratchRefused, "upgrade": testScratchUpgrade,
+	} {
 		t.Run(name, func(t *testing.T) {
 			w := *s.world
 			w.T = t
@@ -152,10 +171,12 @@ func testAfterlife(s *scratch) {
 	brief := s.create(s.with(pod("brief", "echo brief >/data/file; sleep 3600"), map[string]string{"afterlife": "1s"}))
 	for name, uid := range map[string]types.UID{"kept": kept, "brief": brief} {
 		s.running(name)
-		s.eventually("what it has written is on the node", func() bool { return s.in("look", fmt.Sprintf("cat /node/%s/csi-*/file 2>/dev/null || :", uid)) == name })
+		s.eventually("what it has written is on the node",
+			func() bool { return s.in("look", fmt.Sprintf("cat /node/%s/csi-*/file 2>/dev/null || :", uid)) == name })
 	}
 	s.delete("kept", "brief")
-	s.eventually("what was to stay a second is gone", func() bool { return s.in("look", fmt.Sprintf("ls -d /node/%s 2>/dev/null || :", brief)) == "" })
+	s.eventually("what was to stay a second is gone",
+		func() bool { return s.in("look", fmt.Sprintf("ls -d /node/%s 2>/dev/null || :", brief)) == "" })
 	if got := s.node(kept, "cat file"); got != "kept" {
 		s.Errorf("of the other one is left %q", got)
 	}
@@ -170,14 +191,20 @@ func testScratchOfContainers(s *scratch) {
 	second := *p.Spec.Containers[0].DeepCopy()
 	second.Name, second.VolumeMounts[0].ReadOnly = "reader", true
 	p.Spec.Containers = append(p.Spec.Containers, second)
-	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "closed", VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: s.driver, ReadOnly: &yes}}})
-	p.Spec.Containers[0].VolumeMounts = append(p.Spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "closed", MountPath: "/closed"})
+	p.Spec.Volumes = append(p.Spec.Volumes,
+		corev1.Volume{Name: "closed", VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{
+			Driver:   s.driver,
+			ReadOnly: &yes,
+		}}})
+	p.Spec.Containers[0].VolumeMounts = append(p.Spec.Containers[0].VolumeMounts,
+		corev1.VolumeMount{Name: "closed", MountPath: "/closed"})
 	s.create(p)
 	s.running("two")
 	if got := s.in("two", "echo x >/data/file && stat -c '%u %g' /data/file; touch /closed/file || :"); !strings.Contains(got, "1000 2000") || !strings.Contains(got, "Read-only file system") {
 		s.Errorf("the first says %q", got)
 	}
-	if got := s.inContainer("two", "reader", "cat /data/file; touch /data/other || :"); !strings.Contains(got, "x") || !strings.Contains(got, "Read-only file system") {
+	if got := s.inContainer("two", "reader", "cat /data/file; touch /data/other || :"); !strings.Contains(got, "x") ||
+		!strings.Contains(got, "Read-only file system") {
 		s.Errorf("the second says %q", got)
 	}
 	s.delete("two")
@@ -195,7 +222,8 @@ func testScratchRefused(s *scratch) {
 // The driver is replaced while pods use volumes: they go on, and can be deleted after it. What
 // is written is never empty: a container may be killed between opening a file and writing it.
 func testScratchUpgrade(s *scratch) {
-	uid := s.create(s.with(pod("user", "i=0; while :; do i=$((i+1)); echo $i >/data/next && mv /data/next /data/count || exit 1; sleep 0.1; done"), nil))
+	uid := s.create(s.with(pod("user",
+		"i=0; while :; do i=$((i+1)); echo $i >/data/next && mv /data/next /data/count || exit 1; sleep 0.1; done"), nil))
 	s.running("user")
 	s.kubectl("set", "env", "daemonset/berth-volumes", "UPGRADED=yes")
 	s.ready()
@@ -231,11 +259,14 @@ func TestHundredScratchVolumes(t *testing.T) {
 	}
 	s.eventually("all run", func() bool {
 		list, err := s.CoreV1().Pods(s.namespace).List(context.Background(), metav1.ListOptions{})
-		return err == nil && len(list.Items) >= pods && !slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return p.Status.Phase != corev1.PodRunning })
+		return err == nil && len(list.Items) >= pods &&
+			!slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return p.Status.Phase != corev1.PodRunning })
 	})
-	s.eventually("all have written what is theirs", func() bool { return s.in("look", "cat /node/*/csi-*/file | sort -u | wc -l") == fmt.Sprint(pods+1) })
+	s.eventually("all have written what is theirs",
+		func() bool { return s.in("look", "cat /node/*/csi-*/file | sort -u | wc -l") == fmt.Sprint(pods+1) })
 	s.delete(names...)
-	s.eventually("what has no afterlife is gone", func() bool { return s.in("look", "ls -d /node/*/csi-* | wc -l") == fmt.Sprint(pods/10+1) })
+	s.eventually("what has no afterlife is gone",
+		func() bool { return s.in("look", "ls -d /node/*/csi-* | wc -l") == fmt.Sprint(pods/10+1) })
 	if got := s.in("look", "cat /node/*/csi-*/file | grep -c 0$"); got != fmt.Sprint(pods/10) {
 		s.Errorf("of those with an afterlife are left %s", got)
 	}

@@ -27,20 +27,36 @@ func provisioning() duty {
 		uses: []use{
 			{args: []string{"provision", "alice~data"}, api: forgetful},
 			// These run until it is asked for: there is no node of that size.
-			{args: []string{"provision", "alice~data", "--set", "resources.cpu=64"}, api: forgetful, until: "list events", status: 130},
-			{args: []string{"provision", "alice~data", "--set", "resources.cpu=64"}, api: forgetful, until: "list persistentvolumeclaims", status: 130},
+			{
+				args: []string{"provision", "alice~data", "--set", "resources.cpu=64"}, api: forgetful, until: "list events",
+				status: 130,
+			},
+			{
+				args: []string{"provision", "alice~data", "--set", "resources.cpu=64"}, api: forgetful,
+				until: "list persistentvolumeclaims", status: 130,
+			},
 			{args: []string{"provision", "alice~everything", "--dry-run=client"}, optional: []string{"get namespaces"}},
 			{args: []string{"provision", "alice~sharing"}, before: killed("POST", "pods", "provision", "alice~sharing")},
-			{args: []string{"provision", "alice~sharing", "--image", "registry.example.com/berth/workspace:none", "--on-failure", "delete"}, status: 3},
+			{args: []string{
+				"provision", "alice~sharing", "--image", "registry.example.com/berth/workspace:none",
+				"--on-failure", "delete",
+			}, status: 3},
 			crashing,
-			{args: []string{"provision", "alice~wrong-tag"}, status: 3, before: func(w *world) { w.must(3, "provision", "alice~wrong-tag") }},
+			{
+				args: []string{"provision", "alice~wrong-tag"}, status: 3,
+				before: func(w *world) { w.must(3, "provision", "alice~wrong-tag") },
+			},
 			{args: []string{"provision", "alice~private"}, config: withRegistry, before: func(w *world) {
-				w.configured("registry: {server: registry.example.com, username: berth, password: old}\n", "provision", "bob~private", "--no-wait").mustBe(w, 0)
+				w.configured("registry: {server: registry.example.com, username: berth, password: old}\n", "provision",
+					"bob~private", "--no-wait").mustBe(w, 0)
 			}},
 			failing,
 			claimed,
 			counted,
-			{args: []string{"update", "alice~data", "--set", "env.X=y"}, before: func(w *world) { w.must(0, "provision", "alice~data") }},
+			{
+				args:   []string{"update", "alice~data", "--set", "env.X=y"},
+				before: func(w *world) { w.must(0, "provision", "alice~data") },
+			},
 		},
 		gate: func(rbac.Access) use {
 			return use{args: []string{"provision", "alice~everything"}, config: withRegistry}
@@ -58,12 +74,21 @@ func provisioning() duty {
 }
 
 func deleting() duty {
-	bulky := use{args: []string{"delete", "alice~bulky"}, before: func(w *world) { w.must(0, "provision", "alice~bulky", "--no-wait") }}
-	unreadable := use{args: []string{"delete", "alice~everything"}, says: "what you may not list is kept", before: func(w *world) {
-		w.must(0, "provision", "alice~everything")
-		w.spoilRecord(w.idOf("alice~everything"), "")
-	}}
-	keeping := use{args: []string{"delete", "alice~data", "--keep-storage"}, before: func(w *world) { w.must(0, "provision", "alice~data") }}
+	bulky := use{
+		args:   []string{"delete", "alice~bulky"},
+		before: func(w *world) { w.must(0, "provision", "alice~bulky", "--no-wait") },
+	}
+	unreadable := use{
+		args: []string{"delete", "alice~everything"}, says: "what you may not list is kept",
+		before: func(w *world) {
+			w.must(0, "provision", "alice~everything")
+			w.spoilRecord(w.idOf("alice~everything"), "")
+		},
+	}
+	keeping := use{
+		args:   []string{"delete", "alice~data", "--keep-storage"},
+		before: func(w *world) { w.must(0, "provision", "alice~data") },
+	}
 	refused := keeping.telling("you may not patch persistentvolumeclaims")
 	refused.status = 4
 	stopped := use{args: []string{"delete", "alice~plain"}, before: func(w *world) {
@@ -73,7 +98,10 @@ func deleting() duty {
 	return duty{
 		command: rbac.Named(rbac.Delete),
 		uses: []use{
-			{args: []string{"delete", "alice~everything"}, api: forgetful, before: func(w *world) { w.must(0, "provision", "alice~everything") }},
+			{
+				args: []string{"delete", "alice~everything"}, api: forgetful,
+				before: func(w *world) { w.must(0, "provision", "alice~everything") },
+			},
 			bulky,
 			{args: []string{"delete", "alice~plain"}, before: func(w *world) {
 				w.must(0, "provision", "alice~plain")
@@ -91,7 +119,10 @@ func deleting() duty {
 			"list networkpolicies.networking.k8s.io": unreadable,
 			"list certificates.cert-manager.io":      unreadable,
 			"patch configmaps":                       stopped,
-			"deletecollection configmaps":            {args: []string{"delete", "alice~plain"}, before: func(w *world) { w.must(0, "provision", "alice~plain") }},
+			"deletecollection configmaps": {
+				args:   []string{"delete", "alice~plain"},
+				before: func(w *world) { w.must(0, "provision", "alice~plain") },
+			},
 		},
 		elsewhere: certifiedSecrets(),
 	}
@@ -134,8 +165,14 @@ func injecting() duty {
 			return use{args: []string{"provision", user(kind, "everything")}, config: withRegistry}
 		},
 		without: map[string]use{
-			"get pods/log":                 {args: []string{"provision", user("deployment", "crashing")}, status: 3, before: func(w *world) { w.workload("deployment", 1, nil) }},
-			"deletecollection configmaps":  {args: []string{"provision", user("deployment", "plain")}, before: func(w *world) { w.workload("deployment", 1, nil) }},
+			"get pods/log": {
+				args: []string{"provision", user("deployment", "crashing")}, status: 3,
+				before: func(w *world) { w.workload("deployment", 1, nil) },
+			},
+			"deletecollection configmaps": {
+				args:   []string{"provision", user("deployment", "plain")},
+				before: func(w *world) { w.workload("deployment", 1, nil) },
+			},
 			"patch persistentvolumeclaims": killedInject,
 		},
 	}
@@ -143,15 +180,24 @@ func injecting() duty {
 		workload := func(w *world) *target { return w.workload(kind, 1, nil) }
 		d.uses = append(d.uses,
 			use{args: []string{"provision", user(kind, "data")}, api: forgetful, before: func(w *world) { workload(w) }},
-			use{args: []string{"update", user(kind, "data"), "--set", "env.X=y"}, before: func(w *world) { w.must(0, "provision", workload(w).user("data")) }},
-			use{args: []string{"delete", user(kind, "data")}, before: func(w *world) { w.must(0, "provision", workload(w).user("data")) }},
+			use{
+				args:   []string{"update", user(kind, "data"), "--set", "env.X=y"},
+				before: func(w *world) { w.must(0, "provision", workload(w).user("data")) },
+			},
+			use{
+				args:   []string{"delete", user(kind, "data")},
+				before: func(w *world) { w.must(0, "provision", workload(w).user("data")) },
+			},
 		)
 	}
 	d.uses = append(d.uses,
 		use{args: []string{"provision", user("statefulset", "wrong-tag")}, status: 3, before: func(w *world) {
 			w.must(3, "provision", w.workload("statefulset", 1, nil).user("wrong-tag"))
 		}},
-		use{args: []string{"provision", user("deployment", "crashing")}, status: 3, before: func(w *world) { w.workload("deployment", 1, nil) }},
+		use{
+			args: []string{"provision", user("deployment", "crashing")}, status: 3,
+			before: func(w *world) { w.workload("deployment", 1, nil) },
+		},
 		killedInject,
 	)
 	return d

@@ -37,7 +37,8 @@ func find(only string) (all []place, err error) {
 	for _, root := range roots() {
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			dir, name := filepath.Split(path)
-			if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(filepath.Clean(dir), "test") || !strings.HasPrefix(path, only) {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") ||
+				strings.HasSuffix(filepath.Clean(dir), "test") || !strings.HasPrefix(path, only) {
 				return err
 			}
 			if built, err := build.Default.MatchFile(dir, name); err != nil || !built {
@@ -186,7 +187,8 @@ func (f *finder) around(n ast.Node, what, before, behind string) {
 		source += " …"
 	}
 	f.places = append(f.places, place{
-		pkg: filepath.Dir(f.file), file: f.file, line: f.files.Position(n.Pos()).Line, what: source + ": " + what, edits: f.edits(n, before, behind),
+		pkg: filepath.Dir(f.file), file: f.file, line: f.files.Position(n.Pos()).Line, what: source + ": " + what,
+		edits: f.edits(n, before, behind),
 	})
 }
 

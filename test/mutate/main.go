@@ -44,7 +44,10 @@ func mutate() error {
 
 // roots are the packages that are changed, with those below them.
 func roots() []string {
-	return []string{"internal/blueprint", "internal/job", "internal/provision", "internal/release", "internal/userstring", "internal/watch"}
+	return []string{
+		"internal/blueprint", "internal/job", "internal/provision", "internal/release",
+		"internal/userstring", "internal/watch",
+	}
 }
 
 // testers are the packages whose tests may notice a change in a package: its own first, and
@@ -53,10 +56,13 @@ func testers(pkg string) []string {
 	others := map[string][]string{
 		"internal/userstring": {"internal/provision/inventory", "internal/provision/manifest", "internal/blueprint/catalog"},
 		"internal/blueprint":  {"internal/blueprint", "internal/blueprint/catalog", "internal/provision/manifest"},
-		"internal/watch":      {"internal/watch", "internal/watch/follow", "internal/diagnose", "internal/commands/diagnose", "internal/provision"},
-		"internal/job":        {"internal/commands/jobs"},
-		"internal/release":    {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
-		"internal/provision":  {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
+		"internal/watch": {
+			"internal/watch", "internal/watch/follow", "internal/diagnose",
+			"internal/commands/diagnose", "internal/provision",
+		},
+		"internal/job":       {"internal/commands/jobs"},
+		"internal/release":   {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
+		"internal/provision": {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
 	}
 	all := []string{pkg}
 	for root, more := range others {

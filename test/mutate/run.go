@@ -147,7 +147,8 @@ func (r *runner) compiled(ctx context.Context, pkg string, constant bool) (test,
 		return t, nil
 	}
 	t.binary = filepath.Join(r.dir, strings.ReplaceAll(pkg, "/", "-")+".test")
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", r.overlay, "-o", t.binary, "./"+pkg) //nolint:gosec // of the checkout
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", r.overlay, "-o", t.binary, "./"+
+		pkg) //nolint:gosec // of the checkout
 	if out, err := build.CombinedOutput(); err != nil {
 		return t, fmt.Errorf("%s: %w\n%s", pkg, err, out)
 	}
@@ -173,7 +174,8 @@ func (r *runner) compiled(ctx context.Context, pkg string, constant bool) (test,
 func (t test) fails(ctx context.Context, pkg string, id int) (bool, error) {
 	limited, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
-	cmd := exec.CommandContext(limited, t.binary, "-test.failfast", "-test.short", "-test.paniconexit0") //nolint:gosec // it has been built here
+	cmd := exec.CommandContext(limited, t.binary, "-test.failfast", "-test.short",
+		"-test.paniconexit0") //nolint:gosec // it has been built here
 	cmd.Dir = pkg
 	cmd.Env = append(os.Environ(), "BERTH_MUTANT="+strconv.Itoa(id))
 	var out bytes.Buffer

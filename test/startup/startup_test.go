@@ -55,8 +55,10 @@ func TestStart(t *testing.T) {
 	// How much is allocated before main does not depend on the machine at all.
 	compare(t, "memory that is initialized", berth.initialized(t, "version"), trivial.initialized(t), mostInitialized)
 	// Times are for anyone who reads them: make bench measures them, on a quiet machine.
-	t.Logf("processor time: %.2f times that of the trivial program", float64(least(berth.time))/float64(least(trivial.time)))
-	t.Logf("the start takes %s, that of the trivial program %s", time.Duration(least(berth.elapsed)), time.Duration(least(trivial.elapsed)))
+	t.Logf("processor time: %.2f times that of the trivial program",
+		float64(least(berth.time))/float64(least(trivial.time)))
+	t.Logf("the start takes %s, that of the trivial program %s", time.Duration(least(berth.elapsed)),
+		time.Duration(least(trivial.elapsed)))
 }
 
 func compare(t *testing.T, what string, berth, trivial int64, most float64) {

@@ -153,7 +153,8 @@ func TestCompare(t *testing.T) {
 		"what is wanted is old": {configMap, set("sha256:0", "metadata", "annotations", "berth.dev/applied"), Differs},
 		"no digest":             {configMap, remove("metadata", "annotations", "berth.dev/applied"), Differs},
 		"the lock of another run": {
-			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {berth.dev/lock: "7"}}}`, set("8", "metadata", "annotations", "berth.dev/lock"), Same,
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {berth.dev/lock: "7"}}}`,
+			set("8", "metadata", "annotations", "berth.dev/lock"), Same,
 		},
 		"a custom resource":             {`{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}, spec: {names: [a, b], size: 0, more: {}}}`, nothing, Same},
 		"a list of one":                 {`{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}, spec: {names: [a, b]}}`, set([]any{"a"}, "spec", "names"), Drifted},
@@ -178,7 +179,8 @@ func TestCompareApplied(t *testing.T) {
 		change func(map[string]any)
 		want   Verdict
 	}{
-		"as it was": {func(map[string]any) {}, Same}, "changed": {set("3", "data", "b"), Drifted}, "removed": {remove("data", "b"), Drifted},
+		"as it was": {func(map[string]any) {}, Same}, "changed": {set("3", "data", "b"), Drifted},
+		"removed": {remove("data", "b"), Drifted},
 	} {
 		wanted := parse(t, configMap)
 		Stamp(wanted)

@@ -37,7 +37,10 @@ func normal(wanted *unstructured.Unstructured) map[string]any {
 		delete(object, "stringData")
 	}
 	if metadata, ok := object["metadata"].(map[string]any); ok {
-		for _, field := range []string{"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"} {
+		for _, field := range []string{
+			"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
+			"managedFields",
+		} {
 			delete(metadata, field)
 		}
 		if annotations, ok := metadata["annotations"].(map[string]any); ok {

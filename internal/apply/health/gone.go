@@ -13,7 +13,9 @@ import (
 // WaitGone waits until none of these very objects is there any more. The view has to
 // watch their kinds already (apply.Applier.Watch). changed is called with what is still
 // there, first of all with all of it. It returns that with the error of ctx, too.
-func WaitGone(ctx context.Context, view *live.View, objects []*unstructured.Unstructured, changed func(rest []Reading)) ([]Reading, error) {
+func WaitGone(ctx context.Context, view *live.View, objects []*unstructured.Unstructured,
+	changed func(rest []Reading),
+) ([]Reading, error) {
 	wanted := map[types.UID]bool{}
 	for _, object := range objects {
 		wanted[object.GetUID()] = true

@@ -106,16 +106,46 @@ func TestOutdated(t *testing.T) {
 		want        State
 		again       time.Duration // after it was written; zero for never
 	}{
-		"the deadline, before the change is observed":         {condition: hangs, observed: 1, written: time.Minute, want: InProgress, again: 20 * time.Second},
-		"the deadline of before a change that is observed":    {condition: hangs, observed: 2, written: time.Minute, want: InProgress, again: 20 * time.Second},
-		"the change is of the same second":                    {condition: hangs, observed: 2, want: InProgress, again: 20 * time.Second},
-		"the new revision has had as long":                    {condition: hangs, observed: 2, written: time.Minute, read: 20 * time.Second, want: Failed},
-		"the deadline of what was last written":               {condition: hangs, observed: 2, written: -20 * time.Second, read: 20 * time.Second, want: Failed},
-		"the number of replicas is no other revision":         {condition: hangs, subresource: "scale", observed: 2, written: time.Minute, want: Failed},
-		"what a quota refused, before the change is observed": {condition: refused, observed: 1, written: -time.Minute, want: InProgress},
-		"what a quota refused of the revision before":         {condition: refused, observed: 2, written: time.Minute, want: InProgress, again: renewTime},
-		"what it refuses still":                               {condition: refused, observed: 2, written: time.Minute, read: renewTime, want: Failed},
-		"what it refuses of what was last written":            {condition: refused, observed: 2, written: -time.Second, want: Failed},
+		"the deadline, before the change is observed": {
+			condition: hangs, observed: 1, written: time.Minute,
+			want: InProgress, again: 20 * time.Second,
+		},
+		"the deadline of before a change that is observed": {
+			condition: hangs, observed: 2, written: time.Minute,
+			want: InProgress, again: 20 * time.Second,
+		},
+		"the change is of the same second": {
+			condition: hangs, observed: 2, want: InProgress,
+			again: 20 * time.Second,
+		},
+		"the new revision has had as long": {
+			condition: hangs, observed: 2, written: time.Minute,
+			read: 20 * time.Second, want: Failed,
+		},
+		"the deadline of what was last written": {
+			condition: hangs, observed: 2, written: -20 * time.Second,
+			read: 20 * time.Second, want: Failed,
+		},
+		"the number of replicas is no other revision": {
+			condition: hangs, subresource: "scale", observed: 2,
+			written: time.Minute, want: Failed,
+		},
+		"what a quota refused, before the change is observed": {
+			condition: refused, observed: 1, written: -time.Minute,
+			want: InProgress,
+		},
+		"what a quota refused of the revision before": {
+			condition: refused, observed: 2, written: time.Minute,
+			want: InProgress, again: renewTime,
+		},
+		"what it refuses still": {
+			condition: refused, observed: 2, written: time.Minute,
+			read: renewTime, want: Failed,
+		},
+		"what it refuses of what was last written": {
+			condition: refused, observed: 2, written: -time.Second,
+			want: Failed,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			written := at.Add(test.written)
@@ -143,9 +173,13 @@ func start(t *testing.T) (*kubetest.Server, *live.View, []*unstructured.Unstruct
 	var objects []*unstructured.Unstructured
 	for _, name := range []string{"a", "b"} {
 		server.Put(at+name, deployment(t, ""))
-		objects = append(objects, parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: `+name+`, namespace: team}}`))
+		objects = append(objects, parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: `+name+
+			`, namespace: team}}`))
 	}
-	kind := kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}, Namespaced: true}
+	kind := kube.Resource{GroupVersionResource: schema.GroupVersionResource{
+		Group: "apps", Version: "v1",
+		Resource: "deployments",
+	}, Namespaced: true}
 	if err := view.Watch(t.Context(), live.Scope{Resource: kind, Namespace: "team"}); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +224,9 @@ func TestWaitForAFailure(t *testing.T) {
 	server, view, objects := start(t)
 	server.Put(at+"b", deployment(t, exceeded))
 	rest, err := Wait(t.Context(), view, objects, time.Minute, nil, func(Reading) {})
-	if fault.CodeOf(err) != fault.Failed || len(rest) != 2 || !strings.Contains(err.Error(), "deployment/b in namespace team: Progress deadline exceeded: it hangs") || strings.Contains(err.Error(), "deployment/a") {
+	if fault.CodeOf(err) != fault.Failed || len(rest) != 2 ||
+		!strings.Contains(err.Error(), "deployment/b in namespace team: Progress deadline exceeded: it hangs") ||
+		strings.Contains(err.Error(), "deployment/a") {
 		t.Errorf("%v: %v", rest, err)
 	}
 }
@@ -208,8 +244,10 @@ func TestWaitForAnOutdatedFailure(t *testing.T) {
 	}
 	server.Put(at+"b", late)
 	var told []string
-	_, err := Wait(t.Context(), view, objects[1:], time.Minute, nil, func(r Reading) { told = append(told, string(r.State)) })
-	if got := strings.Join(told, ", "); fault.CodeOf(err) != fault.Failed || !strings.HasSuffix(got, "InProgress, Failed") {
+	_, err := Wait(t.Context(), view, objects[1:], time.Minute, nil,
+		func(r Reading) { told = append(told, string(r.State)) })
+	if got := strings.Join(told, ", "); fault.CodeOf(err) != fault.Failed ||
+		!strings.HasSuffix(got, "InProgress, Failed") {
 		t.Errorf("%s: %v", got, err)
 	}
 }
@@ -221,12 +259,14 @@ func TestWaitInVain(t *testing.T) {
 	objects = append(objects, parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: c, namespace: team}}`))
 	rest, err := Wait(t.Context(), view, objects, 50*time.Millisecond, nil, func(Reading) {})
 	problems := fault.From(err).Problems
-	if fault.CodeOf(err) != fault.DeadlineExceeded || len(rest) != 2 || len(problems) != 2 || !strings.Contains(problems[1], "deployment/c in namespace team: it does not exist") {
+	if fault.CodeOf(err) != fault.DeadlineExceeded || len(rest) != 2 || len(problems) != 2 ||
+		!strings.Contains(problems[1], "deployment/c in namespace team: it does not exist") {
 		t.Errorf("%v: %q", err, problems)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Wait(ctx, view, objects, time.Minute, nil, func(Reading) {}); err != context.Canceled { //nolint:errorlint // it is this very value
+	if _, err := Wait(ctx, view, objects, time.Minute, nil,
+		func(Reading) {}); err != context.Canceled { //nolint:errorlint // it is this very value
 		t.Errorf("%v", err)
 	}
 }
@@ -236,7 +276,11 @@ func TestWaitInVain(t *testing.T) {
 func TestWaitGone(t *testing.T) {
 	server, view, _ := start(t)
 	objects := view.Objects()
-	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })
+	slices.SortFunc(objects, func(a,
+		b *unstructured.Unstructured,
+	) int {
+		return strings.Compare(a.GetName(), b.GetName())
+	})
 	held := objects[1].DeepCopy()
 	held.SetFinalizers([]string{"example.com/slow"})
 	server.Put(at+"b", held)
@@ -290,7 +334,8 @@ func TestHolding(t *testing.T) {
 func TestIsOlder(t *testing.T) {
 	applied := parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, uid: u1, generation: 2}}`)
 	for text, want := range map[string]bool{
-		`{uid: u1, generation: 1}`: true, `{uid: u0, generation: 2}`: true, `{uid: u1, generation: 2}`: false, `{uid: u1, generation: 3}`: false,
+		`{uid: u1, generation: 1}`: true, `{uid: u0, generation: 2}`: true, `{uid: u1, generation: 2}`: false,
+		`{uid: u1, generation: 3}`: false,
 	} {
 		if got := isOlder(parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: `+text+`}`), applied); got != want {
 			t.Errorf("%s: %t", text, got)

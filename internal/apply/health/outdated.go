@@ -20,7 +20,9 @@ const (
 // controller says that it has observed the new generation before it takes back that the rollout
 // before has failed, above all if it goes back to a ReplicaSet that exists. The time is when the
 // conditions count again that are left out; zero if none is.
-func withoutOutdated(object *unstructured.Unstructured, now time.Time) (without *unstructured.Unstructured, until time.Time) {
+func withoutOutdated(object *unstructured.Unstructured, now time.Time) (without *unstructured.Unstructured,
+	until time.Time,
+) {
 	if object.GroupVersionKind().GroupKind().String() != "Deployment.apps" {
 		return object, time.Time{}
 	}

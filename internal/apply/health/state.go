@@ -94,7 +94,8 @@ func refusedReplicas(object *unstructured.Unstructured) (message string, refused
 		return "", false
 	}
 	message, _ = failure["message"].(string)
-	return message, strings.Contains(message, " is forbidden: ") && !strings.Contains(message, "error looking up service account") &&
+	return message, strings.Contains(message, " is forbidden: ") &&
+		!strings.Contains(message, "error looking up service account") &&
 		!strings.Contains(message, "failed calling webhook")
 }
 

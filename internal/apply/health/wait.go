@@ -65,7 +65,8 @@ const inspectAfter = time.Second
 // object that Failed, unless another one may end that, and returns those that are not
 // Current, with an error that names them: FAILED, or DEADLINE_EXCEEDED after the time-out.
 func Wait(
-	ctx context.Context, view *live.View, objects []*unstructured.Unstructured, timeout time.Duration, behind Inspector, changed func(Reading),
+	ctx context.Context, view *live.View, objects []*unstructured.Unstructured, timeout time.Duration, behind Inspector,
+	changed func(Reading),
 ) ([]Reading, error) {
 	s := newSet(objects, behind)
 	timely, cancel := context.WithTimeout(ctx, timeout)
@@ -95,7 +96,8 @@ func Wait(
 			if ctx.Err() != nil {
 				return rest, ctx.Err()
 			}
-			return rest, problem(fault.New(fault.DeadlineExceeded, "timed out after %s: %d objects are not ready", timeout, len(rest)), rest)
+			return rest, problem(fault.New(fault.DeadlineExceeded, "timed out after %s: %d objects are not ready", timeout,
+				len(rest)), rest)
 		}
 		later.Stop()
 		if err := view.Err(); err != nil {

@@ -60,7 +60,8 @@ func (h Hook) deleted(when Policy) bool {
 func At(hooks []Hook, event string) []Hook {
 	some := slices.DeleteFunc(slices.Clone(hooks), func(h Hook) bool { return !slices.Contains(h.Events, event) })
 	slices.SortStableFunc(some, func(a, b Hook) int {
-		return cmp.Or(cmp.Compare(a.Weight, b.Weight), strings.Compare(a.Object.GetKind(), b.Object.GetKind()), strings.Compare(a.Object.GetName(), b.Object.GetName()))
+		return cmp.Or(cmp.Compare(a.Weight, b.Weight), strings.Compare(a.Object.GetKind(), b.Object.GetKind()),
+			strings.Compare(a.Object.GetName(), b.Object.GetName()))
 	})
 	return some
 }
@@ -69,11 +70,14 @@ func At(hooks []Hook, event string) []Hook {
 // removed, the object made, and a Job or a Pod waited for until it has ended. The applier
 // has a view of the objects of the owner. told is called before each. The first that
 // fails ends it, with an error that says where its log is.
-func Run(ctx context.Context, applier apply.Applier, hooks []Hook, event string, timeout time.Duration, told func(Hook)) error {
+func Run(ctx context.Context, applier apply.Applier, hooks []Hook, event string, timeout time.Duration,
+	told func(Hook),
+) error {
 	for _, hook := range At(hooks, event) {
 		told(hook)
 		if err := run(ctx, applier, hook, timeout); err != nil {
-			return fault.New(codeOf(err), "hook %s of %s: %w", describe(hook.Object), event, err).WithHint("%s", hintOf(placed(ctx, applier, hook.Object)))
+			return fault.New(codeOf(err), "hook %s of %s: %w", describe(hook.Object), event, err).
+				WithHint("%s", hintOf(placed(ctx, applier, hook.Object)))
 		}
 	}
 	return nil

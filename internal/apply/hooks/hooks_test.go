@@ -43,9 +43,15 @@ func start(t *testing.T) (*kubetest.Server, apply.Applier) {
 				job := object("batch/v1", "Job", "")
 				job.SetLabels(map[string]string{"owner": "b"})
 				job.SetAnnotations(map[string]string{"release": "b"})
-				status := map[string]any{"completionTime": "2026-01-02T03:04:05Z", "conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
+				status := map[string]any{
+					"completionTime": "2026-01-02T03:04:05Z",
+					"conditions":     []any{map[string]any{"type": "Complete", "status": "True"}},
+				}
 				if strings.Contains(at, "/bad") {
-					status = map[string]any{"conditions": []any{map[string]any{"type": "Failed", "status": "True", "message": "it has failed"}}}
+					status = map[string]any{"conditions": []any{map[string]any{
+						"type": "Failed", "status": "True",
+						"message": "it has failed",
+					}}}
 				}
 				job.Object["status"] = status
 				server.Put(at, keepUID(server, at, job))
@@ -57,7 +63,10 @@ func start(t *testing.T) (*kubetest.Server, apply.Applier) {
 	t.Cleanup(view.Close)
 	return server, apply.Applier{
 		Client: client, Discovery: &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}}, Namespace: "team", Live: view,
-		Owner: apply.Owner{Name: "bundle b", Annotations: map[string]string{"release": "b"}, Tags: map[string]string{"owner": "b"}},
+		Owner: apply.Owner{
+			Name: "bundle b", Annotations: map[string]string{"release": "b"},
+			Tags: map[string]string{"owner": "b"},
+		},
 	}
 }
 
@@ -79,7 +88,8 @@ func TestRun(t *testing.T) {
 	}
 	for range 2 {
 		var told []string
-		err := Run(t.Context(), applier, hooks, "pre-install", time.Minute, func(h Hook) { told = append(told, h.Object.GetName()) })
+		err := Run(t.Context(), applier, hooks, "pre-install", time.Minute,
+			func(h Hook) { told = append(told, h.Object.GetName()) })
 		if err != nil || !slices.Equal(told, []string{"first", "second", "third"}) {
 			t.Fatalf("%q, %v", told, err)
 		}
@@ -107,7 +117,8 @@ func TestRunFails(t *testing.T) {
 	told := 0
 	err := Run(t.Context(), applier, hooks, "pre-install", time.Minute, func(Hook) { told++ })
 	found := fault.From(err)
-	if told != 1 || found.Code != fault.Failed || !strings.Contains(found.Message, "hook job/bad of pre-install") || found.Hint != "see why: kubectl logs job/bad --namespace team" {
+	if told != 1 || found.Code != fault.Failed || !strings.Contains(found.Message, "hook job/bad of pre-install") ||
+		found.Hint != "see why: kubectl logs job/bad --namespace team" {
 		t.Errorf("%d told, %v, %q", told, err, found.Hint)
 	}
 }

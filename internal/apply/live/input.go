@@ -48,7 +48,8 @@ func (in *input) run(ctx context.Context) {
 		client = in.view.client.Resource(in.scope.GroupVersionResource).Namespace(in.scope.Namespace)
 	}
 	err := follow.Reflect(ctx, follow.Source{
-		Client: watcher{client}, Resource: in.scope.GroupResource().String(), Namespace: in.scope.Namespace, Labels: in.view.selector,
+		Client: watcher{client}, Resource: in.scope.GroupResource().String(), Namespace: in.scope.Namespace,
+		Labels: in.view.selector,
 		Covers: func(metav1.Object) bool { return true }, Sync: true,
 	}, in)
 	in.view.change(func() {
@@ -79,7 +80,8 @@ func (in *input) isOpen() bool {
 func (in *input) Replace(objects []runtime.Object, _ string) {
 	in.view.change(func() {
 		for at := range in.view.objects {
-			if at.GroupVersionResource == in.scope.GroupVersionResource && (in.scope.Namespace == "" || in.scope.Namespace == at.namespace) {
+			if at.GroupVersionResource == in.scope.GroupVersionResource &&
+				(in.scope.Namespace == "" || in.scope.Namespace == at.namespace) {
 				delete(in.view.objects, at)
 			}
 		}

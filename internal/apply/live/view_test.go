@@ -18,11 +18,17 @@ import (
 )
 
 func resource(group, plural string) kube.Resource {
-	return kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: plural}, Namespaced: true}
+	return kube.Resource{GroupVersionResource: schema.GroupVersionResource{
+		Group: group, Version: "v1",
+		Resource: plural,
+	}, Namespaced: true}
 }
 
 func object(value string) *kubetest.Object {
-	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"a": value}}}
+	o := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"data": map[string]any{"a": value},
+	}}
 	o.SetNamespace("team")
 	o.SetLabels(map[string]string{"owner": "me"})
 	return o

@@ -157,7 +157,8 @@ func TestValidate(t *testing.T) {
 	all := strings.Join(fault.From(err).Problems, "\n")
 	for _, field := range []string{
 		"imagePullPolicy", "hostname", "resources.memory", "env.1A", "initScripts[0].script", "initScripts[1].name",
-		"extFiles", "securityContext.runAsUsr", "storages.a.claimSpec", "storages.b.path", "storages.b.claimSpec", "storages.c.claimSpec", "storages.d.sizeLimit", "storages.d.claimSpec.storge",
+		"extFiles", "securityContext.runAsUsr", "storages.a.claimSpec", "storages.b.path", "storages.b.claimSpec",
+		"storages.c.claimSpec", "storages.d.sizeLimit", "storages.d.claimSpec.storge",
 	} {
 		if !strings.Contains(all, field+":") {
 			t.Errorf("nothing is said about %s:\n%s", field, all)

@@ -27,14 +27,23 @@ func configMap(namespace, name string, data map[string]string) *corev1.ConfigMap
 func TestReadConfigMaps(t *testing.T) {
 	client := fake.NewClientset(
 		configMap("team", "a", map[string]string{"z.yaml": "z", "b.yml": "b", "README.md": "no"}),
-		configMap("platform", "a", map[string]string{"a.yaml": "a"}), configMap("team", "empty", nil), configMap("team", "other", map[string]string{"x.yaml": "x"}),
+		configMap("platform", "a", map[string]string{"a.yaml": "a"}), configMap("team", "empty", nil),
+		configMap("team", "other", map[string]string{"x.yaml": "x"}),
 	)
-	found, err := ReadConfigMaps(t.Context(), client, []blueprint.ConfigMap{{Namespace: "team", Name: "a"}, {Namespace: "team", Name: "empty"}, {Namespace: "platform", Name: "a"}})
+	found, err := ReadConfigMaps(t.Context(), client,
+		[]blueprint.ConfigMap{
+			{Namespace: "team", Name: "a"},
+			{Namespace: "team", Name: "empty"},
+			{Namespace: "platform", Name: "a"},
+		})
 	var got []string
 	for _, source := range found {
 		got = append(got, source.Name+" "+string(source.Text))
 	}
-	if want := []string{"configmap/team/a:b.yml b", "configmap/team/a:z.yaml z", "configmap/platform/a:a.yaml a"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{
+		"configmap/team/a:b.yml b", "configmap/team/a:z.yaml z",
+		"configmap/platform/a:a.yaml a",
+	}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }
@@ -46,15 +55,19 @@ func TestConfigMapThatCannotBeRead(t *testing.T) {
 		code fault.Code
 		says string
 	}{
-		"missing":   {nil, fault.NotFound, "configmap team/b not found; blueprintConfigMaps in the configuration names it"},
-		"forbidden": {apierrors.NewForbidden(corev1.Resource("configmaps"), "b", errors.New(`User "alice" cannot do that`)), fault.PermissionDenied, ""},
-		"away":      {apierrors.NewServiceUnavailable("busy"), fault.Unavailable, "cannot get configmap"},
+		"missing": {nil, fault.NotFound, "configmap team/b not found; blueprintConfigMaps in the configuration names it"},
+		"forbidden": {
+			apierrors.NewForbidden(corev1.Resource("configmaps"), "b", errors.New(`User "alice" cannot do that`)),
+			fault.PermissionDenied, "",
+		},
+		"away": {apierrors.NewServiceUnavailable("busy"), fault.Unavailable, "cannot get configmap"},
 	} {
 		client := fake.NewClientset(configMap("team", "a", map[string]string{"a.yaml": "a"}))
 		client.PrependReactor("get", "configmaps", func(action clienttesting.Action) (bool, runtime.Object, error) {
 			return c.err != nil && action.(clienttesting.GetAction).GetName() == "b", nil, c.err
 		})
-		found, err := ReadConfigMaps(t.Context(), client, []blueprint.ConfigMap{{Namespace: "team", Name: "a"}, {Namespace: "team", Name: "b"}})
+		found, err := ReadConfigMaps(t.Context(), client,
+			[]blueprint.ConfigMap{{Namespace: "team", Name: "a"}, {Namespace: "team", Name: "b"}})
 		if found != nil || fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %+v, %v", name, found, err)
 		}
@@ -83,7 +96,8 @@ func TestSizeOfConfigMaps(t *testing.T) {
 		if fine && (err != nil || len(found) != 9) {
 			t.Errorf("%d are read, %v", len(found), err)
 		}
-		if want := "configmap/team/a8:a.yaml: the ConfigMaps of blueprints exceed 8 MiB in total"; !fine && (found != nil || !slices.Equal(problemsOf(err), []string{want})) {
+		if want := "configmap/team/a8:a.yaml: the ConfigMaps of blueprints exceed 8 MiB in total"; !fine &&
+			(found != nil || !slices.Equal(problemsOf(err), []string{want})) {
 			t.Errorf("%d are read, %v: %q", len(found), err, problemsOf(err))
 		}
 	}

@@ -46,7 +46,8 @@ func checkCustomFields(c *yamldoc.Checker, top *yaml.Node) {
 		switch {
 		case allowed[key.Value] != nil:
 		case fields[key.Value] != nil:
-			c.Problemf(key, "field %q is only allowed in platform blueprints; a custom blueprint can set: %s", key.Value, strings.Join(slices.Sorted(maps.Keys(allowed)), ", "))
+			c.Problemf(key, "field %q is only allowed in platform blueprints; a custom blueprint can set: %s", key.Value,
+				strings.Join(slices.Sorted(maps.Keys(allowed)), ", "))
 			yamldoc.Drop(value)
 			return
 		case !c.Unknown(top, key, allowed):
@@ -65,6 +66,7 @@ func (s *Set) checkTemplate(c *yamldoc.Checker, e entry) {
 	case e.template == "":
 		c.Problemf(e.node, "template: required: must be one of the platform blueprints %s", platform)
 	case !s.Has(e.template):
-		c.Problemf(written.Scalar, "template: unknown platform blueprint %q: must be one of %s", shorten(e.template, 60), platform)
+		c.Problemf(written.Scalar, "template: unknown platform blueprint %q: must be one of %s", shorten(e.template, 60),
+			platform)
 	}
 }

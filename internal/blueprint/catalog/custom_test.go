@@ -32,7 +32,8 @@ func platformSet(t testing.TB) *Set {
 }
 
 func own(text string) Order {
-	return Order{Custom: &blueprint.Source{Name: ".k8shell.yaml", Text: []byte(text)}, As: "repo-org-" + strings.Repeat("p", 50)}
+	return Order{Custom: &blueprint.Source{Name: ".k8shell.yaml", Text: []byte(text)}, As: "repo-org-" +
+		strings.Repeat("p", 50)}
 }
 
 func TestCustomBlueprint(t *testing.T) {
@@ -52,10 +53,12 @@ apps: {editor: {port: 8080}}
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}
-	if b.Name != own("").As || b.Env["A"] != "alice" || b.Env["TEAM"] != "blue" || len(b.InitScripts) != 2 || b.SecurityContext["runAsUser"] != 1000 {
+	if b.Name != own("").As || b.Env["A"] != "alice" || b.Env["TEAM"] != "blue" || len(b.InitScripts) != 2 ||
+		b.SecurityContext["runAsUser"] != 1000 {
 		t.Errorf("%+v", b)
 	}
-	if got := b.Origins["env.A"]; got != "mine (.k8shell.yaml:6), !cel user.username" && !strings.Contains(got, ".k8shell.yaml:6), !cel user.username") {
+	if got := b.Origins["env.A"]; got != "mine (.k8shell.yaml:6), !cel user.username" &&
+		!strings.Contains(got, ".k8shell.yaml:6), !cel user.username") {
 		t.Errorf("the origin is %q", got)
 	}
 	if strings.Join(b.Lineage, " ") != own("").As+" dev base" {
@@ -67,7 +70,8 @@ apps: {editor: {port: 8080}}
 // by name, however it is written.
 func TestBoundaryOfCustomBlueprints(t *testing.T) {
 	platformOnly := slices.Sorted(maps.Keys(yamldoc.Fields(reflect.TypeFor[blueprint.Blueprint]())))
-	platformOnly = slices.DeleteFunc(platformOnly, func(f string) bool { return f == "template" || slices.Contains(blueprint.CustomFields(), f) })
+	platformOnly = slices.DeleteFunc(platformOnly,
+		func(f string) bool { return f == "template" || slices.Contains(blueprint.CustomFields(), f) })
 	if len(platformOnly) < 8 {
 		t.Fatal(platformOnly)
 	}
@@ -92,7 +96,8 @@ func TestBoundaryOfCustomBlueprints(t *testing.T) {
 			"as expression":   "template: dev\n%s: !cel '1'\n",
 			"in flow style":   "{template: dev, ? %s : 1}\n",
 		} {
-			if got := refusal(fmt.Sprintf(text, field)); !strings.Contains(got, says) || !strings.Contains(got, ".k8shell.yaml:") {
+			if got := refusal(fmt.Sprintf(text, field)); !strings.Contains(got, says) ||
+				!strings.Contains(got, ".k8shell.yaml:") {
 				t.Errorf("%s %s: %q", field, way, got)
 			}
 		}
@@ -146,11 +151,13 @@ func TestCustomBlueprintThatIsNone(t *testing.T) {
 func TestHostileCustomBlueprintsAreRefused(t *testing.T) {
 	all := hostile()
 	for name, text := range map[string]string{
-		"many expressions":       "template: dev\nenv:\n" + strings.Repeat("  A: !cel user.email\n", 20_000),
-		"expression without end": "template: dev\nenv: {A: !cel '" + strings.Repeat("[1,2,3,4,5,6,7,8,9].map(x, ", 9) + "1" + strings.Repeat(")", 9) + "[0] == [1] ? \"a\" : \"b\"'}",
+		"many expressions": "template: dev\nenv:\n" + strings.Repeat("  A: !cel user.email\n", 20_000),
+		"expression without end": "template: dev\nenv: {A: !cel '" + strings.Repeat("[1,2,3,4,5,6,7,8,9].map(x, ", 9) +
+			"1" + strings.Repeat(")", 9) + "[0] == [1] ? \"a\" : \"b\"'}",
 		"expensive ones": "template: dev\nenv:\n" + func() (lines string) {
 			for i := range 90 {
-				lines += fmt.Sprintf("  A%d: !cel '%s'\n", i, strings.Repeat("[1,2,3,4,5,6,7,8,9].all(x, ", 6)+"true"+strings.Repeat(")", 6))
+				lines += fmt.Sprintf("  A%d: !cel '%s'\n", i, strings.Repeat("[1,2,3,4,5,6,7,8,9].all(x, ", 6)+"true"+
+					strings.Repeat(")", 6))
 			}
 			return lines
 		}(),
@@ -178,9 +185,12 @@ func TestHostileCustomBlueprintsAreRefused(t *testing.T) {
 // No input causes a panic, or sets what only the platform may set.
 func FuzzCustom(f *testing.F) {
 	for _, text := range []string{
-		"template: dev\nenv: {A: !cel user.email}", "template: dev\n<<: {image: x}", "template: dev\nstorages: {a: {type: local}}",
-		"{template: dev, initScripts: [{name: a, script: b}]}", "template: dev\nnetwork: {allowEgressToPods: [{labels: {a: b}}]}", "&a [*a]",
-		"template: dev\nenv: {HOME: /}\nstorages: {home: {type: memory, path: /k8shell/.., fsOwnerUid: 0}}", "template: dev\nstorages: {a: {type: memory, path: /data}}",
+		"template: dev\nenv: {A: !cel user.email}", "template: dev\n<<: {image: x}",
+		"template: dev\nstorages: {a: {type: local}}",
+		"{template: dev, initScripts: [{name: a, script: b}]}",
+		"template: dev\nnetwork: {allowEgressToPods: [{labels: {a: b}}]}", "&a [*a]",
+		"template: dev\nenv: {HOME: /}\nstorages: {home: {type: memory, path: /k8shell/.., fsOwnerUid: 0}}",
+		"template: dev\nstorages: {a: {type: memory, path: /data}}",
 	} {
 		f.Add(text)
 	}
@@ -189,12 +199,14 @@ func FuzzCustom(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if b.SecurityContext["runAsUser"] != 1000 || len(b.SecurityContext) != 1 || b.ExtFiles != nil || b.Hostname != "" || b.K8shelld.Image != "" || b.Podman.Image != "" ||
+		if b.SecurityContext["runAsUser"] != 1000 || len(b.SecurityContext) != 1 || b.ExtFiles != nil || b.Hostname != "" ||
+			b.K8shelld.Image != "" || b.Podman.Image != "" ||
 			b.HelperImage != "docker.io/"+blueprint.DefaultHelperImage {
 			t.Errorf("%q sets what it must not: %+v", text, b)
 		}
 		for name, s := range b.Storages {
-			if top, _, _ := strings.Cut(strings.TrimPrefix(path.Clean(s.Path), "/"), "/"); s.On() && slices.Contains([]string{"", "bin", "etc", "k8shell", "lib", "usr"}, top) {
+			if top, _, _ := strings.Cut(strings.TrimPrefix(path.Clean(s.Path), "/"), "/"); s.On() &&
+				slices.Contains([]string{"", "bin", "etc", "k8shell", "lib", "usr"}, top) {
 				t.Errorf("%q mounts storage %s at %q", text, name, s.Path)
 			}
 		}

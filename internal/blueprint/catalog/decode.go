@@ -51,7 +51,8 @@ func (s *Set) read(file string, node *yaml.Node) (entry, []yamldoc.Problem) {
 		c.Problemf(node, "name: required")
 	}
 	if e.name != "" && !e.isTemplate && !userstring.CanName(e.name) { // a template is named in files alone
-		c.Problemf(yamldoc.Field(node, "name"), "name: no user string can name %q: use lower case, without spaces, control characters and |", e.name)
+		c.Problemf(yamldoc.Field(node, "name"),
+			"name: no user string can name %q: use lower case, without spaces, control characters and |", e.name)
 	}
 	return e, c.Problems
 }

@@ -20,18 +20,23 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	unset := map[string]string{
-		"helperImage": "docker.io/alpine/git:v2.49.1", "imagePullPolicy": "IfNotPresent", "resources.cpu": "500m", "resources.memory": "512Mi",
+		"helperImage": "docker.io/alpine/git:v2.49.1", "imagePullPolicy": "IfNotPresent", "resources.cpu": "500m",
+		"resources.memory": "512Mi",
 	}
 	for name, want := range map[string]map[string]string{
 		"default": unset, "plain": unset, "child": unset,
-		"set": {"helperImage": "docker.io/library/git", "imagePullPolicy": "Always", "resources.cpu": "1", "resources.memory": "1Gi"},
+		"set": {
+			"helperImage": "docker.io/library/git", "imagePullPolicy": "Always", "resources.cpu": "1",
+			"resources.memory": "1Gi",
+		},
 	} {
 		b, err := resolve(t, set, Order{Name: name})
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		got := map[string]string{
-			"helperImage": b.HelperImage, "imagePullPolicy": b.ImagePullPolicy, "resources.cpu": b.Resources.CPU, "resources.memory": b.Resources.Memory,
+			"helperImage": b.HelperImage, "imagePullPolicy": b.ImagePullPolicy, "resources.cpu": b.Resources.CPU,
+			"resources.memory": b.Resources.Memory,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -62,7 +67,10 @@ func TestDefaultRegistry(t *testing.T) {
 		want           []string
 	}{
 		{"short", "", []string{"docker.io/library/a", "docker.io/library/b", "docker.io/library/c", "docker.io/library/d"}},
-		{"short", "our.example.com", []string{"our.example.com/a", "our.example.com/b", "our.example.com/c", "our.example.com/d"}},
+		{"short", "our.example.com", []string{
+			"our.example.com/a", "our.example.com/b", "our.example.com/c",
+			"our.example.com/d",
+		}},
 		{"full", "our.example.com", []string{"r.example.com/a", "r.example.com/b", "r.example.com/c", "r.example.com/d"}},
 		{"few", "our.example.com", []string{"our.example.com/a", "our.example.com/alpine/git:v2.49.1", "", ""}},
 	} {

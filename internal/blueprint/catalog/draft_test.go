@@ -56,7 +56,8 @@ func TestList(t *testing.T) {
 func TestShow(t *testing.T) {
 	s := familySet(t)
 	b, err := s.Show("child", "registry.example.com")
-	if err != nil || b.Env["A"] != "x" || b.Env["B"] != "!cel user.username" || !strings.HasPrefix(b.Image, "registry.example.com/") {
+	if err != nil || b.Env["A"] != "x" || b.Env["B"] != "!cel user.username" ||
+		!strings.HasPrefix(b.Image, "registry.example.com/") {
 		t.Errorf("%+v, %v", b, err)
 	}
 	if diff := cmp.Diff(map[string]string{"env.B": "user.username", "resources.cpu": "'1'"}, b.Expressions); diff != "" {
@@ -73,7 +74,8 @@ func TestShow(t *testing.T) {
 		"orphan": {fault.InvalidArgument, `template "nobody" of blueprint "orphan" not found`},
 	} {
 		b, err := s.Show(name, "")
-		if all := fmt.Sprint(err, problemsOf(err)); fault.CodeOf(err) != c.code || !strings.Contains(all, c.says) || b.Name != "" {
+		if all := fmt.Sprint(err, problemsOf(err)); fault.CodeOf(err) != c.code || !strings.Contains(all, c.says) ||
+			b.Name != "" {
 			t.Errorf("%s: %+v, %s", name, b, all)
 		}
 	}
@@ -93,27 +95,36 @@ func TestDraftThatIsNoBlueprint(t *testing.T) {
 	if got := d.Scratch(); got != nil {
 		t.Errorf("the scratch storages are %q", got)
 	}
-	if b, err := d.Resolve(t.Context(), expression.Facts{}); len(problemsOf(err)) != 1 || !strings.HasPrefix(problemsOf(err)[0], "family.yaml:3:3: blueprint child: yaml: ") || b.Platform != "" {
+	if b, err := d.Resolve(t.Context(), expression.Facts{}); len(problemsOf(err)) != 1 ||
+		!strings.HasPrefix(problemsOf(err)[0], "family.yaml:3:3: blueprint child: yaml: ") || b.Platform != "" {
 		t.Errorf("%+v, %v: %q", b, err, problemsOf(err))
 	}
 	if found := d.problems(true, nil); len(found) != 1 || found[0].layer != "child" || found[0].Line != 3 {
 		t.Errorf("%+v", found)
 	}
 	yamldoc.Field(s.entries["dev"].node, "env").Kind = yaml.SequenceNode
-	if _, err := s.Show("dev", ""); len(problemsOf(err)) != 1 || !strings.HasPrefix(problemsOf(err)[0], "platform.yaml:2:3: blueprint dev: yaml: ") {
+	if _, err := s.Show("dev", ""); len(problemsOf(err)) != 1 ||
+		!strings.HasPrefix(problemsOf(err)[0], "platform.yaml:2:3: blueprint dev: yaml: ") {
 		t.Errorf("it is shown: %v", err)
 	}
 }
 
 // A field whose expression fails is one problem: that it has no value then is none.
 func TestExpressionThatFails(t *testing.T) {
-	for _, field := range []string{"image: !cel 'user.roles[7]'", "storages: {a: {type: !cel 'user.roles[7]', path: /data}}", "resources: {cpu: !cel 'user.roles[7]'}"} {
+	for _, field := range []string{
+		"image: !cel 'user.roles[7]'",
+		"storages: {a: {type: !cel 'user.roles[7]', path: /data}}", "resources: {cpu: !cel 'user.roles[7]'}",
+	} {
 		s := platformSet(t)
-		if problems := s.add(blueprint.Source{Name: "x.yaml", Text: []byte("blueprints:\n- name: x\n  template: base\n  " + field + "\n")}); len(problems) > 0 {
+		if problems := s.add(blueprint.Source{
+			Name: "x.yaml",
+			Text: []byte("blueprints:\n- name: x\n  template: base\n  " + field + "\n"),
+		}); len(problems) > 0 {
 			t.Fatal(problems)
 		}
 		_, err := resolve(t, s, Order{Name: "x"})
-		if got := problemsOf(err); len(got) != 1 || !strings.Contains(got[0], "x.yaml:4:") || !strings.Contains(got[0], "index out of bounds: 7") {
+		if got := problemsOf(err); len(got) != 1 || !strings.Contains(got[0], "x.yaml:4:") ||
+			!strings.Contains(got[0], "index out of bounds: 7") {
 			t.Errorf("%s: %q", field, got)
 		}
 	}
@@ -142,7 +153,11 @@ func TestExpressionsWithoutTheirLanguage(t *testing.T) {
 	if got := problemsOf(err); len(got) != 2 || !strings.Contains(got[0], "env.B: it is broken") {
 		t.Errorf("%q", got)
 	}
-	if problems := s.add(blueprint.Source{Name: "x.yaml", Text: []byte("blueprints: [{name: x, template: base, splash: !cel user.email}]")}); len(problems) != 1 || problems[0].Message != "it is broken" {
+	if problems := s.add(blueprint.Source{
+		Name: "x.yaml",
+		Text: []byte("blueprints: [{name: x, template: base, splash: !cel user.email}]"),
+	}); len(problems) != 1 ||
+		problems[0].Message != "it is broken" {
 		t.Errorf("%+v", problems)
 	}
 }
@@ -161,7 +176,8 @@ func TestExpressionsOfOneBlueprint(t *testing.T) {
 		}
 		b, err := resolve(t, s, Order{Name: "x"})
 		got := problemsOf(err)
-		if len(got) != want || want > 0 && !strings.Contains(got[0], "a blueprint can have at most 100 expressions") || want == 0 && b.Env["A99"] != "alice" {
+		if len(got) != want || want > 0 && !strings.Contains(got[0], "a blueprint can have at most 100 expressions") ||
+			want == 0 && b.Env["A99"] != "alice" {
 			t.Errorf("%d: %q, %v", n, got, b.Env["A99"])
 		}
 	}

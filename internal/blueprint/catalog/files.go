@@ -43,7 +43,8 @@ func readFiles(files []string) (sources []blueprint.Source, problems []yamldoc.P
 			continue
 		}
 		if left -= len(text); left < 0 {
-			return sources, append(problems, yamldoc.Problem{File: file, Message: fmt.Sprintf("the files exceed %d MiB in total", maxTotal>>20)})
+			return sources, append(problems,
+				yamldoc.Problem{File: file, Message: fmt.Sprintf("the files exceed %d MiB in total", maxTotal>>20)})
 		}
 		sources = append(sources, blueprint.Source{Name: file, Text: text})
 	}

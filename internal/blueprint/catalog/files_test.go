@@ -40,11 +40,13 @@ func TestOtherFilesOfADirectory(t *testing.T) {
 // A problem in a file shows the line that it is in.
 func TestProblemsShowTheLine(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("blueprints:\n- {name: a, template: base, imge: x}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("blueprints:\n- {name: a, template: base, imge: x}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Load(dir)
-	if problems := fault.From(err).Problems; len(problems) != 1 || !strings.Contains(problems[0], "\n  - {name: a, template: base, imge: x}\n") {
+	if problems := fault.From(err).Problems; len(problems) != 1 ||
+		!strings.Contains(problems[0], "\n  - {name: a, template: base, imge: x}\n") {
 		t.Errorf("%q", problems)
 	}
 }

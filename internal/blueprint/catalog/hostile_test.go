@@ -31,18 +31,25 @@ func hostile() map[string]struct{ text, says string } {
 		"aliases of a text":  {"blueprints:\n" + long, "larger than 4 MiB with its aliases expanded"},
 		"alias of itself":    {"blueprints: &a [*a]\n", `alias "a" refers to itself`},
 		"merge of itself":    {"blueprints:\n- &a {name: a, <<: *a}\n", `alias "a" refers to itself`},
-		"deep lists":         {"blueprints: " + strings.Repeat("[", 100) + strings.Repeat("]", 100), "nested more than 64 levels deep"},
-		"very deep lists":    {"blueprints: " + strings.Repeat("[", 500_000), "too many values"},
-		"deep, not closed":   {"blueprints: " + strings.Repeat("[", 100_000), "a.yaml"},
-		"deep mappings":      {"blueprints:\n" + strings.Repeat("- ", 5000) + "x\n", "nested more than 64"},
-		"deep by aliases":    {"a: &a " + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "\nblueprints: " + strings.Repeat("[", 40) + "*a" + strings.Repeat("]", 40), "nested more than 64"},
-		"huge":               {"blueprints: " + strings.Repeat("x", 2<<20), "larger than 1 MiB"},
-		"many values":        {"blueprints: [" + strings.Repeat("a,", 500_000) + "a]", "too many values"},
-		"many lines":         {"blueprints:\n" + strings.Repeat("- a\n", 250_000), "too many values"},
-		"a long line":        {"blueprints: [" + strings.Repeat("a, ", 90_000) + "a]", "expected a blueprint, found a string"},
-		"many generations":   {chain, "inheritance chain longer than 32 blueprints"},
-		"two documents":      {"blueprints: []\n---\nblueprints: []\n", "more than one document"},
-		"no YAML":            {"\x00\x01\x02", "control characters"},
+		"deep lists": {
+			"blueprints: " + strings.Repeat("[", 100) + strings.Repeat("]", 100),
+			"nested more than 64 levels deep",
+		},
+		"very deep lists":  {"blueprints: " + strings.Repeat("[", 500_000), "too many values"},
+		"deep, not closed": {"blueprints: " + strings.Repeat("[", 100_000), "a.yaml"},
+		"deep mappings":    {"blueprints:\n" + strings.Repeat("- ", 5000) + "x\n", "nested more than 64"},
+		"deep by aliases": {"a: &a " + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "\nblueprints: " +
+			strings.Repeat("[", 40) + "*a" + strings.Repeat("]", 40), "nested more than 64"},
+		"huge":        {"blueprints: " + strings.Repeat("x", 2<<20), "larger than 1 MiB"},
+		"many values": {"blueprints: [" + strings.Repeat("a,", 500_000) + "a]", "too many values"},
+		"many lines":  {"blueprints:\n" + strings.Repeat("- a\n", 250_000), "too many values"},
+		"a long line": {
+			"blueprints: [" + strings.Repeat("a, ", 90_000) + "a]",
+			"expected a blueprint, found a string",
+		},
+		"many generations": {chain, "inheritance chain longer than 32 blueprints"},
+		"two documents":    {"blueprints: []\n---\nblueprints: []\n", "more than one document"},
+		"no YAML":          {"\x00\x01\x02", "control characters"},
 	}
 }
 

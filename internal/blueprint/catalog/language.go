@@ -58,7 +58,8 @@ func (l *language) check(text string, expected expression.Result) error {
 	l.count++
 	l.length += len(text)
 	if l.count > maxExpressions || l.length > maxExpressionBytes {
-		return fmt.Errorf("too many expressions: more than %d in total, or longer than %d KiB", maxExpressions, maxExpressionBytes>>10)
+		return fmt.Errorf("too many expressions: more than %d in total, or longer than %d KiB", maxExpressions,
+			maxExpressionBytes>>10)
 	}
 	cel, err := l.get()
 	if err != nil {
@@ -80,7 +81,9 @@ func (l *language) limits(ctx context.Context, v layer.Value, known expression.F
 }
 
 // all evaluates the expressions, and reports some of their errors.
-func (l *language) all(ctx context.Context, v layer.Value, known expression.Facts, report func(error) bool) (layer.Value, []string) {
+func (l *language) all(ctx context.Context, v layer.Value, known expression.Facts,
+	report func(error) bool,
+) (layer.Value, []string) {
 	var problems []string
 	root := reflect.TypeFor[blueprint.Blueprint]()
 	plain := sync.OnceValue(func() map[string]any {
@@ -107,7 +110,9 @@ func (l *language) all(ctx context.Context, v layer.Value, known expression.Fact
 	}), problems
 }
 
-func (l *language) evaluate(ctx context.Context, text string, expected expression.Result, known expression.Facts, fields map[string]any) (*yaml.Node, error) {
+func (l *language) evaluate(ctx context.Context, text string, expected expression.Result, known expression.Facts,
+	fields map[string]any,
+) (*yaml.Node, error) {
 	cel, err := l.get()
 	if err != nil {
 		return nil, err

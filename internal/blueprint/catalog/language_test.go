@@ -34,7 +34,8 @@ func TestTooManyExpressions(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(strings.Join(fault.From(err).Problems, "\n"), "too many expressions: more than 400 in total, or longer than 16 KiB") {
+			if err == nil || !strings.Contains(strings.Join(fault.From(err).Problems, "\n"),
+				"too many expressions: more than 400 in total, or longer than 16 KiB") {
 				t.Errorf("it says %v", err)
 			}
 		})

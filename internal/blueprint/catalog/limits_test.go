@@ -48,16 +48,20 @@ blueprints:
 func TestWrongLimits(t *testing.T) {
 	for text, want := range map[string][]string{
 		"{maxActiveHours: soon, maxIdleHours: 1, maxAgeHours: \"3\"}": {
-			"team.yaml:2:68: expected a number, found a string", `team.yaml:2:74: unknown field "maxIdleHours"`, "team.yaml:2:104: expected a number",
+			"team.yaml:2:68: expected a number, found a string", `team.yaml:2:74: unknown field "maxIdleHours"`,
+			"team.yaml:2:104: expected a number",
 		},
 		"{maxActiveHours: -1, maxStoppedHours: .nan, maxAgeHours: .inf}": {
-			"team.yaml:2:68: blueprint dev: limits.maxActiveHours: -1: must be", "team.yaml:2:89: blueprint dev: limits.maxStoppedHours: NaN: must be", "team.yaml:2:108: blueprint dev: limits.maxAgeHours: +Inf: must be",
+			"team.yaml:2:68: blueprint dev: limits.maxActiveHours: -1: must be",
+			"team.yaml:2:89: blueprint dev: limits.maxStoppedHours: NaN: must be",
+			"team.yaml:2:108: blueprint dev: limits.maxAgeHours: +Inf: must be",
 		},
 		"{maxActiveHours: 1e300}":       {"team.yaml:2:68: blueprint dev: limits.maxActiveHours: 1e+300: must be"},
 		"{maxActiveHours: !cel '1/0'}":  {"limits.maxActiveHours: division by zero"},
 		"{maxActiveHours: !cel 'true'}": {"team.yaml:2:68: expected a number, the expression returns bool"},
 	} {
-		set, err := load(t, map[string]string{"team.yaml": "blueprints:\n  - {name: dev, template: default, limits: " + strings.Repeat(" ", 7) + text + "}\n"})
+		set, err := load(t, map[string]string{"team.yaml": "blueprints:\n  - {name: dev, template: default, limits: " +
+			strings.Repeat(" ", 7) + text + "}\n"})
 		if err == nil {
 			_, err = resolve(t, set, Order{Name: "dev"})
 		}

@@ -25,7 +25,8 @@ func (s *Set) lineage(own entry) (chain []entry, broken *yamldoc.Problem) {
 		case e.template == "":
 			return chain, nil
 		case !ok:
-			problem = e.problem("template", "template %q of blueprint %q not found%s", e.template, e.name, s.suggestion(e.template))
+			problem = e.problem("template", "template %q of blueprint %q not found%s", e.template, e.name,
+				s.suggestion(e.template))
 		case repeated >= 0:
 			problem = s.cycle(seen[repeated:])
 		case len(seen) == maxLineage:

@@ -19,53 +19,155 @@ func TestMistakes(t *testing.T) {
 		written string
 		want    []string
 	}{
-		"nothing wrong":                   {"", nil},
-		"a misspelled field":              {"imge: alpine", []string{`4:5: unknown field "imge": did you mean image?`}},
-		"a field in capitals":             {"Image: alpine", []string{`4:5: unknown field "Image": did you mean image?`}},
-		"a field with a wrong value, too": {"resorces: {memory: 512m}", []string{`4:5: unknown field "resorces": did you mean resources?`, `4:24: blueprint a: resources.memory: "512m" is in fractions of a byte: did you mean 512Mi?`}},
-		"a field one level too high":      {"memory: 2Gi", []string{`4:5: unknown field "memory": did you mean resources.memory?`}},
-		"requests as Kubernetes has them": {"resources: {requests: {cpu: 1}}", []string{`4:17: unknown field "requests": must be one of cpu, memory`}},
-		"a field of another tool":         {"ports: [80]", []string{`4:5: unknown field "ports"`}},
-		"a field twice":                   {"splash: a\n    splash: b", []string{`5:5: duplicate key "splash" (first on line 4)`}},
-		"a variable twice":                {"env:\n      A: x\n      A: y", []string{`6:7: duplicate key "A" (first on line 5)`}},
-		"variables as a list":             {"env:\n      - A=x", []string{"5:7: expected a mapping of strings, found a list"}},
-		"variables as docker has them":    {"env: [{name: A, value: x}]", []string{"4:10: expected a mapping of strings, found a list"}},
-		"a mapping for a text":            {"image: {name: alpine}", []string{"4:12: expected a string, found a mapping"}},
-		"a text for a switch":             {"enableApps: yes please", []string{"4:17: expected a boolean, found a string"}},
-		"a number in words":               {"limits: {maxAgeHours: 2h}", []string{"4:27: expected a number, found a string"}},
-		"an enum in lower case":           {"imagePullPolicy: always", []string{`4:22: blueprint a: imagePullPolicy: "always": must be one of Always, IfNotPresent, Never`}},
-		"a type of storage":               {"storages: {home: {type: pvc, path: /root}}", []string{`4:29: blueprint a: storages.home.type: "pvc": must be one of`}},
-		"a storage without a type":        {"storages: {home: {path: /root}}", []string{`4:22: blueprint a: storages.home.type: "": must be one of`}},
-		"a storage as a text":             {"storages: {home: /root}", []string{"4:22: expected a mapping, found a string"}},
-		"storages as a list":              {"storages: [{name: home, path: /root}]", []string{"4:15: expected a mapping, found a list"}},
-		"a relative path":                 {"storages: {home: {type: memory, path: home}}", []string{`4:43: blueprint a: storages.home.path: invalid path "home"`}},
-		"a claim without a size":          {"storages: {home: {type: local, path: /root, claimSpec: {accessModes: [ReadWriteOnce]}}}", []string{"4:60: blueprint a: storages.home.claimSpec.resources.requests.storage: required: a size such as 10Gi"}},
-		"a claim in milli":                {"storages: {home: {type: local, path: /root, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10m}}}}}", []string{`4:123: blueprint a: storages.home.claimSpec.resources.requests.storage: "10m" is in fractions of a byte: did you mean 10Mi?`}},
-		"a claim above its limit":         {"storages: {home: {type: local, path: /root, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}, limits: {storage: 1Gi}}}}}", []string{`4:148: blueprint a: storages.home.claimSpec.resources.limits.storage: "1Gi" is less than what is requested, "10Gi"`}},
-		"an afterlife in days":            {"storages: {x: {type: scratch, path: /x, afterlife: 2d}}", []string{`4:56: blueprint a: storages.x.afterlife: invalid duration "2d": use one such as 6h`}},
-		"memory in milli":                 {"resources: {memory: 512m}", []string{`4:25: blueprint a: resources.memory: "512m" is in fractions of a byte: did you mean 512Mi?`}},
-		"memory without a unit":           {"resources: {memory: 512}", []string{`4:25: blueprint a: resources.memory: "512" must be at least 4Mi: did you mean 512Mi?`}},
-		"memory in megabytes":             {"resources: {memory: 512MB}", []string{`4:25: blueprint a: resources.memory: invalid quantity "512MB": did you mean 512Mi?`}},
-		"cores as memory":                 {"resources: {cpu: 2Gi}", []string{`4:22: blueprint a: resources.cpu: "2Gi" is not a number of cores: did you mean 2?`}},
-		"thousands of cores":              {"resources: {cpu: 4000}", []string{`4:22: blueprint a: resources.cpu: "4000" must be at most 1024 cores: did you mean 4000m?`}},
-		"a space in an image":             {"image: alpine latest", []string{`4:12: blueprint a: image: "docker.io/library/alpine latest" contains a space`}},
-		"an image in capitals":            {"image: ghcr.io/Org/Dev", []string{`4:12: blueprint a: image: invalid image "ghcr.io/Org/Dev"`}},
-		"an address of an image":          {"image: https://ghcr.io/org/dev", []string{`4:12: blueprint a: image: invalid image`}},
-		"a hostname":                      {"hostname: My_Host", []string{"4:15: blueprint a: hostname: a lowercase RFC 1123 label must consist of"}},
-		"an address for a block":          {"network: {allowEgressToCIDRs: [10.0.0.1]}", []string{`4:36: blueprint a: network.allowEgressToCIDRs[0]: invalid CIDR "10.0.0.1"`}},
-		"a mapping for a list":            {"initScripts: {a: echo}", []string{"4:18: expected a list, found a mapping"}},
-		"scripts of one name":             {"initScripts: [{name: a, script: x}, {name: a, script: y}]", []string{`4:48: blueprint a: initScripts[1].name: duplicate name "a"`}},
-		"a script without a name":         {"initScripts: [{script: x}]", []string{"4:19: blueprint a: initScripts[0].name: required"}},
-		"a security context":              {"securityContext: {runAsUsr: 1, capabilities: {dropp: [ALL]}}", []string{"4:33: blueprint a: securityContext.runAsUsr: unknown field", "4:58: blueprint a: securityContext.capabilities.dropp: unknown field"}},
-		"an unknown variable of CEL":      {"splash: !cel usr.username", []string{"4:13: character 1 of the expression: undeclared reference to 'usr'"}},
-		"an expression of another type":   {"enableApps: !cel user.uid", []string{"4:17: expected a boolean, the expression returns int"}},
-		"an expression without an end":    {`splash: !cel "user.username +"`, []string{"4:13: character 16 of the expression: Syntax error"}},
-		"a tag like it":                   {"splash: !ce user.username", []string{"4:13: unknown tag !ce; use !cel"}},
-		"a tab":                           {"env:\n\tA: x", []string{"5:1: indented with a tab: use spaces"}},
-		"a line too far to the left":      {"env: {}\n   image: x", []string{"5:4: this does not belong to the list above: check its indentation"}},
-		"a line too far to the right":     {"env: {}\n      image: x", []string{`5:7: `}},
-		"a bracket that is not closed":    {"env: {A: x\n    image: x", []string{"5:5: a mapping in { } is not closed, or a comma is missing; it begins on line 4"}},
-		"a quote that is not closed":      {"env: {A: 'x}\n    image: x", []string{"4:5: the quote that begins here is not closed"}},
+		"nothing wrong":       {"", nil},
+		"a misspelled field":  {"imge: alpine", []string{`4:5: unknown field "imge": did you mean image?`}},
+		"a field in capitals": {"Image: alpine", []string{`4:5: unknown field "Image": did you mean image?`}},
+		"a field with a wrong value, too": {
+			"resorces: {memory: 512m}",
+			[]string{
+				`4:5: unknown field "resorces": did you mean resources?`,
+				`4:24: blueprint a: resources.memory: "512m" is in fractions of a byte: did you mean 512Mi?`,
+			},
+		},
+		"a field one level too high": {
+			"memory: 2Gi",
+			[]string{`4:5: unknown field "memory": did you mean resources.memory?`},
+		},
+		"requests as Kubernetes has them": {
+			"resources: {requests: {cpu: 1}}",
+			[]string{`4:17: unknown field "requests": must be one of cpu, memory`},
+		},
+		"a field of another tool": {"ports: [80]", []string{`4:5: unknown field "ports"`}},
+		"a field twice": {
+			"splash: a\n    splash: b",
+			[]string{`5:5: duplicate key "splash" (first on line 4)`},
+		},
+		"a variable twice": {
+			"env:\n      A: x\n      A: y",
+			[]string{`6:7: duplicate key "A" (first on line 5)`},
+		},
+		"variables as a list": {
+			"env:\n      - A=x",
+			[]string{"5:7: expected a mapping of strings, found a list"},
+		},
+		"variables as docker has them": {
+			"env: [{name: A, value: x}]",
+			[]string{"4:10: expected a mapping of strings, found a list"},
+		},
+		"a mapping for a text": {"image: {name: alpine}", []string{"4:12: expected a string, found a mapping"}},
+		"a text for a switch":  {"enableApps: yes please", []string{"4:17: expected a boolean, found a string"}},
+		"a number in words":    {"limits: {maxAgeHours: 2h}", []string{"4:27: expected a number, found a string"}},
+		"an enum in lower case": {
+			"imagePullPolicy: always",
+			[]string{`4:22: blueprint a: imagePullPolicy: "always": must be one of Always, IfNotPresent, Never`},
+		},
+		"a type of storage": {
+			"storages: {home: {type: pvc, path: /root}}",
+			[]string{`4:29: blueprint a: storages.home.type: "pvc": must be one of`},
+		},
+		"a storage without a type": {
+			"storages: {home: {path: /root}}",
+			[]string{`4:22: blueprint a: storages.home.type: "": must be one of`},
+		},
+		"a storage as a text": {"storages: {home: /root}", []string{"4:22: expected a mapping, found a string"}},
+		"storages as a list": {
+			"storages: [{name: home, path: /root}]",
+			[]string{"4:15: expected a mapping, found a list"},
+		},
+		"a relative path": {
+			"storages: {home: {type: memory, path: home}}",
+			[]string{`4:43: blueprint a: storages.home.path: invalid path "home"`},
+		},
+		"a claim without a size":  {"storages: {home: {type: local, path: /root, claimSpec: {accessModes: [ReadWriteOnce]}}}", []string{"4:60: blueprint a: storages.home.claimSpec.resources.requests.storage: required: a size such as 10Gi"}},
+		"a claim in milli":        {"storages: {home: {type: local, path: /root, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10m}}}}}", []string{`4:123: blueprint a: storages.home.claimSpec.resources.requests.storage: "10m" is in fractions of a byte: did you mean 10Mi?`}},
+		"a claim above its limit": {"storages: {home: {type: local, path: /root, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}, limits: {storage: 1Gi}}}}}", []string{`4:148: blueprint a: storages.home.claimSpec.resources.limits.storage: "1Gi" is less than what is requested, "10Gi"`}},
+		"an afterlife in days": {
+			"storages: {x: {type: scratch, path: /x, afterlife: 2d}}",
+			[]string{`4:56: blueprint a: storages.x.afterlife: invalid duration "2d": use one such as 6h`},
+		},
+		"memory in milli": {
+			"resources: {memory: 512m}",
+			[]string{`4:25: blueprint a: resources.memory: "512m" is in fractions of a byte: did you mean 512Mi?`},
+		},
+		"memory without a unit": {
+			"resources: {memory: 512}",
+			[]string{`4:25: blueprint a: resources.memory: "512" must be at least 4Mi: did you mean 512Mi?`},
+		},
+		"memory in megabytes": {
+			"resources: {memory: 512MB}",
+			[]string{`4:25: blueprint a: resources.memory: invalid quantity "512MB": did you mean 512Mi?`},
+		},
+		"cores as memory": {
+			"resources: {cpu: 2Gi}",
+			[]string{`4:22: blueprint a: resources.cpu: "2Gi" is not a number of cores: did you mean 2?`},
+		},
+		"thousands of cores": {
+			"resources: {cpu: 4000}",
+			[]string{`4:22: blueprint a: resources.cpu: "4000" must be at most 1024 cores: did you mean 4000m?`},
+		},
+		"a space in an image": {
+			"image: alpine latest",
+			[]string{`4:12: blueprint a: image: "docker.io/library/alpine latest" contains a space`},
+		},
+		"an image in capitals": {
+			"image: ghcr.io/Org/Dev",
+			[]string{`4:12: blueprint a: image: invalid image "ghcr.io/Org/Dev"`},
+		},
+		"an address of an image": {
+			"image: https://ghcr.io/org/dev",
+			[]string{`4:12: blueprint a: image: invalid image`},
+		},
+		"a hostname": {
+			"hostname: My_Host",
+			[]string{"4:15: blueprint a: hostname: a lowercase RFC 1123 label must consist of"},
+		},
+		"an address for a block": {
+			"network: {allowEgressToCIDRs: [10.0.0.1]}",
+			[]string{`4:36: blueprint a: network.allowEgressToCIDRs[0]: invalid CIDR "10.0.0.1"`},
+		},
+		"a mapping for a list": {"initScripts: {a: echo}", []string{"4:18: expected a list, found a mapping"}},
+		"scripts of one name": {
+			"initScripts: [{name: a, script: x}, {name: a, script: y}]",
+			[]string{`4:48: blueprint a: initScripts[1].name: duplicate name "a"`},
+		},
+		"a script without a name": {
+			"initScripts: [{script: x}]",
+			[]string{"4:19: blueprint a: initScripts[0].name: required"},
+		},
+		"a security context": {
+			"securityContext: {runAsUsr: 1, capabilities: {dropp: [ALL]}}",
+			[]string{
+				"4:33: blueprint a: securityContext.runAsUsr: unknown field",
+				"4:58: blueprint a: securityContext.capabilities.dropp: unknown field",
+			},
+		},
+		"an unknown variable of CEL": {
+			"splash: !cel usr.username",
+			[]string{"4:13: character 1 of the expression: undeclared reference to 'usr'"},
+		},
+		"an expression of another type": {
+			"enableApps: !cel user.uid",
+			[]string{"4:17: expected a boolean, the expression returns int"},
+		},
+		"an expression without an end": {
+			`splash: !cel "user.username +"`,
+			[]string{"4:13: character 16 of the expression: Syntax error"},
+		},
+		"a tag like it": {"splash: !ce user.username", []string{"4:13: unknown tag !ce; use !cel"}},
+		"a tab":         {"env:\n\tA: x", []string{"5:1: indented with a tab: use spaces"}},
+		"a line too far to the left": {
+			"env: {}\n   image: x",
+			[]string{"5:4: this does not belong to the list above: check its indentation"},
+		},
+		"a line too far to the right": {"env: {}\n      image: x", []string{`5:7: `}},
+		"a bracket that is not closed": {
+			"env: {A: x\n    image: x",
+			[]string{"5:5: a mapping in { } is not closed, or a comma is missing; it begins on line 4"},
+		},
+		"a quote that is not closed": {
+			"env: {A: 'x}\n    image: x",
+			[]string{"4:5: the quote that begins here is not closed"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -163,7 +265,8 @@ func TestMistakesInARepository(t *testing.T) {
 	if got := problemsOf(err); !slices.EqualFunc(got, want, strings.HasPrefix) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if f := fault.From(err); f.Message != "invalid blueprints, at commit 0123456789ab: 3 problems" || f.Code != fault.InvalidArgument {
+	if f := fault.From(err); f.Message != "invalid blueprints, at commit 0123456789ab: 3 problems" ||
+		f.Code != fault.InvalidArgument {
 		t.Errorf("%s %q", f.Code, f.Message)
 	}
 }

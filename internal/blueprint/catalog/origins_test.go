@@ -40,7 +40,10 @@ const layers = `blueprints:
 
 func TestOriginsSayWhichLayerSetEachField(t *testing.T) {
 	set := newSet()
-	set.add(blueprint.Source{Name: "built in", Text: []byte("blueprints:\n- name: base\n  isTemplate: true\n  image: a\n  resources: {cpu: 1, memory: 2}\n")})
+	set.add(blueprint.Source{
+		Name: "built in",
+		Text: []byte("blueprints:\n- name: base\n  isTemplate: true\n  image: a\n  resources: {cpu: 1, memory: 2}\n"),
+	})
 	if problems := set.add(blueprint.Source{Name: "t.yaml", Text: []byte(layers)}); len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -137,7 +140,8 @@ func TestProblemsOfResolvedBlueprintsHavePlaces(t *testing.T) {
 }
 
 func TestCheckCounts(t *testing.T) {
-	done, err := Check(t.Context(), Configured{}, []string{"../../../test/e2e/testdata/blueprints", "builtin/blueprints.yaml"})
+	done, err := Check(t.Context(), Configured{},
+		[]string{"../../../test/e2e/testdata/blueprints", "builtin/blueprints.yaml"})
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}

@@ -20,7 +20,8 @@ func TestOverrides(t *testing.T) {
 	b, err := resolve(t, platformSet(t), setting(
 		"image=team/x:2", "resources.cpu=2", "env.FOO=1.10", "env.TEAM=red", "env.EMPTY=", `env.A\.B=x`, "enableApps=true",
 		"network.allowEgressToCIDRs={10.0.0.0/8,1.0.0.0/8}", "storages.tmp.type=memory", "storages.tmp.path=/scratch",
-		"storages.tmp.enabled=false", "storages.tmp.fsOwnerUid=7", "initScripts=[{name: a, script: b}]", "apps.editor={port: 1}",
+		"storages.tmp.enabled=false", "storages.tmp.fsOwnerUid=7", "initScripts=[{name: a, script: b}]",
+		"apps.editor={port: 1}",
 		"splash=!cel user.email", "resources.cpu=3",
 	))
 	if err != nil {
@@ -30,10 +31,12 @@ func TestOverrides(t *testing.T) {
 	switch {
 	case b.Image != "docker.io/team/x:2", b.Resources.CPU != "3", b.Resources.Memory != "512Mi", !b.EnableApps,
 		b.Env["FOO"] != "1.10", b.Env["TEAM"] != "red", b.Env["A.B"] != "x", len(b.Env) != 4,
-		len(b.Network.AllowEgressToCIDRs) != 2, tmp.On(), *tmp.FsOwnerUID != 7, len(b.InitScripts) != 2, b.Splash != "!cel user.email":
+		len(b.Network.AllowEgressToCIDRs) != 2, tmp.On(), *tmp.FsOwnerUID != 7, len(b.InitScripts) != 2,
+		b.Splash != "!cel user.email":
 		t.Errorf("%+v", b)
 	}
-	if b.Origins["resources.cpu"] != "--set" || b.Origins["storages.tmp.path"] != "--set" || strings.Contains(b.Origins["resources.memory"], "--set") {
+	if b.Origins["resources.cpu"] != "--set" || b.Origins["storages.tmp.path"] != "--set" ||
+		strings.Contains(b.Origins["resources.memory"], "--set") {
 		t.Errorf("%v", b.Origins)
 	}
 }
@@ -62,7 +65,8 @@ func TestOverridesAreRefusedTogether(t *testing.T) {
 		"apps." + strings.Repeat("a.", 100) + "a=1": "path has more than 64 parts",
 	} {
 		_, err := resolve(t, platformSet(t), setting(text))
-		if all := strings.Join(fault.From(err).Problems, "\n"); fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(all, says) {
+		if all := strings.Join(fault.From(err).Problems, "\n"); fault.CodeOf(err) != fault.InvalidArgument ||
+			!strings.Contains(all, says) {
 			t.Errorf("%s: want %q in %q", text, says, all)
 		}
 	}
@@ -76,7 +80,8 @@ func FuzzOverride(f *testing.F) {
 	f.Add("resources.cpu", "2")
 	f.Add("storages", "{a: {type: local}}")
 	f.Fuzz(func(t *testing.T, path, text string) {
-		b, err := resolve(t, platformSet(t), Order{Name: "dev", Overrides: []Override{{Flag: "--set", Path: path, Value: text}}})
+		b, err := resolve(t, platformSet(t),
+			Order{Name: "dev", Overrides: []Override{{Flag: "--set", Path: path, Value: text}}})
 		if err == nil && (len(b.SecurityContext) != 1 || b.Hostname != "" || b.ExtFiles != nil) {
 			t.Errorf("--set %q=%q sets what it must not", path, text)
 		}

@@ -91,8 +91,10 @@ storages:
 
 // A home directory that the user has chosen opens no other place for storages.
 func TestHomeOfTheUserOpensNothing(t *testing.T) {
-	_, err := resolve(t, guardedSet(t), own("template: base\nenv: {HOME: /platform}\nstorages: {a: {type: memory, path: /platform/a}}\n"))
-	if got := fault.From(err).Problems; len(got) != 1 || !strings.Contains(got[0], `storages.a.path: "/platform/a" is not available to users`) {
+	_, err := resolve(t, guardedSet(t),
+		own("template: base\nenv: {HOME: /platform}\nstorages: {a: {type: memory, path: /platform/a}}\n"))
+	if got := fault.From(err).Problems; len(got) != 1 ||
+		!strings.Contains(got[0], `storages.a.path: "/platform/a" is not available to users`) {
 		t.Errorf("%v: %q", err, got)
 	}
 }
@@ -100,23 +102,37 @@ func TestHomeOfTheUserOpensNothing(t *testing.T) {
 // Root gives away what a custom blueprint says only where the template is root, and
 // never what others may have, unless the template itself says so.
 func TestOwnersOfCustomStorages(t *testing.T) {
-	const root, others, lent = ": only root can give a directory away, which ", ": only the platform gives away the directory of a claim that others may have", ": the template gives this directory to a user"
+	const root, others, lent = ": only root can give a directory away, which ",
+		": only the platform gives away the directory of a claim that others may have",
+		": the template gives this directory to a user"
 	claim := "claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}"
 	for text, want := range map[string][]string{
-		"user\nstorages: {a: {type: local, path: /data, existingClaim: x, fsOwnerUid: 1000}}": {"a.fsOwnerUid" + root + "the template's securityContext.runAsUser forbids"},
-		"user\nstorages: {a: {type: memory, path: /data, fsOwnerGid: 0}}":                     {"a.fsOwnerGid" + root + "the template's securityContext.runAsUser forbids"},
-		"user\nstorages: {a: {type: memory, path: /data, fsOwnerUid: !cel user.uid}}":         {"a.fsOwnerUid" + root},
-		"bare\nstorages: {a: {type: memory, path: /data, fsOwnerUid: 1000}}":                  {"a.fsOwnerUid" + root + "the template's securityContext.capabilities forbids"},
-		"base\nstorages: {a: {type: local, path: /data, existingClaim: x, fsOwnerUid: 1}}":    {"a.fsOwnerUid" + others},
-		"base\nstorages: {a: {type: shared, path: /data, fsOwnerGid: 1, " + claim + "}}":      {"a.fsOwnerGid" + others},
-		"base\nstorages: {a: {type: local, path: /data, fsOwnerUid: 1, " + claim + "}}":       nil,
-		"base\nstorages: {a: {type: emptyDir, path: /data, fsOwnerUid: 1, fsOwnerGid: 1}}":    nil,
-		"lent\nstorages: {team: {path: /mnt/x}, cache: {readonly: true}}":                     nil,
-		"lent\nstorages: {team: {existingClaim: x}, cache: {id: x}}":                          {"cache.id" + lent, "team.existingClaim" + lent},
-		"lent\nstorages: {own: {type: shared, " + claim + "}}":                                {"own.type" + lent},
-		"lent\nstorages: {own: {type: local, " + claim + "}}":                                 nil,
-		"lent\nstorages: {team: {fsOwnerUid: 7, fsOwnerGid: 8, existingClaim: x}}":            {"team.fsOwnerGid" + others, "team.fsOwnerUid" + others},
-		"lent\nstorages: {team: {fsOwnerGid: 8, existingClaim: x}}":                           {"team.existingClaim" + lent, "team.fsOwnerGid" + others},
+		"user\nstorages: {a: {type: local, path: /data, existingClaim: x, fsOwnerUid: 1000}}": {"a.fsOwnerUid" + root +
+			"the template's securityContext.runAsUser forbids"},
+		"user\nstorages: {a: {type: memory, path: /data, fsOwnerGid: 0}}": {"a.fsOwnerGid" + root +
+			"the template's securityContext.runAsUser forbids"},
+		"user\nstorages: {a: {type: memory, path: /data, fsOwnerUid: !cel user.uid}}": {"a.fsOwnerUid" + root},
+		"bare\nstorages: {a: {type: memory, path: /data, fsOwnerUid: 1000}}": {"a.fsOwnerUid" + root +
+			"the template's securityContext.capabilities forbids"},
+		"base\nstorages: {a: {type: local, path: /data, existingClaim: x, fsOwnerUid: 1}}": {"a.fsOwnerUid" + others},
+		"base\nstorages: {a: {type: shared, path: /data, fsOwnerGid: 1, " + claim + "}}":   {"a.fsOwnerGid" + others},
+		"base\nstorages: {a: {type: local, path: /data, fsOwnerUid: 1, " + claim + "}}":    nil,
+		"base\nstorages: {a: {type: emptyDir, path: /data, fsOwnerUid: 1, fsOwnerGid: 1}}": nil,
+		"lent\nstorages: {team: {path: /mnt/x}, cache: {readonly: true}}":                  nil,
+		"lent\nstorages: {team: {existingClaim: x}, cache: {id: x}}": {
+			"cache.id" + lent,
+			"team.existingClaim" + lent,
+		},
+		"lent\nstorages: {own: {type: shared, " + claim + "}}": {"own.type" + lent},
+		"lent\nstorages: {own: {type: local, " + claim + "}}":  nil,
+		"lent\nstorages: {team: {fsOwnerUid: 7, fsOwnerGid: 8, existingClaim: x}}": {
+			"team.fsOwnerGid" + others,
+			"team.fsOwnerUid" + others,
+		},
+		"lent\nstorages: {team: {fsOwnerGid: 8, existingClaim: x}}": {
+			"team.existingClaim" + lent,
+			"team.fsOwnerGid" + others,
+		},
 	} {
 		_, err := resolve(t, guardedSet(t), own("template: "+text+"\n"))
 		got := []string{}
@@ -137,7 +153,8 @@ func TestOwnersOfCustomStorages(t *testing.T) {
 func TestStoragesOfFlags(t *testing.T) {
 	o := setting("storages.x.type=memory", "storages.x.path=/bin")
 	_, err := resolve(t, platformSet(t), o)
-	if all := strings.Join(fault.From(err).Problems, "\n"); !strings.HasPrefix(all, `--set storages.x.path: "/bin" is not available to users`) {
+	if all := strings.Join(fault.From(err).Problems, "\n"); !strings.HasPrefix(all,
+		`--set storages.x.path: "/bin" is not available to users`) {
 		t.Errorf("%q", all)
 	}
 }
@@ -150,7 +167,8 @@ func TestCheckOfCustomStorages(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Check(t.Context(), Configured{}, []string{file})
-	if got := fault.From(err).Problems; len(got) != 1 || !strings.Contains(got[0], `:2:36: blueprint custom: storages.a.path: "/bin" is not available to users`) {
+	if got := fault.From(err).Problems; len(got) != 1 ||
+		!strings.Contains(got[0], `:2:36: blueprint custom: storages.a.path: "/bin" is not available to users`) {
 		t.Errorf("%q", got)
 	}
 }
@@ -162,10 +180,14 @@ func TestHelperImage(t *testing.T) {
 		"{name: x, image: a, helperImage: registry.example.com/git:1}": "registry.example.com/git:1",
 	} {
 		set := platformSet(t)
-		if problems := set.add(blueprint.Source{Name: "x.yaml", Text: []byte("blueprints: [" + text + "]")}); len(problems) > 0 {
+		if problems := set.add(blueprint.Source{
+			Name: "x.yaml",
+			Text: []byte("blueprints: [" + text + "]"),
+		}); len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		if b, err := resolve(t, set, own("template: x\nimage: evil\n")); err != nil || !strings.HasPrefix(b.HelperImage, want) {
+		if b, err := resolve(t, set, own("template: x\nimage: evil\n")); err != nil ||
+			!strings.HasPrefix(b.HelperImage, want) {
 			t.Errorf("%s: %q, %v", text, b.HelperImage, err)
 		}
 	}
@@ -177,7 +199,8 @@ func TestProxies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, fault.From(err).Problems)
 	}
-	if diff := cmp.Diff(map[string]string{"HTTPS_PROXY": "http://proxy:1", "no_proxy": ".svc,alice"}, b.Proxies); diff != "" {
+	if diff := cmp.Diff(map[string]string{"HTTPS_PROXY": "http://proxy:1", "no_proxy": ".svc,alice"},
+		b.Proxies); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -12,7 +12,10 @@ func TestSetIsForSeveralAtOnce(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			o := own("template: dev\nenv: {A: !cel user.username}\n")
-			o.Overrides = []Override{{Flag: "--set", Path: "storages", Value: "{a: {type: memory, path: /data, readonly: !cel true}}"}}
+			o.Overrides = []Override{{
+				Flag: "--set", Path: "storages",
+				Value: "{a: {type: memory, path: /data, readonly: !cel true}}",
+			}}
 			if b, err := resolve(t, set, o); err != nil || !b.Storages["a"].Readonly {
 				t.Errorf("%+v, %v", b, err)
 			}

@@ -111,8 +111,10 @@ func TestSchemaIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[blueprint.Blueprint](), reflect.TypeFor[blueprint.Resources](), reflect.TypeFor[blueprint.Storage](), reflect.TypeFor[blueprint.InitScript](),
-		reflect.TypeFor[blueprint.K8shelld](), reflect.TypeFor[blueprint.Network](), reflect.TypeFor[blueprint.EgressPods](), reflect.TypeFor[blueprint.Podman](),
+		reflect.TypeFor[blueprint.Blueprint](), reflect.TypeFor[blueprint.Resources](),
+		reflect.TypeFor[blueprint.Storage](), reflect.TypeFor[blueprint.InitScript](),
+		reflect.TypeFor[blueprint.K8shelld](), reflect.TypeFor[blueprint.Network](),
+		reflect.TypeFor[blueprint.EgressPods](), reflect.TypeFor[blueprint.Podman](),
 		reflect.TypeFor[blueprint.Limits](),
 	} {
 		fields, properties := yamldoc.Fields(typ), document.Defs[typ.Name()].Properties

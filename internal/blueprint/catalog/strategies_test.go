@@ -30,7 +30,8 @@ func TestMergeLists(t *testing.T) {
 			"initScripts: [{name: a, script: '2'}, {name: b, script: '1'}, {name: c, script: '2'}]",
 		},
 		"twice in one layer stays twice": {
-			platformStrategies(), "initScripts: [{name: a, script: '1'}]", "initScripts: [{name: a, script: '2'}, {name: a, script: '3'}]",
+			platformStrategies(), "initScripts: [{name: a, script: '1'}]",
+			"initScripts: [{name: a, script: '2'}, {name: a, script: '3'}]",
 			"initScripts: [{name: a, script: '2'}, {name: a, script: '3'}]",
 		},
 		"a user's scripts replace no others": {
@@ -38,15 +39,18 @@ func TestMergeLists(t *testing.T) {
 			"initScripts: [{name: a, script: '1'}, {name: a, script: '2'}]",
 		},
 		"addresses are united": {
-			platformStrategies(), "network: {allowEgressToCIDRs: [10.0.0.0/8]}", "network: {allowEgressToCIDRs: [10.0.0.0/8, 1.0.0.0/8]}",
+			platformStrategies(), "network: {allowEgressToCIDRs: [10.0.0.0/8]}",
+			"network: {allowEgressToCIDRs: [10.0.0.0/8, 1.0.0.0/8]}",
 			"network: {allowEgressToCIDRs: [10.0.0.0/8, 1.0.0.0/8]}",
 		},
 		"capabilities are united": {
-			platformStrategies(), "securityContext: {capabilities: {drop: [KILL]}}", "securityContext: {capabilities: {drop: [CHOWN, KILL]}}",
+			platformStrategies(), "securityContext: {capabilities: {drop: [KILL]}}",
+			"securityContext: {capabilities: {drop: [CHOWN, KILL]}}",
 			"securityContext: {capabilities: {drop: [KILL, CHOWN]}}",
 		},
 		"access modes are replaced": {
-			platformStrategies(), "storages: {a: {claimSpec: {accessModes: [ReadWriteOnce]}}}", "storages: {a: {claimSpec: {accessModes: [ReadWriteMany]}}}",
+			platformStrategies(), "storages: {a: {claimSpec: {accessModes: [ReadWriteOnce]}}}",
+			"storages: {a: {claimSpec: {accessModes: [ReadWriteMany]}}}",
 			"storages: {a: {claimSpec: {accessModes: [ReadWriteMany]}}}",
 		},
 		"nothing changes nothing": {platformStrategies(), "x: [a]\ny: 1", "x: ~\ny:", "x: [a]\ny: 1"},

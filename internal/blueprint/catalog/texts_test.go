@@ -16,7 +16,8 @@ func TestAbout(t *testing.T) {
 	paths := []string{"env.A", "initScripts[0].script"}
 	for problem, want := range map[string]bool{
 		"env.A: x": true, "env: x": true, "initScripts[0]: x": true, "initScripts: x": true, "initScripts[0].script: x": true,
-		"env.AB: x": false, "en: x": false, "env.A.B: x": false, "initScripts[1]: x": false, "initScripts[0].scr: x": false, "image: x": false,
+		"env.AB: x": false, "en: x": false, "env.A.B: x": false, "initScripts[1]: x": false, "initScripts[0].scr: x": false,
+		"image: x": false,
 	} {
 		if got := about(problem, paths); got != want {
 			t.Errorf("%s: %t", problem, got)
@@ -25,7 +26,10 @@ func TestAbout(t *testing.T) {
 }
 
 func TestShorten(t *testing.T) {
-	for text, want := range map[string]string{"": "", "abcde": "abcde", "abcdef": "abcd…", "a \n  b": "a b", "äöüäö": "äöüäö", "äöüäöü": "äöüä…"} {
+	for text, want := range map[string]string{
+		"": "", "abcde": "abcde", "abcdef": "abcd…", "a \n  b": "a b",
+		"äöüäö": "äöüäö", "äöüäöü": "äöüä…",
+	} {
 		if got := shorten(text, 5); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
@@ -34,7 +38,8 @@ func TestShorten(t *testing.T) {
 
 func TestSplitPath(t *testing.T) {
 	for path, want := range map[string][]string{
-		"": {""}, "a": {"a"}, "a.b": {"a", "b"}, `a\.b.c`: {"a.b", "c"}, `a\\.b`: {`a\`, "b"}, "a.": {"a", ""}, ".a": {"", "a"}, `a\`: {"a"},
+		"": {""}, "a": {"a"}, "a.b": {"a", "b"}, `a\.b.c`: {"a.b", "c"}, `a\\.b`: {`a\`, "b"}, "a.": {"a", ""},
+		".a": {"", "a"}, `a\`: {"a"},
 	} {
 		if got := splitPath(path); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", path, got, want)
@@ -45,7 +50,8 @@ func TestSplitPath(t *testing.T) {
 // A flag sets fields of claims, of any type, and those behind pointers are none.
 func TestOverrideInside(t *testing.T) {
 	b, err := resolve(t, platformSet(t), setting(
-		"storages.x.type=local", "storages.x.path=/data", "storages.x.claimSpec.accessModes=[ReadWriteOnce]", "storages.x.claimSpec.resources.requests.storage=1Gi",
+		"storages.x.type=local", "storages.x.path=/data", "storages.x.claimSpec.accessModes=[ReadWriteOnce]",
+		"storages.x.claimSpec.resources.requests.storage=1Gi",
 	))
 	if err != nil || fmt.Sprint(b.Storages["x"].ClaimSpec) != "map[accessModes:[ReadWriteOnce] resources:map[requests:map[storage:1Gi]]]" {
 		t.Errorf("%+v, %v: %q", b.Storages["x"], err, problemsOf(err))
@@ -56,7 +62,8 @@ func TestOverrideInside(t *testing.T) {
 		"apps" + strings.Repeat(".a", 64) + "=1": "path has more than 64 parts",
 		"env" + strings.Repeat(".a", 63) + "=1":  "unknown field: env.a is a string",
 	} {
-		if _, err := resolve(t, platformSet(t), setting(text)); len(problemsOf(err)) != 1 || !strings.Contains(problemsOf(err)[0], says) {
+		if _, err := resolve(t, platformSet(t), setting(text)); len(problemsOf(err)) != 1 ||
+			!strings.Contains(problemsOf(err)[0], says) {
 			t.Errorf("%s: %q", text, problemsOf(err))
 		}
 	}
@@ -67,13 +74,16 @@ func TestInvalid(t *testing.T) {
 	one := []yamldoc.Problem{{Message: "a"}}
 	for commit, want := range map[string]string{
 		"": "invalid blueprints: 1 problem", "0123456789ab": "invalid blueprints, at commit 0123456789ab: 1 problem",
-		"0123456789abc": "invalid blueprints, at commit 0123456789ab: 1 problem", "01": "invalid blueprints, at commit 01: 1 problem",
+		"0123456789abc": "invalid blueprints, at commit 0123456789ab: 1 problem",
+		"01":            "invalid blueprints, at commit 01: 1 problem",
 	} {
-		if err := newSet().invalid(one, entry{commit: commit}); err.Error() != want || fault.CodeOf(err) != fault.InvalidArgument {
+		if err := newSet().invalid(one, entry{commit: commit}); err.Error() != want ||
+			fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%q: %v, want %q", commit, err, want)
 		}
 	}
-	if err := newSet().invalid(append(one, yamldoc.Problem{Message: "b"}), entry{}); err.Error() != "invalid blueprints: 2 problems" {
+	if err := newSet().invalid(append(one, yamldoc.Problem{Message: "b"}),
+		entry{}); err.Error() != "invalid blueprints: 2 problems" {
 		t.Error(err)
 	}
 }
@@ -100,7 +110,8 @@ func TestLongestLineage(t *testing.T) {
 // Flags that are wrong are refused together, and which can be right is said.
 func TestInvalidFlags(t *testing.T) {
 	_, err := resolve(t, platformSet(t), setting("a=1", "image=x", "b=2"))
-	if err == nil || err.Error() != "invalid flags: 2 problems" || !strings.Contains(fault.From(err).Hint, "flags can set the fields of a custom blueprint: splash, image") {
+	if err == nil || err.Error() != "invalid flags: 2 problems" ||
+		!strings.Contains(fault.From(err).Hint, "flags can set the fields of a custom blueprint: splash, image") {
 		t.Errorf("%v: %q", err, fault.From(err).Hint)
 	}
 }

@@ -37,10 +37,14 @@ func tree(t *testing.T, files map[string]string) string {
 // what is configured alone; or why not.
 func TestCheckOfPaths(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"set/a.yaml": "blueprints: [{name: a, template: base}]", "set/b.yml": "blueprints: [{name: b, template: a}]", "set/link.yaml": "->a.yaml.gone",
-		"good/a.yaml": "blueprints: [{name: a, template: base}]", "good/b.yaml": "blueprints: [{name: b, template: a}, {name: c, template: b}]",
-		"new/a.yaml": "blueprints: [{name: a, template: base, splash: new}]", "new/more.yaml": "blueprints: [{name: d, template: c}]",
-		"bad/a.yaml": "blueprints: [{name: a, template: base, imge: x}]", "same.yaml": "->good/a.yaml", "none/README.md": "", "mine/.k8shell.yaml": "template: b\n",
+		"set/a.yaml": "blueprints: [{name: a, template: base}]", "set/b.yml": "blueprints: [{name: b, template: a}]",
+		"set/link.yaml": "->a.yaml.gone",
+		"good/a.yaml":   "blueprints: [{name: a, template: base}]",
+		"good/b.yaml":   "blueprints: [{name: b, template: a}, {name: c, template: b}]",
+		"new/a.yaml":    "blueprints: [{name: a, template: base, splash: new}]",
+		"new/more.yaml": "blueprints: [{name: d, template: c}]",
+		"bad/a.yaml":    "blueprints: [{name: a, template: base, imge: x}]", "same.yaml": "->good/a.yaml",
+		"none/README.md": "", "mine/.k8shell.yaml": "template: b\n",
 	})
 	for name, c := range map[string]struct {
 		dir   string
@@ -51,27 +55,57 @@ func TestCheckOfPaths(t *testing.T) {
 		code  fault.Code
 		says  string // the error, or its first problem
 	}{
-		"what is configured":            {dir: "good", files: "good/a.yaml good/b.yaml", count: 3},
-		"nothing":                       {},
-		"sources from elsewhere":        {more: []blueprint.Source{{Name: "configmap", Text: []byte("blueprints: [{name: x, template: base}]")}}, files: "configmap", count: 1},
-		"a file":                        {paths: []string{"good/a.yaml"}, files: "good/a.yaml", count: 1},
-		"a file twice":                  {paths: []string{"good/a.yaml", "good/a.yaml"}, files: "good/a.yaml", count: 1},
-		"a directory":                   {paths: []string{"good"}, files: "good/a.yaml good/b.yaml", count: 3},
-		"a directory and its file":      {paths: []string{"good/b.yaml", "good"}, files: "good/a.yaml good/b.yaml", count: 3},
-		"a file that is configured":     {dir: "good", paths: []string{"good/b.yaml"}, files: "good/b.yaml", count: 2},
-		"by another path":               {dir: "good", paths: []string{"same.yaml"}, files: "same.yaml", count: 1},
-		"another one of that name":      {dir: "good", paths: []string{"new"}, files: "new/a.yaml new/more.yaml", count: 2},
-		"a blueprint of a user":         {dir: "good", paths: []string{"mine/.k8shell.yaml"}, files: "mine/.k8shell.yaml", count: 1},
-		"on top of what is wrong":       {dir: "bad", paths: []string{"good/b.yaml"}, code: fault.InvalidArgument, says: `bad/a.yaml:1:40: unknown field "imge"`},
-		"in the place of what is wrong": {dir: "bad", paths: []string{"bad/a.yaml"}, code: fault.InvalidArgument, says: `bad/a.yaml:1:40: unknown field "imge"`},
-		"without its parents":           {paths: []string{"good/b.yaml"}, code: fault.InvalidArgument, says: `good/b.yaml:1:34: template "a" of blueprint "b" not found`},
-		"a file that is not there":      {paths: []string{"good/c.yaml"}, code: fault.NotFound, says: "good/c.yaml: no such file or directory"},
-		"in a file":                     {paths: []string{"good/a.yaml/b.yaml"}, code: fault.InvalidArgument, says: "not a directory"},
-		"a directory without any":       {paths: []string{"none"}, code: fault.NotFound, says: "no *.yaml or *.yml files in "},
-		"a link to nothing":             {paths: []string{"set"}, code: fault.InvalidArgument, says: "no such file or directory"},
+		"what is configured": {dir: "good", files: "good/a.yaml good/b.yaml", count: 3},
+		"nothing":            {},
+		"sources from elsewhere": {more: []blueprint.Source{{
+			Name: "configmap",
+			Text: []byte("blueprints: [{name: x, template: base}]"),
+		}}, files: "configmap", count: 1},
+		"a file":                    {paths: []string{"good/a.yaml"}, files: "good/a.yaml", count: 1},
+		"a file twice":              {paths: []string{"good/a.yaml", "good/a.yaml"}, files: "good/a.yaml", count: 1},
+		"a directory":               {paths: []string{"good"}, files: "good/a.yaml good/b.yaml", count: 3},
+		"a directory and its file":  {paths: []string{"good/b.yaml", "good"}, files: "good/a.yaml good/b.yaml", count: 3},
+		"a file that is configured": {dir: "good", paths: []string{"good/b.yaml"}, files: "good/b.yaml", count: 2},
+		"by another path":           {dir: "good", paths: []string{"same.yaml"}, files: "same.yaml", count: 1},
+		"another one of that name":  {dir: "good", paths: []string{"new"}, files: "new/a.yaml new/more.yaml", count: 2},
+		"a blueprint of a user": {
+			dir: "good", paths: []string{"mine/.k8shell.yaml"}, files: "mine/.k8shell.yaml",
+			count: 1,
+		},
+		"on top of what is wrong": {
+			dir: "bad", paths: []string{"good/b.yaml"}, code: fault.InvalidArgument,
+			says: `bad/a.yaml:1:40: unknown field "imge"`,
+		},
+		"in the place of what is wrong": {
+			dir: "bad", paths: []string{"bad/a.yaml"}, code: fault.InvalidArgument,
+			says: `bad/a.yaml:1:40: unknown field "imge"`,
+		},
+		"without its parents": {
+			paths: []string{"good/b.yaml"}, code: fault.InvalidArgument,
+			says: `good/b.yaml:1:34: template "a" of blueprint "b" not found`,
+		},
+		"a file that is not there": {
+			paths: []string{"good/c.yaml"}, code: fault.NotFound,
+			says: "good/c.yaml: no such file or directory",
+		},
+		"in a file": {
+			paths: []string{"good/a.yaml/b.yaml"}, code: fault.InvalidArgument,
+			says: "not a directory",
+		},
+		"a directory without any": {
+			paths: []string{"none"}, code: fault.NotFound,
+			says: "no *.yaml or *.yml files in ",
+		},
+		"a link to nothing": {
+			paths: []string{"set"}, code: fault.InvalidArgument,
+			says: "no such file or directory",
+		},
 		"one that is configured":        {dir: "set", code: fault.InvalidArgument, says: "no such file or directory"},
 		"a directory that is not there": {dir: "nowhere", code: fault.InvalidArgument, says: "blueprints directory: open "},
-		"both":                          {dir: "nowhere", paths: []string{"good"}, code: fault.InvalidArgument, says: "blueprints directory: open "},
+		"both": {
+			dir: "nowhere", paths: []string{"good"}, code: fault.InvalidArgument,
+			says: "blueprints directory: open ",
+		},
 	} {
 		configured := Configured{More: c.more}
 		if c.dir != "" {
@@ -86,16 +120,19 @@ func TestCheckOfPaths(t *testing.T) {
 		if err != nil {
 			says = strings.Join(append(slices.Clone(problemsOf(err)), err.Error()), "\n")
 		}
-		if fault.CodeOf(err) != c.code || !strings.Contains(strings.SplitN(strings.ReplaceAll(says, dir+"/", ""), "\n", 2)[0], c.says) {
+		if fault.CodeOf(err) != c.code ||
+			!strings.Contains(strings.SplitN(strings.ReplaceAll(says, dir+"/", ""), "\n", 2)[0], c.says) {
 			t.Errorf("%s: %v: %s", name, err, says)
 		}
-		if files := strings.ReplaceAll(strings.Join(done.Files, " "), dir+"/", ""); files != c.files || done.Blueprints != c.count || (done.Set != nil) != (err == nil) {
+		if files := strings.ReplaceAll(strings.Join(done.Files, " "), dir+"/", ""); files != c.files ||
+			done.Blueprints != c.count || (done.Set != nil) != (err == nil) {
 			t.Errorf("%s: %d blueprints in %q", name, done.Blueprints, files)
 		}
 		if len(c.paths) > 0 {
 			continue
 		}
-		if s, loadErr := Load(configured.Dir, configured.More...); fault.CodeOf(loadErr) != c.code || (s != nil) != (err == nil) {
+		if s, loadErr := Load(configured.Dir, configured.More...); fault.CodeOf(loadErr) != c.code ||
+			(s != nil) != (err == nil) {
 			t.Errorf("%s: it is loaded otherwise: %v", name, loadErr)
 		}
 	}

@@ -95,12 +95,15 @@ func (r Result) accepts(kind types.Kind) bool {
 // Evaluate returns the value of an expression: a string, bool, int64, uint64,
 // float64 or nil. The blueprint is the one that the expression is in, as plain
 // values.
-func (l *Language) Evaluate(ctx context.Context, text string, expected Result, known Facts, blueprint map[string]any) (any, error) {
+func (l *Language) Evaluate(ctx context.Context, text string, expected Result, known Facts,
+	blueprint map[string]any,
+) (any, error) {
 	ast, err := l.compile(text, expected)
 	if err != nil {
 		return nil, err
 	}
-	program, err := l.env.Program(ast, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(interrupt), cel.CustomDecoratorV2(bound))
+	program, err := l.env.Program(ast, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(interrupt),
+		cel.CustomDecoratorV2(bound))
 	if err != nil {
 		return nil, errors.New(oneLine(err.Error()))
 	}

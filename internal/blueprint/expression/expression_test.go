@@ -67,7 +67,8 @@ func TestWhatIsWrongIsFoundWithoutAUser(t *testing.T) {
 		`1.0 < 2.0`:     {Float, "expected a number, the expression returns bool"},
 		`1 + "a"`:       {Text, "no matching overload"},
 	} {
-		if err := language(t).Check(text, tc.wanted); err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "\n") {
+		if err := language(t).Check(text, tc.wanted); err == nil || !strings.Contains(err.Error(), tc.says) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", text, err, tc.says)
 		}
 	}
@@ -113,7 +114,10 @@ func TestHostileExpressionsAreRefused(t *testing.T) {
 }
 
 func FuzzEvaluate(f *testing.F) {
-	for _, text := range []string{"user.uid", "user.roles.map(r, r + r)[0]", "blueprint.image", "[1].all(x, x in [x])", "-(-1)"} {
+	for _, text := range []string{
+		"user.uid", "user.roles.map(r, r + r)[0]", "blueprint.image", "[1].all(x, x in [x])",
+		"-(-1)",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -15,14 +15,35 @@ func TestLimitsOfExpressions(t *testing.T) {
 		says  string
 		limit bool // for everybody, whatever the facts are
 	}{
-		"characters":             {1022, func(n int) string { return "'" + strings.Repeat("x", n) + "'" }, "size exceeds limit", false},
-		"additions":              {24, func(n int) string { return "1" + strings.Repeat("+1", n) }, "recursion", false},
-		"brackets":               {23, func(n int) string { return strings.Repeat("(", n) + "1" + strings.Repeat(")", n) }, "recursion", false},
-		"parts":                  {297, func(n int) string { return "[" + strings.Repeat("1,", n) + "1].size()" }, "node count exceeds limit", false},
-		"states of a pattern":    {498, func(n int) string { return "'a'.matches('" + strings.Repeat("a", n) + "')" }, "regex program size", false},
-		"bytes of a value":       {16 << 10, func(int) string { return `(blueprint.text + "") != ""` }, "an intermediate value is larger than 16 KiB or 2000 values", true},
-		"values in a value":      {1999, func(int) string { return "(blueprint.list + []).size()" }, "an intermediate value is larger than 16 KiB or 2000 values", true},
-		"values in inner values": {1998, func(int) string { return "[blueprint.list].size()" }, "an intermediate value is larger than 16 KiB or 2000 values", true},
+		"characters": {
+			1022, func(n int) string { return "'" + strings.Repeat("x", n) + "'" },
+			"size exceeds limit", false,
+		},
+		"additions": {24, func(n int) string { return "1" + strings.Repeat("+1", n) }, "recursion", false},
+		"brackets": {
+			23, func(n int) string { return strings.Repeat("(", n) + "1" + strings.Repeat(")", n) },
+			"recursion", false,
+		},
+		"parts": {
+			297, func(n int) string { return "[" + strings.Repeat("1,", n) + "1].size()" },
+			"node count exceeds limit", false,
+		},
+		"states of a pattern": {
+			498, func(n int) string { return "'a'.matches('" + strings.Repeat("a", n) + "')" },
+			"regex program size", false,
+		},
+		"bytes of a value": {
+			16 << 10, func(int) string { return `(blueprint.text + "") != ""` },
+			"an intermediate value is larger than 16 KiB or 2000 values", true,
+		},
+		"values in a value": {
+			1999, func(int) string { return "(blueprint.list + []).size()" },
+			"an intermediate value is larger than 16 KiB or 2000 values", true,
+		},
+		"values in inner values": {
+			1998, func(int) string { return "[blueprint.list].size()" },
+			"an intermediate value is larger than 16 KiB or 2000 values", true,
+		},
 	} {
 		for n, fine := range map[int]bool{c.most: true, c.most + 1: false} {
 			zeros := make([]any, n)
@@ -31,7 +52,8 @@ func TestLimitsOfExpressions(t *testing.T) {
 			}
 			blueprint := map[string]any{"text": strings.Repeat("x", n), "list": zeros}
 			_, err := language(t).Evaluate(t.Context(), c.text(n), Scalar, known(), blueprint)
-			if (err == nil) != fine || err != nil && !strings.Contains(err.Error(), c.says) || IsLimit(err) != (!fine && c.limit) {
+			if (err == nil) != fine || err != nil && !strings.Contains(err.Error(), c.says) ||
+				IsLimit(err) != (!fine && c.limit) {
 				t.Errorf("%d %s: %v", n, name, err)
 			}
 		}
@@ -45,8 +67,10 @@ func TestSteps(t *testing.T) {
 		for i := range zeros {
 			zeros[i] = 0
 		}
-		got, err := language(t).Evaluate(t.Context(), "blueprint.list.all(a, a == 0)", Bool, known(), map[string]any{"list": zeros})
-		if (err == nil) != fine || IsLimit(err) == fine || err != nil && err.Error() != "the expression exceeds its limit of steps" {
+		got, err := language(t).Evaluate(t.Context(), "blueprint.list.all(a, a == 0)", Bool, known(),
+			map[string]any{"list": zeros})
+		if (err == nil) != fine || IsLimit(err) == fine || err != nil &&
+			err.Error() != "the expression exceeds its limit of steps" {
 			t.Errorf("%d values: %v, %v", n, got, err)
 		}
 	}
@@ -58,7 +82,8 @@ func TestWhatIsReturned(t *testing.T) {
 	blueprint := map[string]any{"text": "a", "whole": 7, "part": 0.5, "yes": true, "list": []any{1}}
 	for _, expected := range []Result{Text, Bool, Number, Float, Scalar} {
 		for field, fits := range map[string][]Result{
-			"text": {Text, Scalar}, "whole": {Text, Number, Float, Scalar}, "part": {Text, Float, Scalar}, "yes": {Text, Bool, Scalar}, "list": nil,
+			"text": {Text, Scalar}, "whole": {Text, Number, Float, Scalar}, "part": {Text, Float, Scalar},
+			"yes": {Text, Bool, Scalar}, "list": nil,
 		} {
 			want := blueprint[field]
 			if field == "whole" {
@@ -66,7 +91,8 @@ func TestWhatIsReturned(t *testing.T) {
 			}
 			got, err := language(t).Evaluate(t.Context(), "blueprint."+field, expected, known(), blueprint)
 			is := slices.Contains(fits, expected)
-			if (err == nil) != is || err == nil && got != want || err != nil && !strings.HasPrefix(err.Error(), "expected "+string(expected)+", the expression returns ") {
+			if (err == nil) != is || err == nil && got != want || err != nil &&
+				!strings.HasPrefix(err.Error(), "expected "+string(expected)+", the expression returns ") {
 				t.Errorf("%s where %s is expected: %v, %v", field, expected, got, err)
 			}
 		}
@@ -93,7 +119,8 @@ func TestErrorsOfEvaluation(t *testing.T) {
 			ctx = ended
 		}
 		got, err := language(t).Evaluate(ctx, text, Scalar, known(), nil)
-		if err == nil || !strings.Contains(err.Error(), says) || strings.ContainsAny(err.Error(), "\n") || strings.HasPrefix(err.Error(), "ERROR") || IsLimit(err) {
+		if err == nil || !strings.Contains(err.Error(), says) || strings.ContainsAny(err.Error(), "\n") ||
+			strings.HasPrefix(err.Error(), "ERROR") || IsLimit(err) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}

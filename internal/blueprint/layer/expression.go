@@ -42,7 +42,9 @@ func (v Value) Evaluate(root reflect.Type, evaluate func(path, expression string
 	return v.evaluate("", root, evaluate)
 }
 
-func (v Value) evaluate(path string, t reflect.Type, by func(path, expression string, t reflect.Type) *yaml.Node) Value {
+func (v Value) evaluate(path string, t reflect.Type,
+	by func(path, expression string, t reflect.Type) *yaml.Node,
+) Value {
 	switch {
 	case v.Fields != nil:
 		out := Value{At: v.At, Fields: map[string]Value{}}

@@ -66,32 +66,37 @@ func memoryAttacks() map[string]func() fstest.MapFS {
 		"a width from outside":                `{{ $x := printf "%*d" 1000000 (until 100000) }}`,
 		"a key":                               `{{ $x := list "x" }}{{ range until 60 }}{{ $x = list $x $x }}{{ end }}{{ $d := dict $x 1 }}`,
 		"quoted":                              fmt.Sprintf(grow, `\x01`) + `{{ $y := quote $x }}{{ $z := quote $y }}`,
-		"escaped":                             fmt.Sprintf(grow, `<`) + `{{ $y := js $x }}{{ $z := html $y }}{{ $u := urlquery $z }}`,
-		"as JSON":                             fmt.Sprintf(grow, `<`) + `{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (toJson (list $x)) }}{{ end }}`,
-		"as YAML":                             fmt.Sprintf(grow, `\x01a `) + `{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (toYaml (list $x)) }}{{ end }}`,
-		"read as JSON":                        `{{ $x := fromJson (printf "{\"a\":[%s1]}" (repeat 1500000 "{\"\":1},")) }}`,
-		"read as JSON again and again":        `{{ $l := list }}{{ range until 100 }}{{ $l = append $l (fromJsonArray (printf "[%s1]" (repeat 150000 "{\"\":1},"))) }}{{ end }}`,
-		"read as YAML":                        `{{ $x := fromYamlArray (repeat 1400000 "- 1\n") }}`,
-		"read as YAML again and again":        `{{ $l := list }}{{ range until 100 }}{{ $l = append $l (fromYamlArray (repeat 50000 "- {a: 1}\n")) }}{{ end }}`,
-		"read with aliases":                   `{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (fromYaml (printf "a: &a [%s1]\nb: [%s*a]" (repeat 300 "1,") (repeat 300 "*a,"))) }}{{ end }}`,
-		"read as TOML":                        `{{ $x := fromToml (printf "[a%s]\n%s" (repeat 20000 ".a") (repeat 20000 "b=1\n")) }}`,
-		"what templates make":                 `{{ define "a" }}{{ repeat 8000000 "x" }}{{ end }}{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (include "a" $) }}{{ end }}`,
-		"tpl of many actions":                 `{{ $x := tpl (repeat 400000 "{{ 1 }}") . }}`,
-		"tpl of many templates":               `{{ range $i := until 10000 }}{{ $x := tpl (printf "%s{{ define \"a%d\" }}x{{ end }}" (repeat 1000 "{{ 1 }}") $i) $ }}{{ end }}`,
-		"tpl inside itself":                   `{{ define "a" }}{{ tpl "{{ include \"a\" . }}" . }}{{ end }}{{ include "a" . }}`,
-		"deep blocks":                         `{{ define "a" }}` + strings.Repeat("{{ if true }}", 190) + `{{ include "a" . }}` + strings.Repeat("{{ end }}", 190) + `{{ end }}{{ include "a" . }}`,
-		"a time":                              `{{ $x := now.Format (repeat 2000000 "January ") }}{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (now.Format (repeat 200000 "January ")) }}{{ end }}`,
-		"a time, piped":                       `{{ $x := repeat 2000000 "January " | now.Format }}`,
-		"chunks":                              `{{ $l := list }}{{ range until 100 }}{{ $l = append $l (chunk 1 (until 900000)) }}{{ end }}`,
-		"sequences":                           `{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (seq 1 900000) }}{{ end }}`,
-		"a sequence in steps":                 `{{ $x := seq 0 1 90000000 }}`,
-		"random":                              `{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (randAlphaNum 900000) }}{{ end }}`,
-		"objects":                             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nx:\n{{ repeat 700000 \"- {a: 1}\\n\" }}",
-		"small objects":                       "{{ range $i := until 9900 }}apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a{{ $i }}}\nx: [{{ repeat 70 \"a,\" }}]\n---\n{{ end }}",
-		"written":                             `{{ range until 1000 }}{{ repeat 100000 "x" }}{{ end }}`,
-		"versions":                            `{{ $x := semverCompare (repeat 1000000 "1.0.0 || ") "1.2.3" }}`,
-		"words":                               fmt.Sprintf(grow, `aB_`) + `{{ $a := camelcase $x }}{{ $b := snakecase $x }}{{ $c := shuffle $x }}{{ $d := title $x }}{{ $e := initials $x }}{{ $f := nospace $x }}`,
-		"YAML of the values":                  `{{ $_ := set .Values "a" (until 900000) }}{{ $x := .Values.YAML }}`,
+		"escaped": fmt.Sprintf(grow, `<`) +
+			`{{ $y := js $x }}{{ $z := html $y }}{{ $u := urlquery $z }}`,
+		"as JSON": fmt.Sprintf(grow, `<`) +
+			`{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (toJson (list $x)) }}{{ end }}`,
+		"as YAML": fmt.Sprintf(grow, `\x01a `) +
+			`{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (toYaml (list $x)) }}{{ end }}`,
+		"read as JSON":                 `{{ $x := fromJson (printf "{\"a\":[%s1]}" (repeat 1500000 "{\"\":1},")) }}`,
+		"read as JSON again and again": `{{ $l := list }}{{ range until 100 }}{{ $l = append $l (fromJsonArray (printf "[%s1]" (repeat 150000 "{\"\":1},"))) }}{{ end }}`,
+		"read as YAML":                 `{{ $x := fromYamlArray (repeat 1400000 "- 1\n") }}`,
+		"read as YAML again and again": `{{ $l := list }}{{ range until 100 }}{{ $l = append $l (fromYamlArray (repeat 50000 "- {a: 1}\n")) }}{{ end }}`,
+		"read with aliases":            `{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (fromYaml (printf "a: &a [%s1]\nb: [%s*a]" (repeat 300 "1,") (repeat 300 "*a,"))) }}{{ end }}`,
+		"read as TOML":                 `{{ $x := fromToml (printf "[a%s]\n%s" (repeat 20000 ".a") (repeat 20000 "b=1\n")) }}`,
+		"what templates make":          `{{ define "a" }}{{ repeat 8000000 "x" }}{{ end }}{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (include "a" $) }}{{ end }}`,
+		"tpl of many actions":          `{{ $x := tpl (repeat 400000 "{{ 1 }}") . }}`,
+		"tpl of many templates":        `{{ range $i := until 10000 }}{{ $x := tpl (printf "%s{{ define \"a%d\" }}x{{ end }}" (repeat 1000 "{{ 1 }}") $i) $ }}{{ end }}`,
+		"tpl inside itself":            `{{ define "a" }}{{ tpl "{{ include \"a\" . }}" . }}{{ end }}{{ include "a" . }}`,
+		"deep blocks": `{{ define "a" }}` + strings.Repeat("{{ if true }}", 190) +
+			`{{ include "a" . }}` + strings.Repeat("{{ end }}", 190) + `{{ end }}{{ include "a" . }}`,
+		"a time":              `{{ $x := now.Format (repeat 2000000 "January ") }}{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (now.Format (repeat 200000 "January ")) }}{{ end }}`,
+		"a time, piped":       `{{ $x := repeat 2000000 "January " | now.Format }}`,
+		"chunks":              `{{ $l := list }}{{ range until 100 }}{{ $l = append $l (chunk 1 (until 900000)) }}{{ end }}`,
+		"sequences":           `{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (seq 1 900000) }}{{ end }}`,
+		"a sequence in steps": `{{ $x := seq 0 1 90000000 }}`,
+		"random":              `{{ $l := list }}{{ range until 1000 }}{{ $l = append $l (randAlphaNum 900000) }}{{ end }}`,
+		"objects":             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nx:\n{{ repeat 700000 \"- {a: 1}\\n\" }}",
+		"small objects":       "{{ range $i := until 9900 }}apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a{{ $i }}}\nx: [{{ repeat 70 \"a,\" }}]\n---\n{{ end }}",
+		"written":             `{{ range until 1000 }}{{ repeat 100000 "x" }}{{ end }}`,
+		"versions":            `{{ $x := semverCompare (repeat 1000000 "1.0.0 || ") "1.2.3" }}`,
+		"words": fmt.Sprintf(grow, `aB_`) +
+			`{{ $a := camelcase $x }}{{ $b := snakecase $x }}{{ $c := shuffle $x }}{{ $d := title $x }}{{ $e := initials $x }}{{ $f := nospace $x }}`,
+		"YAML of the values": `{{ $_ := set .Values "a" (until 900000) }}{{ $x := .Values.YAML }}`,
 	} {
 		all[name] = func() fstest.MapFS { return template(text) }
 	}
@@ -112,8 +117,10 @@ func addFiles(all map[string]func() fstest.MapFS) {
 	}
 	all["files as a ConfigMap"] = large(12, "files/%d", "<\n", `{{ $x := .Files.AsConfig }}`)
 	all["some files as Secrets"] = large(12, "files/%d", "<\n", `{{ $x := (.Files.Glob "files/**").AsSecrets }}`)
-	all["lines of files"] = large(12, "files/%d", "\n", `{{ $l := list }}{{ range until 1000 }}{{ $l = append $l ($.Files.Lines "files/1") }}{{ end }}`)
-	all["files"] = large(12, "files/%d", "<", `{{ $l := list }}{{ range until 1000 }}{{ $l = append $l ($.Files.Get "files/1") }}{{ end }}`)
+	all["lines of files"] = large(12, "files/%d", "\n",
+		`{{ $l := list }}{{ range until 1000 }}{{ $l = append $l ($.Files.Lines "files/1") }}{{ end }}`)
+	all["files"] = large(12, "files/%d", "<",
+		`{{ $l := list }}{{ range until 1000 }}{{ $l = append $l ($.Files.Get "files/1") }}{{ end }}`)
 	all["files, written"] = large(12, "files/%d", "<", `{{ toYaml .Files }}{{ .Files }}`)
 	all["templates of actions"] = large(12, "templates/%d.yaml", "{{1}}", "")
 	all["templates of arguments"] = large(12, "templates/%d.yaml", "{{print "+strings.Repeat("1 ", 1000)+"}}", "")

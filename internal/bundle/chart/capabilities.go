@@ -88,7 +88,10 @@ func (c Capabilities) forTemplates() (*capabilities, error) {
 		known = append(known, "apiextensions.k8s.io/v1")
 	}
 	return &capabilities{
-		KubeVersion: kubeVersion{cmp.Or(c.Version, "v"+parsed.String()), strconv.FormatUint(uint64(parsed.Major()), 10), strconv.FormatUint(uint64(parsed.Minor()), 10)},
+		KubeVersion: kubeVersion{
+			cmp.Or(c.Version, "v"+parsed.String()), strconv.FormatUint(uint64(parsed.Major()), 10),
+			strconv.FormatUint(uint64(parsed.Minor()), 10),
+		},
 		APIVersions: known,
 		HelmVersion: helmVersion{Version: helmLibrary, GoVersion: runtime.Version()},
 	}, nil

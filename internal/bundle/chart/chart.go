@@ -92,7 +92,9 @@ func Check(ctx context.Context, fsys fs.FS, o Options) error {
 }
 
 // bounded calls f with the time and the memory that a chart may take.
-func (o Options) bounded(ctx context.Context, f func(context.Context, *budget.Budget) (*Rendered, error)) (*Rendered, error) {
+func (o Options) bounded(ctx context.Context, f func(context.Context, *budget.Budget) (*Rendered, error)) (*Rendered,
+	error,
+) {
 	limit := cmp.Or(o.Time, DefaultTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timeError{limit})
 	defer cancel()
@@ -153,7 +155,9 @@ func (o Options) fill(ctx context.Context, r *Rendered, seen *capabilities) erro
 }
 
 // render fills the values into the templates, and takes what they make.
-func (r *Rendered) render(ctx context.Context, o Options, seen *capabilities, values map[string]any) (problems []string) {
+func (r *Rendered) render(ctx context.Context, o Options, seen *capabilities,
+	values map[string]any,
+) (problems []string) {
 	templates := map[string]source{}
 	above := map[string]any{"Values": Values(values), "Capabilities": seen, "Release": o.Release.forTemplates()}
 	if _, err := sources(r.Chart, above, templates, r.budget); err != nil {
@@ -215,10 +219,12 @@ func (r Release) forTemplates() map[string]any {
 func (r *Rendered) check(seen *capabilities) (problems []string) {
 	c := r.Chart
 	if !slices.Contains([]string{"", "application"}, c.Metadata.Type) {
-		problems = append(problems, fmt.Sprintf("a chart of type %s cannot be installed, only used by others", c.Metadata.Type))
+		problems = append(problems, fmt.Sprintf("a chart of type %s cannot be installed, only used by others",
+			c.Metadata.Type))
 	}
 	if names := missing(c); len(names) > 0 {
-		problems = append(problems, "charts/ lacks what Chart.yaml depends on: "+strings.Join(names, ", ")+": run helm dependency build")
+		problems = append(problems, "charts/ lacks what Chart.yaml depends on: "+strings.Join(names, ", ")+
+			": run helm dependency build")
 	}
 	if wanted := c.Metadata.KubeVersion; wanted != "" && !inRange(wanted, seen.KubeVersion.Version) {
 		problems = append(problems, fmt.Sprintf("kubeVersion: requires Kubernetes %s, this is %s", wanted, seen.KubeVersion))
@@ -241,7 +247,8 @@ func (r *Rendered) check(seen *capabilities) (problems []string) {
 
 // warn adds a warning, each once.
 func (r *Rendered) warn(format string, args ...any) {
-	if text := fault.Line(fmt.Sprintf(format, args...)); !slices.Contains(r.Warnings, text) && len(r.Warnings) < maxWarnings {
+	if text := fault.Line(fmt.Sprintf(format, args...)); !slices.Contains(r.Warnings, text) &&
+		len(r.Warnings) < maxWarnings {
 		r.Warnings = append(r.Warnings, text)
 	}
 }
@@ -262,7 +269,8 @@ func parseValues(text []byte, b *budget.Budget) (values map[string]any, problems
 	}
 	var content any
 	if err := yaml.Unmarshal(text, &content); err != nil {
-		return nil, []string{"values: " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")}
+		return nil, []string{"values: " +
+			strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")}
 	}
 	values, ok := content.(map[string]any)
 	if !ok && content != nil {
@@ -288,7 +296,9 @@ func (r *Rendered) fillIn(ctx context.Context, given map[string]any) (values map
 }
 
 // checkSchemas checks the values of a chart and its subcharts against their schemas.
-func (r *Rendered) checkSchemas(ctx context.Context, c *helmchart.Chart, values map[string]any, prefix string) (problems []string) {
+func (r *Rendered) checkSchemas(ctx context.Context, c *helmchart.Chart, values map[string]any,
+	prefix string,
+) (problems []string) {
 	if ctx.Err() != nil {
 		return nil
 	}

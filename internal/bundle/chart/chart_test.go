@@ -51,38 +51,72 @@ const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 func TestBounds(t *testing.T) {
 	double := strings.Repeat("{{ $x = list $x $x }}", 60)
 	for name, test := range map[string]struct{ text, want string }{
-		"text without end":         {`{{ $x := "x" }}{{ range until 100 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`, "printf: makes too much"},
-		"output":                   {`{{ range until 100 }}{{ repeat 1000000 "x" }}{{ end }}`, "the templates make too much text"},
-		"in a template":            {`{{ define "a" }}{{ repeat 10000000 "x" }}{{ end }}{{ template "a" }}{{ template "a" }}`, "the templates make too much text"},
-		"repeat":                   {`{{ repeat 1000000000000 "xy" }}`, "repeat: makes too much"},
-		"indent":                   {`{{ indent 100000000 "a" }}`, "indent: makes too much"},
-		"until":                    {`{{ until 1000000000 }}`, "until: makes too much"},
-		"untilStep":                {`{{ untilStep 0 1000000000 1 }}`, "untilStep: makes too much"},
-		"seq":                      {`{{ seq 1 1000000000 }}`, "seq: makes too much"},
-		"random":                   {`{{ randAlphaNum 1000000000 }}`, "randAlphaNum: makes too much"},
-		"replace":                  {`{{ replace "" (repeat 10000 "x") (repeat 10000 "x") }}`, "replace: makes too much"},
-		"regex":                    {`{{ regexReplaceAll "" (repeat 10000 "x") (repeat 10000 "x") }}`, "regexReplaceAll: makes too much"},
-		"join":                     {`{{ join (repeat 10000 "x") (until 10000) }}`, "join: makes too much"},
-		"a list that grows":        {`{{ $x := list 1 }}{{ range until 100 }}{{ $x = concat $x $x }}{{ end }}`, "concat: makes too many items"},
-		"doubled and written":      {`{{ $x := "x" }}` + double + `{{ toYaml $x }}`, "a value is too large"},
-		"doubled and printed":      {`{{ $x := "x" }}` + double + `{{ $x }}`, "a value is too large"},
-		"doubled and quoted":       {`{{ $x := "x" }}` + double + `{{ quote $x }}`, "a value is too large"},
-		"in itself, written":       {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ toJson $d }}`, "a value is too large"},
-		"in itself, printed":       {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ $d }}`, "a value is too large"},
-		"in itself, merged":        {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ merge (dict) $d }}`, "a value is too large"},
-		"include without end":      {`{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}`, "templates include each other without end: a"},
-		"template without end":     {`{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`, "templates include each other without end: a"},
-		"both without end":         {`{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ include "a" . }}{{ end }}{{ template "a" . }}`, "templates include each other without end"},
-		"tpl without end":          {`{{ tpl (.Files.Get "t") . }}`, "makes too much"},
-		"blocks inside each other": {strings.Repeat("{{ if true }}", 10_000) + strings.Repeat("{{ end }}", 10_000), "blocks and pipelines nested more than 200 deep"},
-		"pipelines inside":         {"{{ print " + strings.Repeat("(print ", 5_000) + strings.Repeat(")", 5_000) + "}}", "blocks and pipelines nested more than 200 deep"},
-		"blocks in tpl":            {`{{ tpl (print (repeat 1000 "{{ if true }}") (repeat 1000 "{{ end }}")) . }}`, "blocks and pipelines nested more than 200 deep"},
-		"a bomb of YAML":           {"{{ fromYaml (.Files.Get \"bomb\") | toYaml }}", ""},
+		"text without end": {
+			`{{ $x := "x" }}{{ range until 100 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`,
+			"printf: makes too much",
+		},
+		"output": {
+			`{{ range until 100 }}{{ repeat 1000000 "x" }}{{ end }}`,
+			"the templates make too much text",
+		},
+		"in a template": {
+			`{{ define "a" }}{{ repeat 10000000 "x" }}{{ end }}{{ template "a" }}{{ template "a" }}`,
+			"the templates make too much text",
+		},
+		"repeat":    {`{{ repeat 1000000000000 "xy" }}`, "repeat: makes too much"},
+		"indent":    {`{{ indent 100000000 "a" }}`, "indent: makes too much"},
+		"until":     {`{{ until 1000000000 }}`, "until: makes too much"},
+		"untilStep": {`{{ untilStep 0 1000000000 1 }}`, "untilStep: makes too much"},
+		"seq":       {`{{ seq 1 1000000000 }}`, "seq: makes too much"},
+		"random":    {`{{ randAlphaNum 1000000000 }}`, "randAlphaNum: makes too much"},
+		"replace":   {`{{ replace "" (repeat 10000 "x") (repeat 10000 "x") }}`, "replace: makes too much"},
+		"regex": {
+			`{{ regexReplaceAll "" (repeat 10000 "x") (repeat 10000 "x") }}`,
+			"regexReplaceAll: makes too much",
+		},
+		"join": {`{{ join (repeat 10000 "x") (until 10000) }}`, "join: makes too much"},
+		"a list that grows": {
+			`{{ $x := list 1 }}{{ range until 100 }}{{ $x = concat $x $x }}{{ end }}`,
+			"concat: makes too many items",
+		},
+		"doubled and written": {`{{ $x := "x" }}` + double + `{{ toYaml $x }}`, "a value is too large"},
+		"doubled and printed": {`{{ $x := "x" }}` + double + `{{ $x }}`, "a value is too large"},
+		"doubled and quoted":  {`{{ $x := "x" }}` + double + `{{ quote $x }}`, "a value is too large"},
+		"in itself, written":  {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ toJson $d }}`, "a value is too large"},
+		"in itself, printed":  {`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ $d }}`, "a value is too large"},
+		"in itself, merged": {
+			`{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ merge (dict) $d }}`,
+			"a value is too large",
+		},
+		"include without end": {
+			`{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}`,
+			"templates include each other without end: a",
+		},
+		"template without end": {
+			`{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`,
+			"templates include each other without end: a",
+		},
+		"both without end": {`{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ include "a" . }}{{ end }}{{ template "a" . }}`, "templates include each other without end"},
+		"tpl without end":  {`{{ tpl (.Files.Get "t") . }}`, "makes too much"},
+		"blocks inside each other": {
+			strings.Repeat("{{ if true }}", 10_000) + strings.Repeat("{{ end }}", 10_000),
+			"blocks and pipelines nested more than 200 deep",
+		},
+		"pipelines inside": {
+			"{{ print " + strings.Repeat("(print ", 5_000) + strings.Repeat(")", 5_000) + "}}",
+			"blocks and pipelines nested more than 200 deep",
+		},
+		"blocks in tpl": {
+			`{{ tpl (print (repeat 1000 "{{ if true }}") (repeat 1000 "{{ end }}")) . }}`,
+			"blocks and pipelines nested more than 200 deep",
+		},
+		"a bomb of YAML": {"{{ fromYaml (.Files.Get \"bomb\") | toYaml }}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fsys := template(test.text)
 			fsys["t"] = &fstest.MapFile{Data: []byte(`{{ tpl (.Files.Get "t") . }}`)}
-			fsys["bomb"] = &fstest.MapFile{Data: []byte("a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100) + "]")}
+			fsys["bomb"] = &fstest.MapFile{Data: []byte("a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" +
+				strings.Repeat("*a,", 100) + "]")}
 			_, err := chart.Load(t.Context(), fsys, chart.Options{})
 			if got := problems(t, err); !strings.Contains(got[0], test.want) {
 				t.Fatal(got)
@@ -136,8 +170,9 @@ func TestRefused(t *testing.T) {
 			want:  []string{"invalid chart: cannot load values.yaml: error converting YAML to JSON: yaml: line 1: did not find expected node content"},
 		},
 		"a bomb as values": {
-			files: map[string]string{"values.yaml": "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100) + "]"},
-			want:  []string{"invalid chart: values.yaml: larger than 2 MiB with its aliases expanded"},
+			files: map[string]string{"values.yaml": "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" +
+				strings.Repeat("*a,", 100) + "]"},
+			want: []string{"invalid chart: values.yaml: larger than 2 MiB with its aliases expanded"},
 		},
 		"values that are none": {values: "- 1", want: []string{"invalid values: values: must be a mapping"}},
 		"values that do not fit": {
@@ -149,29 +184,37 @@ func TestRefused(t *testing.T) {
 				"charts/remote/values.schema.json": `{"$ref": "https://example.com/x.json"}`,
 			},
 			values: "{a: 1, b: 2}",
-			want:   []string{"the values do not fit chart c", `values.a: must be string, is 1`, "values.b: must be at least 3, is 2", "values.sub.x: required"},
+			want: []string{
+				"the values do not fit chart c", `values.a: must be string, is 1`,
+				"values.b: must be at least 3, is 2", "values.sub.x: required",
+			},
 		},
 		"all that templates say": {
 			files: map[string]string{
-				"templates/a.yaml": `{{ required "a is required" .Values.a }}`, "templates/b.yaml": "\n  {{ fail \"no\" }}", "templates/c.yaml": `{{ include "absent" . }}`,
+				"templates/a.yaml": `{{ required "a is required" .Values.a }}`, "templates/b.yaml": "\n  {{ fail \"no\" }}",
+				"templates/c.yaml": `{{ include "absent" . }}`,
 				"templates/_h.tpl": `{{ define "h" }}{{ fail "in a helper" }}{{ end }}`, "templates/d.yaml": `{{ include "h" . }}`,
 				"templates/e.yaml": "\n\n{{ if true }}{{ template \"h\" . }}{{ end }}",
 			},
 			want: []string{
-				"chart c cannot be rendered", "c/templates/e.yaml:3:2: in a helper", "c/templates/d.yaml:1:3: in a helper", `c/templates/c.yaml:1:3: executing "c/templates/c.yaml" at <include "absent" .>: error calling include: template: no template "absent" associated with template "gotpl"`,
+				"chart c cannot be rendered", "c/templates/e.yaml:3:2: in a helper", "c/templates/d.yaml:1:3: in a helper",
+				`c/templates/c.yaml:1:3: executing "c/templates/c.yaml" at <include "absent" .>: error calling include: template: no template "absent" associated with template "gotpl"`,
 				"c/templates/b.yaml:2:5: no", "c/templates/a.yaml:1:3: a is required",
 			},
 		},
 		"what they make": {
 			files: map[string]string{
-				"templates/a.yaml": object + "---\n" + strings.Replace(object, "name: a", "x: y", 1) + "---\na: [", "templates/b.yaml": "text",
+				"templates/a.yaml": object + "---\n" + strings.Replace(object, "name: a", "x: y", 1) + "---\na: [",
+				"templates/b.yaml": "text",
 				"templates/c.yaml": object, "crds/a.yaml": "kind: x",
 			},
 			want: []string{
 				"chart c cannot be rendered",
 				"c/crds/a.yaml:1: x: apiVersion: required", "c/crds/a.yaml:1: x: metadata.name: required",
-				"c/templates/a.yaml:5: ConfigMap: metadata.name: required", "c/templates/a.yaml:9: did not find expected node content",
-				"c/templates/b.yaml:1: must be an object, is text", "c/templates/c.yaml:1: ConfigMap a: defined twice (first at c/templates/a.yaml:1)",
+				"c/templates/a.yaml:5: ConfigMap: metadata.name: required",
+				"c/templates/a.yaml:9: did not find expected node content",
+				"c/templates/b.yaml:1: must be an object, is text",
+				"c/templates/c.yaml:1: ConfigMap a: defined twice (first at c/templates/a.yaml:1)",
 			},
 		},
 	} {
@@ -187,13 +230,15 @@ func TestRefused(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	pod := func(name, hook string) string {
-		return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s, annotations: {helm.sh/hook: %s}}\n---\n", name, hook)
+		return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s, annotations: {helm.sh/hook: %s}}\n---\n", name,
+			hook)
 	}
 	r, err := chart.Load(t.Context(), made(map[string]string{
 		"Chart.yaml":                       "apiVersion: v2\nname: c\nversion: 1.0.0\ndeprecated: true\n",
 		"charts/remote/Chart.yaml":         "apiVersion: v2\nname: remote\nversion: 1.0.0\ndependencies: [{name: absent, version: 1}]\n",
 		"charts/remote/values.schema.json": `{"$ref": "https://example.com/x.json"}`,
-		"templates/a.yaml":                 pod("test", "test") + pod("old", "crd-install") + pod("one", "pre-install") + pod("one", "post-install"),
+		"templates/a.yaml": pod("test", "test") + pod("old", "crd-install") + pod("one", "pre-install") +
+			pod("one", "post-install"),
 	}), chart.Options{})
 	if err != nil {
 		t.Fatal(problems(t, err))
@@ -246,7 +291,8 @@ func packed(t *testing.T, files map[string]string) string {
 	zip := gzip.NewWriter(&out)
 	archive := tar.NewWriter(zip)
 	for name, text := range files {
-		if err := errors.Join(archive.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o600}), second(archive.Write([]byte(text)))); err != nil {
+		if err := errors.Join(archive.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o600}),
+			second(archive.Write([]byte(text)))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -259,8 +305,14 @@ func packed(t *testing.T, files map[string]string) string {
 func second(_ int, err error) error { return err }
 
 func TestArchivesOfSubcharts(t *testing.T) {
-	inner := packed(t, map[string]string{"inner/Chart.yaml": "apiVersion: v2\nname: inner\nversion: 1.0.0\n", "inner/templates/a.yaml": strings.Replace(object, "name: a", "name: inner", 1)})
-	sub := map[string]string{"sub/Chart.yaml": "apiVersion: v2\nname: sub\nversion: 1.0.0\n", "sub/templates/a.yaml": strings.Replace(object, "name: a", "name: sub", 1), "sub/charts/inner-1.0.0.tgz": inner}
+	inner := packed(t, map[string]string{
+		"inner/Chart.yaml":       "apiVersion: v2\nname: inner\nversion: 1.0.0\n",
+		"inner/templates/a.yaml": strings.Replace(object, "name: a", "name: inner", 1),
+	})
+	sub := map[string]string{
+		"sub/Chart.yaml":       "apiVersion: v2\nname: sub\nversion: 1.0.0\n",
+		"sub/templates/a.yaml": strings.Replace(object, "name: a", "name: sub", 1), "sub/charts/inner-1.0.0.tgz": inner,
+	}
 	r, err := chart.Load(t.Context(), made(map[string]string{"charts/sub-1.0.0.tgz": packed(t, sub)}), chart.Options{})
 	if err != nil {
 		t.Fatal(problems(t, err))
@@ -283,14 +335,18 @@ func TestArchivesOfSubcharts(t *testing.T) {
 	if got := problems(t, err); got[0] != "invalid chart: larger than 64 MiB" {
 		t.Error(got)
 	}
-	_, err = chart.Load(t.Context(), made(map[string]string{"charts/a.tgz": packed(t, map[string]string{"a/../../x": "y"})}), chart.Options{})
+	_, err = chart.Load(t.Context(),
+		made(map[string]string{"charts/a.tgz": packed(t, map[string]string{"a/../../x": "y"})}), chart.Options{})
 	if got := problems(t, err); !strings.Contains(got[0], "illegally") {
 		t.Error(got)
 	}
 }
 
 func FuzzChart(f *testing.F) {
-	for _, seed := range []string{"a: 1", "{a: {b: [1, {c: d}]}, sub: {x: null}}", "sub: 1", "tags: {t: false}", "global: {a: {b: c}}", "a: '{{ . }}'", "sub: {on: false}", "&a [*a]"} {
+	for _, seed := range []string{
+		"a: 1", "{a: {b: [1, {c: d}]}, sub: {x: null}}", "sub: 1", "tags: {t: false}",
+		"global: {a: {b: c}}", "a: '{{ . }}'", "sub: {on: false}", "&a [*a]",
+	} {
 		f.Add([]byte(seed), `{{ tpl (toYaml .Values) . | nindent 2 }}`)
 	}
 	f.Add([]byte("a: x"), `{{ range $k, $v := .Values }}{{ $k }}: {{ $v | quote }}{{ end }}`)
@@ -308,7 +364,8 @@ func FuzzChart(f *testing.F) {
 			"templates/a.yaml":       object + "data:\n  v: {{ toJson .Values | quote }}\n---\n" + text,
 		}), chart.Options{Values: values, Release: chart.Release{Name: "r", Namespace: "n"}})
 		if err != nil {
-			if f, ok := errors.AsType[*fault.Error](err); ctx.Err() == nil && (!ok || f.Message == "" || f.Code == fault.Internal) {
+			if f, ok := errors.AsType[*fault.Error](err); ctx.Err() == nil &&
+				(!ok || f.Message == "" || f.Code == fault.Internal) {
 				t.Fatalf("error %#v", err)
 			}
 			return
@@ -340,8 +397,11 @@ func TestKindsOfTheChart(t *testing.T) {
 
 // Hooks of a rollback are recorded for Helm, and it is said that they do not run.
 func TestHooksOfRollbacks(t *testing.T) {
-	r, err := chart.Load(t.Context(), template("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: post-rollback}}\n"), chart.Options{})
-	if err != nil || len(r.Hooks) != 1 || len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "does not run at post-rollback") {
+	r, err := chart.Load(t.Context(),
+		template("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: post-rollback}}\n"),
+		chart.Options{})
+	if err != nil || len(r.Hooks) != 1 || len(r.Warnings) == 0 ||
+		!strings.Contains(r.Warnings[0], "does not run at post-rollback") {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

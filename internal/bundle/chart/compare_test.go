@@ -11,9 +11,12 @@ import (
 func compared() map[string]any {
 	one := 1
 	return map[string]any{
-		"missing": nil, "empty": "", "a": "a", "true": true, "false": false, "zero": 0, "one": 1, "int64": int64(1), "uint": uint(1), "negative": -1,
-		"float": 1.0, "complex": 1i, "time": time.Unix(0, 0), "duration": time.Second, "list": []any{1}, "no list": []any(nil), "table": map[string]any{"a": 1},
-		"no table": map[string]any(nil), "values": Values{}, "no values": Values(nil), "pointer": &one, "no pointer": (*int)(nil), "array": [1]any{"a"},
+		"missing": nil, "empty": "", "a": "a", "true": true, "false": false, "zero": 0, "one": 1, "int64": int64(1),
+		"uint": uint(1), "negative": -1,
+		"float": 1.0, "complex": 1i, "time": time.Unix(0, 0), "duration": time.Second, "list": []any{1},
+		"no list": []any(nil), "table": map[string]any{"a": 1},
+		"no table": map[string]any(nil), "values": Values{}, "no values": Values(nil), "pointer": &one,
+		"no pointer": (*int)(nil), "array": [1]any{"a"},
 		"uncomparable": [1]any{[]any{1}}, "error": messageError("a"), "function": strings.ToUpper,
 	}
 }

@@ -55,13 +55,15 @@ func (d dependencies) enable(c *helmchart.Chart, values map[string]any, path str
 			off[dependency.Name] = true
 		}
 	}
-	subcharts := slices.DeleteFunc(slices.Clone(c.Dependencies()), func(sub *helmchart.Chart) bool { return off[sub.Name()] })
+	subcharts := slices.DeleteFunc(slices.Clone(c.Dependencies()),
+		func(sub *helmchart.Chart) bool { return off[sub.Name()] })
 	for _, sub := range subcharts {
 		if err := d.enable(sub, merged, path+sub.Name()+"."); err != nil {
 			return err
 		}
 	}
-	c.Metadata.Dependencies = slices.DeleteFunc(slices.Clone(wanted), func(dependency *helmchart.Dependency) bool { return off[dependency.Name] })
+	c.Metadata.Dependencies = slices.DeleteFunc(slices.Clone(wanted),
+		func(dependency *helmchart.Dependency) bool { return off[dependency.Name] })
 	c.SetDependencies(subcharts...)
 	return nil
 }
@@ -70,7 +72,8 @@ func (d dependencies) enable(c *helmchart.Chart, values map[string]any, path str
 // be there several times, with several names.
 func (d dependencies) named(c *helmchart.Chart) (subcharts []*helmchart.Chart) {
 	for _, sub := range c.Dependencies() {
-		if !slices.ContainsFunc(c.Metadata.Dependencies, func(dependency *helmchart.Dependency) bool { return fits(dependency, sub) }) {
+		if !slices.ContainsFunc(c.Metadata.Dependencies,
+			func(dependency *helmchart.Dependency) bool { return fits(dependency, sub) }) {
 			subcharts = append(subcharts, sub)
 		}
 	}
@@ -85,7 +88,8 @@ func (d dependencies) named(c *helmchart.Chart) (subcharts []*helmchart.Chart) {
 			}
 			subcharts = append(subcharts, &sub)
 		} else if !slices.Contains(missing(c), dependency.Name) {
-			d.warn("chart %s: no subchart %s of version %s, as Chart.yaml asks for", c.Name(), dependency.Name, dependency.Version)
+			d.warn("chart %s: no subchart %s of version %s, as Chart.yaml asks for", c.Name(), dependency.Name,
+				dependency.Version)
 		}
 		if dependency.Alias != "" {
 			dependency.Name = dependency.Alias

@@ -26,7 +26,9 @@ type source struct {
 
 // sources are the templates of a chart and of its subcharts, each of which sees its own
 // values. Above is what its parent sees.
-func sources(c *helmchart.Chart, above map[string]any, into map[string]source, b *budget.Budget) (map[string]any, error) {
+func sources(c *helmchart.Chart, above map[string]any, into map[string]source, b *budget.Budget) (map[string]any,
+	error,
+) {
 	if err := b.Hold("chart "+c.Name(), ofScope+ofFile*float64(len(c.Files)+len(c.Templates))); err != nil {
 		return nil, err
 	}
@@ -79,7 +81,9 @@ type engine struct {
 }
 
 // render gives the text that each template makes, by its name, and everything that is wrong.
-func render(ctx context.Context, templates map[string]source, lookup Lookup, b *budget.Budget) (rendered map[string]string, problems []string) {
+func render(ctx context.Context, templates map[string]source, lookup Lookup,
+	b *budget.Budget,
+) (rendered map[string]string, problems []string) {
 	e := &engine{guard: newGuard(ctx, b), preparation: preparation{map[*parse.Tree]int{}}, included: map[string]int{}}
 	root := template.New("gotpl").Option("missingkey=zero")
 	root.Funcs(e.guard.wrap(functions(ctx, lookup))).Funcs(e.guard.wrap(e.own(root)))
@@ -123,7 +127,9 @@ func (e *engine) parse(root *template.Template, name, text string) error {
 
 // all runs every template. What one has made is gone when it ends, but for its text and what
 // it has put where others find it.
-func (e *engine) all(root *template.Template, names []string, templates map[string]source) (rendered map[string]string, problems []string) {
+func (e *engine) all(root *template.Template, names []string,
+	templates map[string]source,
+) (rendered map[string]string, problems []string) {
 	rendered = map[string]string{}
 	reachable := make([]any, 0, len(templates))
 	for _, s := range templates {
@@ -257,7 +263,8 @@ func (e *engine) execute(t *template.Template, name string, data any) (string, e
 	blocks := 0
 	switch found := t.Lookup(name); {
 	case found == nil:
-		return "", fmt.Errorf("template: no template %q associated with template %q", fault.Shorten(name, maxProblem), t.Name())
+		return "", fmt.Errorf("template: no template %q associated with template %q", fault.Shorten(name, maxProblem),
+			t.Name())
 	case found.Tree != nil:
 		blocks = e.preparation.done[found.Tree]
 	}

@@ -86,7 +86,8 @@ func byHelm(t *testing.T, dir string, text []byte, o Options) (*helmRendered, er
 	capabilities.APIVersions = chartutil.VersionSet(seen.APIVersions)
 	capabilities.HelmVersion.Version = seen.HelmVersion.Version
 	all, err := chartutil.ToRenderValues(c, values, chartutil.ReleaseOptions{
-		Name: o.Release.Name, Namespace: o.Release.Namespace, Revision: max(o.Release.Revision, 1), IsUpgrade: o.Release.Upgrade, IsInstall: !o.Release.Upgrade,
+		Name: o.Release.Name, Namespace: o.Release.Namespace, Revision: max(o.Release.Revision, 1),
+		IsUpgrade: o.Release.Upgrade, IsInstall: !o.Release.Upgrade,
 	}, capabilities)
 	if err != nil {
 		return nil, err
@@ -144,8 +145,11 @@ func options() map[string]Options {
 	return map[string]Options{
 		"install": {Release: Release{Name: "rel", Namespace: "space"}},
 		"upgrade": {
-			Release:      Release{Name: "other", Namespace: "there", Revision: 7, Upgrade: true},
-			Capabilities: Capabilities{Version: "v1.33.4", APIVersions: []string{"v1", "apps/v1", "monitoring.coreos.com/v1", "monitoring.coreos.com/v1/ServiceMonitor"}},
+			Release: Release{Name: "other", Namespace: "there", Revision: 7, Upgrade: true},
+			Capabilities: Capabilities{
+				Version:     "v1.33.4",
+				APIVersions: []string{"v1", "apps/v1", "monitoring.coreos.com/v1", "monitoring.coreos.com/v1/ServiceMonitor"},
+			},
 		},
 	}
 }

@@ -33,7 +33,8 @@ func (r *Rendered) takeHook(d document, object *unstructured.Unstructured) {
 		switch {
 		case event == helmrelease.HookTest, event == "test-success":
 		case event == helmrelease.HookPreRollback, event == helmrelease.HookPostRollback:
-			r.warn("%s: %s %s does not run at %s: what is put back after a failure is the objects alone", d.path, h.Kind, h.Name, name)
+			r.warn("%s: %s %s does not run at %s: what is put back after a failure is the objects alone", d.path, h.Kind,
+				h.Name, name)
 			h.Events = append(h.Events, event)
 		case slices.Contains(events(), event):
 			h.Events = append(h.Events, event)

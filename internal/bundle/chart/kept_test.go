@@ -17,10 +17,11 @@ func TestTemplatesLeaveTheRecord(t *testing.T) {
 	const dependencies = "dependencies:\n- name: b\n  version: 1.0.0\n  tags: [t]\n  import-values:\n  - {child: a, parent: b}\n"
 	recorded := func(text string) string {
 		r, err := chart.Load(t.Context(), made(map[string]string{
-			"Chart.yaml":           "apiVersion: v2\nname: a\nversion: 1.0.0\nannotations: {a: b}\n" + dependencies,
-			"values.yaml":          "a: {b: [{c: d}]}\nglobal: {g: {h: 1}}\n",
-			"files/a":              "a",
-			"charts/b/Chart.yaml":  "apiVersion: v2\nname: b\nversion: 1.0.0\n" + strings.ReplaceAll(dependencies, "name: b", "name: d"),
+			"Chart.yaml":  "apiVersion: v2\nname: a\nversion: 1.0.0\nannotations: {a: b}\n" + dependencies,
+			"values.yaml": "a: {b: [{c: d}]}\nglobal: {g: {h: 1}}\n",
+			"files/a":     "a",
+			"charts/b/Chart.yaml": "apiVersion: v2\nname: b\nversion: 1.0.0\n" +
+				strings.ReplaceAll(dependencies, "name: b", "name: d"),
 			"charts/b/values.yaml": "a: {b: {c: d}}\n",
 
 			"charts/b/charts/d/Chart.yaml": "apiVersion: v2\nname: d\nversion: 1.0.0\n",

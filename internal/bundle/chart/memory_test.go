@@ -117,8 +117,10 @@ func inProcess(t *testing.T, which string) (reports []report) {
 	out, err := cmd.Output()
 	if err != nil {
 		lines := strings.Split(said.String(), "\n")
-		last := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "fatal") || strings.HasPrefix(line, "panic") })
-		t.Errorf("the process has ended: %v: %s", err, strings.Join(lines[max(0, last-2):min(len(lines), max(0, last)+3)], "\n"))
+		last := slices.IndexFunc(lines,
+			func(line string) bool { return strings.HasPrefix(line, "fatal") || strings.HasPrefix(line, "panic") })
+		t.Errorf("the process has ended: %v: %s", err,
+			strings.Join(lines[max(0, last-2):min(len(lines), max(0, last)+3)], "\n"))
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		var r report
@@ -133,7 +135,8 @@ func inProcess(t *testing.T, which string) (reports []report) {
 // check checks what every chart has to keep to.
 func (r report) check(t *testing.T) {
 	t.Helper()
-	t.Logf("%s: %d MiB, %s, %s %s", r.Name, r.Peak>>20, r.Took.Round(time.Millisecond), r.Code, fault.Shorten(r.Error, 300))
+	t.Logf("%s: %d MiB, %s, %s %s", r.Name, r.Peak>>20, r.Took.Round(time.Millisecond), r.Code,
+		fault.Shorten(r.Error, 300))
 	if r.Peak > mostMemory {
 		t.Errorf("%s took %d MiB", r.Name, r.Peak>>20)
 	}

@@ -11,10 +11,13 @@ func TestMergeValues(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		"none":                     {nil, ""},
-		"one, with its comments":   {[]string{"a: 1 # why\n"}, "a: 1 # why\n"},
-		"the later one wins":       {[]string{"{a: 1, b: 1}", "a: 2"}, "a: 2\nb: 1\n"},
-		"tables are merged":        {[]string{"a: {b: 1, c: {d: 1}}", "a: {c: {e: 2}}"}, "a:\n  b: 1\n  c:\n    d: 1\n    e: 2\n"},
+		"none":                   {nil, ""},
+		"one, with its comments": {[]string{"a: 1 # why\n"}, "a: 1 # why\n"},
+		"the later one wins":     {[]string{"{a: 1, b: 1}", "a: 2"}, "a: 2\nb: 1\n"},
+		"tables are merged": {
+			[]string{"a: {b: 1, c: {d: 1}}", "a: {c: {e: 2}}"},
+			"a:\n  b: 1\n  c:\n    d: 1\n    e: 2\n",
+		},
 		"lists are not":            {[]string{"a: [1, 2]", "a: [3]"}, "a:\n- 3\n"},
 		"a table gives way":        {[]string{"a: {b: 1}", "a: 1", "a: {c: 1}"}, "a:\n  c: 1\n"},
 		"null takes a default out": {[]string{"a: {b: 1}", "a: {b: null}"}, "a:\n  b: null\n"},
@@ -28,7 +31,8 @@ func TestMergeValues(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if _, err := MergeValues([][]byte{[]byte("a: 1"), []byte("- a"), []byte("a: [")}); err == nil || !strings.Contains(err.Error(), "file 2 of --values: values: must be a mapping") {
+	if _, err := MergeValues([][]byte{[]byte("a: 1"), []byte("- a"), []byte("a: [")}); err == nil ||
+		!strings.Contains(err.Error(), "file 2 of --values: values: must be a mapping") {
 		t.Errorf("%v", err)
 	}
 }

@@ -162,7 +162,10 @@ func call(text string) *parse.ActionNode { return callAt(ownName, 1, text) }
 // callAt is an action in a line of a template.
 func callAt(name string, line int, text string) *parse.ActionNode {
 	function := map[string]any{}
-	for _, name := range []string{tickFunction, outFunction, rangeFunction, templateFunction, methodFunction, layoutFunction, pathFunction} {
+	for _, name := range []string{
+		tickFunction, outFunction, rangeFunction, templateFunction, methodFunction,
+		layoutFunction, pathFunction,
+	} {
 		function[name] = reflect.ValueOf
 	}
 	trees, err := parse.Parse(name, strings.Repeat("\n", line-1)+"{{"+text+"}}", "", "", function)

@@ -32,10 +32,14 @@ func programs(n int) map[string]func() fstest.MapFS {
 	functions := chart.Functions()
 	all := map[string]func() fstest.MapFS{}
 	for seed := range n {
-		p := &program{rand: rand.New(rand.NewPCG(uint64(seed), 1)), functions: functions, names: slices.Sorted(maps.Keys(functions))}
+		p := &program{
+			rand: rand.New(rand.NewPCG(uint64(seed), 1)), functions: functions,
+			names: slices.Sorted(maps.Keys(functions)),
+		}
 		files := map[string]string{"templates/_a.tpl": `{{ define "a" }}{{ if lt (len (toString .)) 100 }}{{ list . . | include "a" }}{{ else }}{{ . }}{{ end }}{{ end }}`}
 		for i := range 12 {
-			files[fmt.Sprintf("templates/%02d.yaml", i)] = `{{ $s := "ab1, <\n" }}{{ $l := list 1 "a" }}{{ $d := dict "a" 1 "b" (list 1) }}` + p.block(0)
+			files[fmt.Sprintf("templates/%02d.yaml",
+				i)] = `{{ $s := "ab1, <\n" }}{{ $l := list 1 "a" }}{{ $d := dict "a" 1 "b" (list 1) }}` + p.block(0)
 		}
 		all[fmt.Sprintf("program %04d", seed)] = func() fstest.MapFS { return made(files) }
 	}
@@ -69,14 +73,18 @@ func (p *program) statement(depth int) string {
 	case n == 4:
 		return "{{ $s = printf \"%s%s\" $s $s | trunc 4000000 }}"
 	case n == 5:
-		return fmt.Sprintf("{{ $l = %s }}", p.pick("append $l $d", "append $l $s", "concat $l $l", "list $l $l", "prepend $l (deepCopy $d)",
-			"splitList \",\" $s", "until "+p.number(), "values $d", "keys $d", "sortAlpha $l", "chunk 2 $l", "uniq $l"))
+		return fmt.Sprintf("{{ $l = %s }}",
+			p.pick("append $l $d", "append $l $s", "concat $l $l", "list $l $l", "prepend $l (deepCopy $d)",
+				"splitList \",\" $s", "until "+p.number(), "values $d", "keys $d", "sortAlpha $l", "chunk 2 $l", "uniq $l"))
 	case n == 6:
-		return fmt.Sprintf("{{ $_ := set $d (%s) (%s) }}", p.pick("toString (len $d)", "trunc 50 $s", "randAlpha 5"), p.pick("$l", "$s", "list $s $l", "dict \"x\" $l", "split \"b\" $s", "toYaml $l", "$d", "list $d"))
+		return fmt.Sprintf("{{ $_ := set $d (%s) (%s) }}", p.pick("toString (len $d)", "trunc 50 $s", "randAlpha 5"),
+			p.pick("$l", "$s", "list $s $l", "dict \"x\" $l", "split \"b\" $s", "toYaml $l", "$d", "list $d"))
 	case n == 7:
-		return fmt.Sprintf("{{ $s = %s }}", p.pick("repeat 9 $s", "toYaml $d", "toJson $l", "quote $l", "js $s", "html $s", "b64enc $s", "indent 20 $s",
-			"wrapWith 2 $s $s", "join $s $l", "regexReplaceAll \"a\" $s \"$0$0b\"", "replace \"a\" \"aaa\" $s", "tpl \"{{ toYaml . }}\" $l", "include \"a\" $s",
-			"printf \"%50q\" $l", "toToml $d", "randAlphaNum "+p.number(), "snakecase $s", "cat $s $l", "seq "+p.number()))
+		return fmt.Sprintf("{{ $s = %s }}",
+			p.pick("repeat 9 $s", "toYaml $d", "toJson $l", "quote $l", "js $s", "html $s", "b64enc $s", "indent 20 $s",
+				"wrapWith 2 $s $s", "join $s $l", "regexReplaceAll \"a\" $s \"$0$0b\"", "replace \"a\" \"aaa\" $s",
+				"tpl \"{{ toYaml . }}\" $l", "include \"a\" $s",
+				"printf \"%50q\" $l", "toToml $d", "randAlphaNum "+p.number(), "snakecase $s", "cat $s $l", "seq "+p.number()))
 	}
 	return fmt.Sprintf("{{ $x%d := %s }}", p.rand.IntN(3), p.call(0))
 }

@@ -12,7 +12,11 @@ func merging(all template.FuncMap) template.FuncMap {
 	merging := template.FuncMap{}
 	for _, name := range []string{"merge", "mergeOverwrite"} {
 		original, _ := all[name].(func(map[string]any, ...map[string]any) any)
-		merging[name] = func(into map[string]any, from ...map[string]any) any { return original(into, apartFrom(into, from)...) }
+		merging[name] = func(into map[string]any,
+			from ...map[string]any,
+		) any {
+			return original(into, apartFrom(into, from)...)
+		}
 	}
 	for _, name := range []string{"mustMerge", "mustMergeOverwrite"} {
 		original, _ := all[name].(func(map[string]any, ...map[string]any) (any, error))

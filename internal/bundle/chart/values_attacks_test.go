@@ -30,9 +30,10 @@ const large = `{{ $x := "\x01" }}{{ range until 23 }}{{ $x = printf "%s%s" $x $x
 func valueAttacks() map[string]func() fstest.MapFS {
 	all := map[string]func() fstest.MapFS{}
 	for name, text := range map[string]string{
-		"in itself: printed":        cycle + `{{ $c }}`,
-		"in itself: a pipeline":     cycle + `{{ $c | int }}`,
-		"in itself: all loops":      cycle + `{{ range $c }}{{ range $k, $v := . }}{{ end }}{{ else }}{{ end }}{{ if $c }}{{ with $c }}{{ .a.a.b }}{{ end }}{{ end }}`,
+		"in itself: printed":    cycle + `{{ $c }}`,
+		"in itself: a pipeline": cycle + `{{ $c | int }}`,
+		"in itself: all loops": cycle +
+			`{{ range $c }}{{ range $k, $v := . }}{{ end }}{{ else }}{{ end }}{{ if $c }}{{ with $c }}{{ .a.a.b }}{{ end }}{{ end }}`,
 		"in itself: text":           cycle + `{{ toYaml $c }}`,
 		"in itself: the values":     `{{ $_ := set .Values "a" .Values }}{{ .Values.YAML }}`,
 		"in itself: passed on":      `{{ define "a" }}{{ eq . . }}{{ end }}{{ $_ := set .Values "a" . }}{{ include "a" . }}`,
@@ -45,24 +46,33 @@ func valueAttacks() map[string]func() fstest.MapFS {
 		"merged, and in itself":     `{{ $d := dict }}{{ $y := merge $d (dict "a" $d) (dict "a" $d) }}{{ $y := mergeOverwrite $d (dict "a" $d) (dict "a" $d) }}`,
 		"a loop over a mapping in itself": `{{ define "a" }}{{ range . }}{{ include "a" $ }}{{ end }}{{ end }}{{ $d := dict }}` +
 			`{{ range until 100000 }}{{ $_ := set $d (toString .) . }}{{ end }}{{ include "a" $d }}`,
-		"deep, and kept":               `{{ $x := list }}{{ range until 1000000 }}{{ if lt . 350000 }}{{ $x = list $x }}{{ end }}{{ end }}{{ $_ := set .Values "a" $x }}`,
-		"an error in errors":           large + `{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}{{ fail (index . 0) }}{{ end }}{{ end }}{{ include "a" (list $x) }}`,
-		"an error of a loop in errors": large + `{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}{{ range (index . 0) }}{{ end }}{{ end }}{{ end }}{{ include "a" (list $x) }}`,
-		"an error of a date":           large + `{{ $y := mustToDate $x $x }}`,
-		"no number":                    large + `{{ range until 100 }}{{ $y := add $x $x $x }}{{ $y = float64 $x }}{{ $y = atoi $x }}{{ end }}`,
-		"no such template":             large + `{{ include $x . }}`,
-		"no template":                  large + `{{ tpl (printf "%s{{" $x) . }}`,
-		"no table":                     large + `{{ .Values.Table $x }}`,
-		"no value":                     large + `{{ .Values.PathValue $x }}`,
+		"deep, and kept": `{{ $x := list }}{{ range until 1000000 }}{{ if lt . 350000 }}{{ $x = list $x }}{{ end }}{{ end }}{{ $_ := set .Values "a" $x }}`,
+		"an error in errors": large +
+			`{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}{{ fail (index . 0) }}{{ end }}{{ end }}{{ include "a" (list $x) }}`,
+		"an error of a loop in errors": large +
+			`{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}{{ range (index . 0) }}{{ end }}{{ end }}{{ end }}{{ include "a" (list $x) }}`,
+		"an error of a date": large + `{{ $y := mustToDate $x $x }}`,
+		"no number": large +
+			`{{ range until 100 }}{{ $y := add $x $x $x }}{{ $y = float64 $x }}{{ $y = atoi $x }}{{ end }}`,
+		"no such template": large + `{{ include $x . }}`,
+		"no template":      large + `{{ tpl (printf "%s{{" $x) . }}`,
+		"no table":         large + `{{ .Values.Table $x }}`,
+		"no value":         large + `{{ .Values.PathValue $x }}`,
 	} {
 		all["values: "+name] = func() fstest.MapFS { return template(text) }
 	}
 	all["values: in itself: a dependency"] = dependency
 	all["values: the bytes of a file"] = func() fstest.MapFS {
-		return made(map[string]string{"a": strings.Repeat("a", 1<<20), "templates/a.yaml": `{{ $x := printf "%2000d" (index .Files "a") }}`})
+		return made(map[string]string{
+			"a":                strings.Repeat("a", 1<<20),
+			"templates/a.yaml": `{{ $x := printf "%2000d" (index .Files "a") }}`,
+		})
 	}
 	all["values: deep, and kept"] = func() fstest.MapFS {
-		return made(map[string]string{"templates/a.yaml": "", "templates/b.yaml": `{{ $x := list }}{{ range until 380000 }}{{ $x = list $x }}{{ end }}{{ $_ := set .Values "a" $x }}`})
+		return made(map[string]string{
+			"templates/a.yaml": "",
+			"templates/b.yaml": `{{ $x := list }}{{ range until 380000 }}{{ $x = list $x }}{{ end }}{{ $_ := set .Values "a" $x }}`,
+		})
 	}
 	return all
 }
@@ -82,10 +92,20 @@ func dependency() fstest.MapFS {
 func calls() map[string]func() fstest.MapFS {
 	all := map[string]func() fstest.MapFS{}
 	functions, turn := maps.Clone(chart.Functions()), 0
-	for name, arguments := range map[string]int{"and": 3, "or": 3, "not": 1, "index": 3, "slice": 3, "len": 1, "call": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2, "include": 2, "tpl": 2} {
-		functions[name] = reflect.MakeFunc(reflect.FuncOf(slices.Repeat([]reflect.Type{reflect.TypeFor[any]()}, arguments), nil, false), nil).Interface()
+	for name, arguments := range map[string]int{
+		"and": 3, "or": 3, "not": 1, "index": 3, "slice": 3, "len": 1, "call": 2,
+		"lt": 2, "le": 2, "gt": 2, "ge": 2, "include": 2, "tpl": 2,
+	} {
+		functions[name] = reflect.MakeFunc(reflect.FuncOf(slices.Repeat([]reflect.Type{reflect.TypeFor[any]()}, arguments),
+			nil, false), nil).Interface()
 	}
-	values := []struct{ kind, text string }{{"cycle", cycle}, {"list", cycleIn}, {"doubles", doubles}, {"many", many}, {"text", large + `{{ $c := $x }}`}}
+	values := []struct{ kind, text string }{
+		{"cycle", cycle},
+		{"list", cycleIn},
+		{"doubles", doubles},
+		{"many", many},
+		{"text", large + `{{ $c := $x }}`},
+	}
 	for _, name := range slices.Sorted(maps.Keys(functions)) {
 		takes := reflect.TypeOf(functions[name])
 		places := takes.NumIn()
@@ -119,7 +139,8 @@ func called(name string, takes reflect.Type, places, place int) string {
 		arg := "$c"
 		if i != place && place >= 0 {
 			arg = map[reflect.Kind]string{
-				reflect.String: `"a"`, reflect.Map: `(dict "a" 1)`, reflect.Slice: "(list 1)", reflect.Struct: "now", reflect.Bool: "true", reflect.Interface: `"1"`,
+				reflect.String: `"a"`, reflect.Map: `(dict "a" 1)`, reflect.Slice: "(list 1)", reflect.Struct: "now",
+				reflect.Bool: "true", reflect.Interface: `"1"`,
 			}[of.Kind()]
 			if arg == "" {
 				arg = "1"

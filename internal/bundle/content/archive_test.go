@@ -91,7 +91,10 @@ func TestArchiveIsVerifiedOnce(t *testing.T) {
 	if err := open(); err != nil {
 		t.Error("it is verified each time: ", err)
 	}
-	for name, text := range map[string][]byte{"damaged": damaged, "not gzip": []byte("x"), "another's": other(t), "more": append(whole, 'x')} {
+	for name, text := range map[string][]byte{
+		"damaged": damaged, "not gzip": []byte("x"), "another's": other(t),
+		"more": append(whole, 'x'),
+	} {
 		replaced := path + "x"
 		if err := errors.Join(os.WriteFile(replaced, text, 0o600), os.Rename(replaced, path)); err != nil {
 			t.Fatal(err)

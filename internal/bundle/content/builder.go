@@ -42,7 +42,10 @@ func NewBuilder(cache *Cache, limits Limits) (*Builder, error) {
 		root.Close()
 		return nil, err
 	}
-	b := &Builder{cache: cache, limits: limits, root: root, spool: spool, files: map[string]extent{}, dirs: map[string]struct{}{}}
+	b := &Builder{
+		cache: cache, limits: limits, root: root, spool: spool, files: map[string]extent{},
+		dirs: map[string]struct{}{},
+	}
 	b.out = bufio.NewWriterSize(disk{spool}, copyBuffer)
 	return b, nil
 }

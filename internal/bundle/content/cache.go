@@ -63,7 +63,8 @@ func (c *Cache) Get(digest string) (*Content, error) {
 func use[T any](c *Cache, digest string, take func(*os.Root, *os.File) (T, error)) (taken T, err error) {
 	name, ok := archiveName(digest)
 	if !ok {
-		return taken, fault.New(fault.InvalidArgument, "invalid digest %q: must be sha256: and %d hexadecimal digits", digest, hexOfHash)
+		return taken, fault.New(fault.InvalidArgument, "invalid digest %q: must be sha256: and %d hexadecimal digits",
+			digest, hexOfHash)
 	}
 	root, err := c.open()
 	if err != nil {

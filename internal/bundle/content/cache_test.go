@@ -28,9 +28,13 @@ func TestCacheVerifiesWhatItReads(t *testing.T) {
 			raw[len(raw)/2] ^= 1
 			return errors.Join(err, os.WriteFile(path, raw, 0o600))
 		},
-		"cut off":   func(_ *testing.T, path string) error { return os.Truncate(path, 100) },
-		"empty":     func(_ *testing.T, path string) error { return os.Truncate(path, 0) },
-		"more":      func(t *testing.T, path string) error { return os.WriteFile(path, append(read(t, path), "x"...), 0o600) },
+		"cut off": func(_ *testing.T, path string) error { return os.Truncate(path, 100) },
+		"empty":   func(_ *testing.T, path string) error { return os.Truncate(path, 0) },
+		"more": func(t *testing.T,
+			path string,
+		) error {
+			return os.WriteFile(path, append(read(t, path), "x"...), 0o600)
+		},
 		"another's": func(t *testing.T, path string) error { return os.WriteFile(path, other(t), 0o600) },
 		"not gzip":  func(_ *testing.T, path string) error { return os.WriteFile(path, []byte("kind: A\n"), 0o600) },
 	} {
@@ -76,7 +80,10 @@ func other(t *testing.T) []byte {
 
 func TestCacheTakesDigestsOnly(t *testing.T) {
 	cache := newCache(t)
-	for _, digest := range []string{"", "x", "sha256:", "sha256:../../etc/passwd", "sha512:" + strings.Repeat("0", 64), "sha256:" + strings.Repeat("G", 64)} {
+	for _, digest := range []string{
+		"", "x", "sha256:", "sha256:../../etc/passwd", "sha512:" + strings.Repeat("0", 64),
+		"sha256:" + strings.Repeat("G", 64),
+	} {
 		if _, err := cache.Get(digest); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%q: %v", digest, err)
 		}

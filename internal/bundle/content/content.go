@@ -34,7 +34,10 @@ func newContent(digest string, archive *os.File, v *view) (*Content, error) {
 	if err != nil {
 		return nil, diskFault(err)
 	}
-	return &Content{Digest: digest, Size: v.bytes, Files: v.files, archive: archive, packed: info.Size(), view: v.file, files: files}, nil
+	return &Content{
+		Digest: digest, Size: v.bytes, Files: v.files, archive: archive, packed: info.Size(), view: v.file,
+		files: files,
+	}, nil
 }
 
 // FS has the files, read-only.

@@ -72,7 +72,8 @@ func filesOf(t *testing.T, fsys fs.FS) map[string]string {
 
 func example() map[string]string {
 	return map[string]string{
-		"manifests/a.yaml": "kind: A\n", "manifests/b.yaml": "kind: B\n", "README": "", "ä/ö": "ü", strings.Repeat("deep/", 60) + "file": "x",
+		"manifests/a.yaml": "kind: A\n", "manifests/b.yaml": "kind: B\n", "README": "", "ä/ö": "ü",
+		strings.Repeat("deep/", 60) + "file": "x",
 	}
 }
 
@@ -123,7 +124,8 @@ func TestArchiveIsCanonical(t *testing.T) {
 			t.Fatal(err)
 		}
 		names = append(names, h.Name)
-		if h.Typeflag != tar.TypeReg || h.Mode != 0o644 || h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Gname != "" || h.ModTime.Unix() != 0 {
+		if h.Typeflag != tar.TypeReg || h.Mode != 0o644 || h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Gname != "" ||
+			h.ModTime.Unix() != 0 {
 			t.Errorf("%+v", h)
 		}
 	}

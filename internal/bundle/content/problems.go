@@ -46,7 +46,10 @@ const gzipMagic = "\x1f\x8b"
 // unknown recognizes archives that are not read.
 func unknown(in *bufio.Reader) error {
 	for _, format := range []struct{ magic, name string }{
-		{"PK\x03\x04", "a zip file"}, {"\xfd7zXZ\x00", "compressed with xz"}, {"BZh", "compressed with bzip2"}, {"\x28\xb5\x2f\xfd", "compressed with zstd"},
+		{"PK\x03\x04", "a zip file"},
+		{"\xfd7zXZ\x00", "compressed with xz"},
+		{"BZh", "compressed with bzip2"},
+		{"\x28\xb5\x2f\xfd", "compressed with zstd"},
 	} {
 		if start, _ := in.Peek(len(format.magic)); bytes.Equal(start, []byte(format.magic)) {
 			return fault.New(fault.InvalidArgument, "the archive is %s, which is not supported", format.name).

@@ -48,7 +48,8 @@ func TestDigestDependsOnFilesAlone(t *testing.T) {
 func randomFiles(random *rand.Rand) map[string]string {
 	files := map[string]string{}
 	for range 1 + random.IntN(8) {
-		name := strings.Repeat("directory/", random.IntN(3)*random.IntN(8)) + []string{"a", "b", "ä", "Chart.yaml", "a b", strings.Repeat("n", 150)}[random.IntN(6)]
+		name := strings.Repeat("directory/", random.IntN(3)*random.IntN(8)) +
+			[]string{"a", "b", "ä", "Chart.yaml", "a b", strings.Repeat("n", 150)}[random.IntN(6)]
 		files[name] = strings.Repeat(string(rune('a'+random.IntN(3))), random.IntN(3)*random.IntN(600))
 	}
 	return files
@@ -65,7 +66,8 @@ func pack(t *testing.T, random *rand.Rand, files map[string]string) (how string,
 	prefix := []string{"", "./"}[random.IntN(2)]
 	for _, name := range names {
 		header := &tar.Header{
-			Name: prefix + name, Size: int64(len(files[name])), Mode: random.Int64N(0o1000), Uid: random.IntN(70000), Gid: random.IntN(9), Uname: "someone",
+			Name: prefix + name, Size: int64(len(files[name])), Mode: random.Int64N(0o1000), Uid: random.IntN(70000),
+			Gid: random.IntN(9), Uname: "someone",
 			ModTime: time.Unix(random.Int64N(2e9), 0), Format: format,
 		}
 		if format == tar.FormatPAX {

@@ -30,7 +30,8 @@ func (b *Builder) Tar(ctx context.Context, r io.Reader) error {
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
 	case len(start) == 0:
-		return fault.New(fault.InvalidArgument, "the archive is empty").WithHint("pack the bundle: tar -czf bundle.tgz -C DIRECTORY .")
+		return fault.New(fault.InvalidArgument, "the archive is empty").
+			WithHint("pack the bundle: tar -czf bundle.tgz -C DIRECTORY .")
 	}
 	raw := io.Reader(in)
 	if bytes.Equal(start, []byte(gzipMagic)) {
@@ -66,7 +67,8 @@ func (b *Builder) entries(m *meter, raw *ending) error {
 // entry takes what a header announces. Sparse files are expanded by the reader.
 func (b *Builder) entry(header *tar.Header, r io.Reader) error {
 	switch header.Typeflag {
-	case tar.TypeReg, tar.TypeRegA, tar.TypeCont, tar.TypeGNUSparse: //nolint:staticcheck // archives still have the old one
+	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse,
+		tar.TypeRegA: //nolint:staticcheck // archives still have the old one
 		return b.Add(header.Name, header.Size, r)
 	case tar.TypeDir:
 		return b.directory(header.Name)

@@ -91,7 +91,8 @@ func take(t *testing.T, raw []byte, limits content.Limits) (files map[string]str
 func onlyArchives(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && (filepath.Dir(path) != filepath.Join(dir, "a", "cache") || !strings.HasSuffix(path, ".tgz")) {
+		if err == nil && !entry.IsDir() &&
+			(filepath.Dir(path) != filepath.Join(dir, "a", "cache") || !strings.HasSuffix(path, ".tgz")) {
 			t.Errorf("%s has been left", path)
 		}
 		return err
@@ -114,7 +115,10 @@ func TestHostileArchives(t *testing.T) {
 		"traversal of a directory":    {[]entry{special(tar.TypeDir, "../x/", "")}, `"../x/": a path cannot have ".."`},
 		"an absolute path":            {[]entry{file("/etc/passwd", "")}, `"/etc/passwd": an absolute path`},
 		"a path of Windows":           {[]entry{file(`..\evil`, "")}, "cannot have a backslash"},
-		"a symbolic link":             {[]entry{special(tar.TypeSymlink, "l", "/etc/passwd"), file("l/x", "")}, `"l": a symbolic link to "/etc/passwd"`},
+		"a symbolic link": {
+			[]entry{special(tar.TypeSymlink, "l", "/etc/passwd"), file("l/x", "")},
+			`"l": a symbolic link to "/etc/passwd"`,
+		},
 		"a hard link":                 {[]entry{good, special(tar.TypeLink, "h", "a")}, `"h": a hard link to "a"`},
 		"a character device":          {[]entry{special(tar.TypeChar, "dev", "")}, `"dev": a device`},
 		"a block device":              {[]entry{special(tar.TypeBlock, "dev", "")}, `"dev": a device`},
@@ -124,23 +128,42 @@ func TestHostileArchives(t *testing.T) {
 		"a file twice in other words": {[]entry{file("./a", ""), file("a", "")}, `"a": the name of two files`},
 		"a file and a directory":      {[]entry{good, file("a/b", "")}, `"a": the name of both a file and a directory`},
 		"a directory and a file":      {[]entry{file("a/b", ""), good}, `"a": the name of both a file and a directory`},
-		"a directory in place of one": {[]entry{good, special(tar.TypeDir, "a/", "")}, `"a": the name of both a file and a directory`},
-		"a file with a directory's":   {[]entry{special(tar.TypeDir, "a/", ""), good}, `"a": the name of both a file and a directory`},
-		"the root as a file":          {[]entry{file(".", "x")}, `"."`},
-		"a name that is not UTF-8":    {[]entry{file("a\xff", "")}, `"a\xff": a name has to be UTF-8`},
-		"a name with a control":       {[]entry{file("a\x1b[2J", "")}, `"a\x1b[2J": a name cannot have control characters`},
-		"a name with a line":          {[]entry{file("a\nb", "")}, "control characters"},
-		"a huge name":                 {[]entry{file(long, "")}, "cannot be longer than 255 bytes"},
-		"a huge path":                 {[]entry{file(strings.Repeat("x/", 600)+"x", "")}, "cannot be longer than 1024 bytes"},
-		"a huge name in a GNU header": {[]entry{{tar.Header{Name: long, Format: tar.FormatGNU}, ""}}, "cannot be longer than 255 bytes"},
-		"traversal in a GNU header":   {[]entry{{tar.Header{Name: strings.Repeat("../", 40) + "etc/passwd", Format: tar.FormatGNU}, ""}}, `cannot have ".."`},
-		"nothing":                     {nil, "the bundle is empty"},
-		"directories alone":           {[]entry{special(tar.TypeDir, "a/", ""), special(tar.TypeDir, "./", "")}, "the bundle is empty"},
+		"a directory in place of one": {
+			[]entry{good, special(tar.TypeDir, "a/", "")},
+			`"a": the name of both a file and a directory`,
+		},
+		"a file with a directory's": {
+			[]entry{special(tar.TypeDir, "a/", ""), good},
+			`"a": the name of both a file and a directory`,
+		},
+		"the root as a file":       {[]entry{file(".", "x")}, `"."`},
+		"a name that is not UTF-8": {[]entry{file("a\xff", "")}, `"a\xff": a name has to be UTF-8`},
+		"a name with a control":    {[]entry{file("a\x1b[2J", "")}, `"a\x1b[2J": a name cannot have control characters`},
+		"a name with a line":       {[]entry{file("a\nb", "")}, "control characters"},
+		"a huge name":              {[]entry{file(long, "")}, "cannot be longer than 255 bytes"},
+		"a huge path":              {[]entry{file(strings.Repeat("x/", 600)+"x", "")}, "cannot be longer than 1024 bytes"},
+		"a huge name in a GNU header": {
+			[]entry{{tar.Header{Name: long, Format: tar.FormatGNU}, ""}},
+			"cannot be longer than 255 bytes",
+		},
+		"traversal in a GNU header": {[]entry{{tar.Header{
+			Name:   strings.Repeat("../", 40) + "etc/passwd",
+			Format: tar.FormatGNU,
+		}, ""}}, `cannot have ".."`},
+		"nothing": {nil, "the bundle is empty"},
+		"directories alone": {
+			[]entry{special(tar.TypeDir, "a/", ""), special(tar.TypeDir, "./", "")},
+			"the bundle is empty",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for form, raw := range map[string][]byte{"plain": archive(t, test.entries...), "gzip": compress(t, archive(t, test.entries...), 9)} {
+			for form, raw := range map[string][]byte{
+				"plain": archive(t, test.entries...),
+				"gzip":  compress(t, archive(t, test.entries...), 9),
+			} {
 				files, _, err := take(t, raw, content.DefaultLimits())
-				if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), test.says) || fault.From(err).Hint == "" {
+				if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), test.says) ||
+					fault.From(err).Hint == "" {
 					t.Errorf("%s: %v, %v; want %s", form, files, err, test.says)
 				}
 			}
@@ -157,8 +180,10 @@ func TestHugeNameIsShortened(t *testing.T) {
 }
 
 func TestAllEntriesAreNamed(t *testing.T) {
-	_, _, err := take(t, archive(t, special(tar.TypeSymlink, "l", "x"), file("a", "1"), file("/b", ""), special(tar.TypeFifo, "p", "")), content.DefaultLimits())
-	if got := fault.From(err).Problems; len(got) != 3 || !strings.Contains(got[0], `"l"`) || !strings.Contains(got[1], `"/b"`) || !strings.Contains(got[2], `"p"`) {
+	_, _, err := take(t, archive(t, special(tar.TypeSymlink, "l", "x"), file("a", "1"), file("/b", ""),
+		special(tar.TypeFifo, "p", "")), content.DefaultLimits())
+	if got := fault.From(err).Problems; len(got) != 3 || !strings.Contains(got[0], `"l"`) ||
+		!strings.Contains(got[1], `"/b"`) || !strings.Contains(got[2], `"p"`) {
 		t.Errorf("%v: %q", err, got)
 	}
 }
@@ -172,29 +197,36 @@ func TestDamagedArchives(t *testing.T) {
 		raw  []byte
 		says string
 	}{
-		"empty":                            {nil, "empty"},
-		"not an archive":                   {[]byte(strings.Repeat("kind: A\n", 100)), "not a tar file"},
-		"a short text":                     {[]byte("kind: A\n"), "not a tar file"},
-		"not an archive in gzip":           {compress(t, []byte(strings.Repeat("kind: A\n", 100)), 9), "not a tar file"},
-		"a zip file":                       {[]byte("PK\x03\x04" + strings.Repeat("\x00", 600)), "a zip file, which is not supported"},
-		"xz":                               {[]byte("\xfd7zXZ\x00" + strings.Repeat("\x00", 600)), "compressed with xz"},
-		"cut in a header":                  {whole[:300], "incomplete"},
-		"cut in a file":                    {whole[:700], "incomplete"},
-		"cut between two files":            {whole[:512+1024], "incomplete"},
-		"cut after the last file":          {whole[:512+1024+512+512], "incomplete"},
-		"cut in its end":                   {whole[:512+1024+512+512+512], "incomplete"},
-		"cut in gzip":                      {packed[:len(packed)-20], "incomplete"},
-		"cut in the checksum of gzip":      {packed[:len(packed)-3], "incomplete"},
-		"a wrong checksum":                 {flipped, "damaged"},
-		"garbage after the end":            {append(bytes.Clone(whole), "garbage"...), "data after its end"},
-		"garbage after gzip":               {append(bytes.Clone(packed), "garbage garbage"...), "damaged"},
-		"a second archive":                 {append(bytes.Clone(whole), archive(t, file("c", ""))...), "data after its end"},
-		"a second archive in gzip":         {append(bytes.Clone(packed), compress(t, archive(t, file("c", "")), 9)...), "data after its end"},
+		"empty":                  {nil, "empty"},
+		"not an archive":         {[]byte(strings.Repeat("kind: A\n", 100)), "not a tar file"},
+		"a short text":           {[]byte("kind: A\n"), "not a tar file"},
+		"not an archive in gzip": {compress(t, []byte(strings.Repeat("kind: A\n", 100)), 9), "not a tar file"},
+		"a zip file": {
+			[]byte("PK\x03\x04" + strings.Repeat("\x00", 600)),
+			"a zip file, which is not supported",
+		},
+		"xz":                          {[]byte("\xfd7zXZ\x00" + strings.Repeat("\x00", 600)), "compressed with xz"},
+		"cut in a header":             {whole[:300], "incomplete"},
+		"cut in a file":               {whole[:700], "incomplete"},
+		"cut between two files":       {whole[:512+1024], "incomplete"},
+		"cut after the last file":     {whole[:512+1024+512+512], "incomplete"},
+		"cut in its end":              {whole[:512+1024+512+512+512], "incomplete"},
+		"cut in gzip":                 {packed[:len(packed)-20], "incomplete"},
+		"cut in the checksum of gzip": {packed[:len(packed)-3], "incomplete"},
+		"a wrong checksum":            {flipped, "damaged"},
+		"garbage after the end":       {append(bytes.Clone(whole), "garbage"...), "data after its end"},
+		"garbage after gzip":          {append(bytes.Clone(packed), "garbage garbage"...), "damaged"},
+		"a second archive":            {append(bytes.Clone(whole), archive(t, file("c", ""))...), "data after its end"},
+		"a second archive in gzip": {
+			append(bytes.Clone(packed), compress(t, archive(t, file("c", "")), 9)...),
+			"data after its end",
+		},
 		"garbage instead of a second file": {append(bytes.Clone(whole[:1536]), strings.Repeat("x", 1024)...), "damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, _, err := take(t, test.raw, content.DefaultLimits())
-			if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), test.says) || fault.From(err).Hint == "" {
+			if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), test.says) ||
+				fault.From(err).Hint == "" {
 				t.Errorf("%v, %v; want %s", files, err, test.says)
 			}
 		})
@@ -206,13 +238,17 @@ func TestDamagedArchives(t *testing.T) {
 func TestUnusualArchives(t *testing.T) {
 	whole := archive(t, file("a", strings.Repeat("a", 700)), file("b", "b"))
 	want := map[string]string{"a": strings.Repeat("a", 700), "b": "b"}
-	comment := archive(t, entry{tar.Header{Typeflag: tar.TypeXGlobalHeader, PAXRecords: map[string]string{"comment": "0123"}}, ""})
+	comment := archive(t, entry{tar.Header{
+		Typeflag:   tar.TypeXGlobalHeader,
+		PAXRecords: map[string]string{"comment": "0123"},
+	}, ""})
 	for name, raw := range map[string][]byte{
 		"members":         append(compress(t, whole[:1000], 9), compress(t, whole[1000:], 1)...),
 		"an empty member": append(compress(t, nil, 9), compress(t, whole, 1)...),
 		"padding":         append(bytes.Clone(whole), make([]byte, 10<<10)...),
 		"a comment":       append(comment[:len(comment)-1024], whole...),
-		"directories":     archive(t, special(tar.TypeDir, "./", ""), special(tar.TypeDir, "x/", ""), special(tar.TypeDir, "x/", ""), file("./a", want["a"]), file("b", "b")),
+		"directories": archive(t, special(tar.TypeDir, "./", ""), special(tar.TypeDir, "x/", ""),
+			special(tar.TypeDir, "x/", ""), file("./a", want["a"]), file("b", "b")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if files, _, err := take(t, raw, content.DefaultLimits()); err != nil || !maps.Equal(files, want) {
@@ -266,11 +302,31 @@ func TestLimits(t *testing.T) {
 		entries []entry
 		says    string
 	}{
-		"compressed":  {func(l *content.Limits) { l.Compressed = 1000 }, []entry{file("a", noise(4096))}, "the archive is larger than 1000 bytes"},
-		"unpacked":    {func(l *content.Limits) { l.Unpacked = 10 << 10 }, []entry{file("a", noise(8192)), file("b", noise(8192))}, "larger than 10 KiB"},
-		"file":        {func(l *content.Limits) { l.File = 4 << 10 }, []entry{file("a", noise(8192))}, `"a": larger than 4 KiB`},
-		"files":       {func(l *content.Limits) { l.Files = 2 }, []entry{file("a", ""), file("b", ""), file("c", "")}, "more than 2 files and directories"},
-		"directories": {func(l *content.Limits) { l.Files = 2 }, []entry{file("a/b/c/d", "")}, "more than 2 files and directories"},
+		"compressed": {
+			func(l *content.Limits) { l.Compressed = 1000 },
+			[]entry{file("a", noise(4096))},
+			"the archive is larger than 1000 bytes",
+		},
+		"unpacked": {
+			func(l *content.Limits) { l.Unpacked = 10 << 10 },
+			[]entry{file("a", noise(8192)), file("b", noise(8192))},
+			"larger than 10 KiB",
+		},
+		"file": {
+			func(l *content.Limits) { l.File = 4 << 10 },
+			[]entry{file("a", noise(8192))},
+			`"a": larger than 4 KiB`,
+		},
+		"files": {
+			func(l *content.Limits) { l.Files = 2 },
+			[]entry{file("a", ""), file("b", ""), file("c", "")},
+			"more than 2 files and directories",
+		},
+		"directories": {
+			func(l *content.Limits) { l.Files = 2 },
+			[]entry{file("a/b/c/d", "")},
+			"more than 2 files and directories",
+		},
 		"empty directories": {
 			func(l *content.Limits) { l.Files = 2 },
 			[]entry{special(tar.TypeDir, "a/", ""), special(tar.TypeDir, "b/", ""), special(tar.TypeDir, "c/", "")},
@@ -307,10 +363,12 @@ func TestReaderFails(t *testing.T) {
 	if err := newBuilder(t, newCache(t)).Add("a", 5, failing{broken}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if err := newBuilder(t, newCache(t)).Add("a", 5, strings.NewReader("abc")); err == nil || !strings.Contains(err.Error(), "3 of 5 bytes") {
+	if err := newBuilder(t, newCache(t)).Add("a", 5, strings.NewReader("abc")); err == nil ||
+		!strings.Contains(err.Error(), "3 of 5 bytes") {
 		t.Error(err)
 	}
-	if err := newBuilder(t, newCache(t)).Add("a", 2, strings.NewReader("abc")); err == nil || !strings.Contains(err.Error(), "longer than the 2 bytes") {
+	if err := newBuilder(t, newCache(t)).Add("a", 2, strings.NewReader("abc")); err == nil ||
+		!strings.Contains(err.Error(), "longer than the 2 bytes") {
 		t.Error(err)
 	}
 }

@@ -100,7 +100,9 @@ func (c *Controller) Run(ctx context.Context, e Election) {
 // Pass works once on each object of the classes and of these kinds: KindBundle,
 // KindInstance or both. Ended is told of each, from several goroutines. The error is
 // that of a kind that cannot be listed.
-func (c *Controller) Pass(ctx context.Context, kinds []string, ended func(reconcile.Result[Key])) ([]reconcile.Result[Key], error) {
+func (c *Controller) Pass(ctx context.Context, kinds []string,
+	ended func(reconcile.Result[Key]),
+) ([]reconcile.Result[Key], error) {
 	loop := c.loop(kinds, c.Classes...)
 	results, err := loop.Once(ctx, ended)
 	return results, kube.Fault(err, kube.Call{Verb: "list", Resource: v1alpha1.Instances().GroupResource().String()})
@@ -112,7 +114,10 @@ func (c *Controller) loop(kinds []string, classes ...string) *reconcile.Loop[Key
 		Reconcile: func(ctx context.Context, key Key) error { return c.one(ctx, key, classes) },
 	}
 	for _, kind := range kinds {
-		source := reconcile.Source[Key]{Objects: c.Client.Resource(resourceOf(kind)), Keep: thin, Changed: reconcile.SpecChanged}
+		source := reconcile.Source[Key]{
+			Objects: c.Client.Resource(resourceOf(kind)), Keep: thin,
+			Changed: reconcile.SpecChanged,
+		}
 		source.Keys = func(o *unstructured.Unstructured) []Key { return own(kind, o, classes) }
 		loop.Sources = append(loop.Sources, source)
 	}
@@ -129,7 +134,10 @@ func (c *Controller) one(ctx context.Context, key Key, classes []string) error {
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
-		return kube.Fault(err, kube.Call{Verb: "get", Resource: resourceOf(key.Kind).GroupResource().String(), Name: key.Name})
+		return kube.Fault(err, kube.Call{
+			Verb: "get", Resource: resourceOf(key.Kind).GroupResource().String(),
+			Name: key.Name,
+		})
 	case !slices.Contains(classes, classOf(object)):
 		return nil
 	case key.Kind == v1alpha1.KindBundle:

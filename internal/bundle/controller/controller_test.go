@@ -41,7 +41,8 @@ func (n *notes) Instance(_ context.Context, name string) error { return n.note("
 
 func object(kind, name, class, owner string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": v1alpha1.GroupVersion().String(), "kind": kind, "spec": map[string]any{"provisionerClassName": class, "source": "large"},
+		"apiVersion": v1alpha1.GroupVersion().String(), "kind": kind,
+		"spec": map[string]any{"provisionerClassName": class, "source": "large"},
 	}}
 	o.SetName(name)
 	if owner != "" {
@@ -59,9 +60,12 @@ func TestPass(t *testing.T) {
 		kinds []string
 		want  []string
 	}{
-		"everything": {[]string{v1alpha1.KindBundle, v1alpha1.KindInstance}, []string{"bundle b", "bundle broken", "instance i"}},
-		"bundles":    {[]string{v1alpha1.KindBundle}, []string{"bundle b", "bundle broken"}},
-		"instances":  {[]string{v1alpha1.KindInstance}, []string{"instance i"}},
+		"everything": {
+			[]string{v1alpha1.KindBundle, v1alpha1.KindInstance},
+			[]string{"bundle b", "bundle broken", "instance i"},
+		},
+		"bundles":   {[]string{v1alpha1.KindBundle}, []string{"bundle b", "bundle broken"}},
+		"instances": {[]string{v1alpha1.KindInstance}, []string{"instance i"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
@@ -108,7 +112,8 @@ func TestThin(t *testing.T) {
 	if _, has, _ := unstructured.NestedFieldNoCopy(kept.Object, "spec", "source"); has {
 		t.Error("the source is kept")
 	}
-	if classOf(kept) != v1alpha1.ClassPlain || kept.GetGeneration() != 3 || len(kept.GetFinalizers()) != 1 || kept.GetDeletionTimestamp() == nil || len(owner(kept)) != 1 {
+	if classOf(kept) != v1alpha1.ClassPlain || kept.GetGeneration() != 3 || len(kept.GetFinalizers()) != 1 ||
+		kept.GetDeletionTimestamp() == nil || len(owner(kept)) != 1 {
 		t.Errorf("it is %v", kept.Object)
 	}
 }

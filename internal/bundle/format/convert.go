@@ -23,7 +23,10 @@ func (c *operatorVersion) objects(namespace string, others []*unstructured.Unstr
 	spec := c.Spec.Install.Spec
 	// An operator of all namespaces may know them, as it could if it was installed by the
 	// Operator Lifecycle Manager.
-	namespaces := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "list", "watch"}}
+	namespaces := rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"namespaces"},
+		Verbs: []string{"get", "list", "watch"},
+	}
 	permissions := slices.Clone(spec.ClusterPermissions)
 	for _, p := range spec.Permissions {
 		p.Rules = append(slices.Clone(p.Rules), namespaces)

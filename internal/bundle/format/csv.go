@@ -103,15 +103,18 @@ func (c *operatorVersion) namespace(pkg string) (name, problem string) {
 // warnings name what the operator takes and the bundle does not have.
 func (c *operatorVersion) warnings(others []*unstructured.Unstructured) (warnings []string) {
 	for _, crd := range c.Spec.CRDs.Required {
-		warnings = append(warnings, fault.Line("the operator requires the CustomResourceDefinition "+crd.Name+", which is not installed with it"))
+		warnings = append(warnings, fault.Line("the operator requires the CustomResourceDefinition "+crd.Name+
+			", which is not installed with it"))
 	}
 	for _, crd := range c.Spec.CRDs.Owned {
 		if !has(others, "CustomResourceDefinition", crd.Name) {
-			warnings = append(warnings, fault.Line("the operator owns the CustomResourceDefinition "+crd.Name+", which the bundle does not have"))
+			warnings = append(warnings, fault.Line("the operator owns the CustomResourceDefinition "+crd.Name+
+				", which the bundle does not have"))
 		}
 	}
 	for _, service := range c.Spec.APIServices.Required {
-		warnings = append(warnings, fault.Line("the operator requires the API "+cmpName(service.Name, service.Kind)+", which is not installed with it"))
+		warnings = append(warnings, fault.Line("the operator requires the API "+cmpName(service.Name, service.Kind)+
+			", which is not installed with it"))
 	}
 	return warnings
 }

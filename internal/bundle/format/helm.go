@@ -42,6 +42,7 @@ func loadHelm(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	}
 	return &Package{
 		Format: Helm, Name: r.Chart.Name(), Version: r.Chart.Metadata.Version,
-		Objects: r.Objects, Hooks: r.Hooks, Notes: r.Notes, Chart: r.Chart, Values: r.Values, Warnings: r.Warnings, manifest: r.Manifest,
+		Objects: r.Objects, Hooks: r.Hooks, Notes: r.Notes, Chart: r.Chart, Values: r.Values, Warnings: r.Warnings,
+		manifest: r.Manifest,
 	}, nil
 }

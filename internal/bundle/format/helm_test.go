@@ -14,18 +14,21 @@ func TestHelm(t *testing.T) {
 	files := map[string]string{
 		"web/Chart.yaml":          "apiVersion: v2\nname: web\nversion: 1.2.3\n",
 		"web/templates/NOTES.txt": "{{ .Release.Name }} in {{ .Release.Namespace }}, {{ .Release.Revision }} {{ .Release.IsUpgrade }}",
-		"web/templates/a.yaml":    configMap + "data: {replicas: {{ .Values.replicas | quote }}, kube: {{ .Capabilities.KubeVersion.Version }}}\n",
+		"web/templates/a.yaml": configMap +
+			"data: {replicas: {{ .Values.replicas | quote }}, kube: {{ .Capabilities.KubeVersion.Version }}}\n",
 		"web/templates/hook.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: first, annotations: {helm.sh/hook: pre-install}}\n",
 		"web/crds/a.yaml":         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\n",
 		"README.md":               "beside the chart",
 	}
 	pkg, err := format.Load(t.Context(), bundle(files), format.Options{
-		Instance: "shop", Namespace: "here", Revision: 4, Upgrade: true, Values: []byte("replicas: 3"), Capabilities: chart.Capabilities{Version: "v1.33.1"},
+		Instance: "shop", Namespace: "here", Revision: 4, Upgrade: true, Values: []byte("replicas: 3"),
+		Capabilities: chart.Capabilities{Version: "v1.33.1"},
 	})
 	if err != nil {
 		t.Fatal(err, problems(t, err))
 	}
-	if diff := cmp.Diff([]string{"CustomResourceDefinition /things.example.com", "ConfigMap /a"}, names(pkg.Objects)); diff != "" {
+	if diff := cmp.Diff([]string{"CustomResourceDefinition /things.example.com", "ConfigMap /a"},
+		names(pkg.Objects)); diff != "" {
 		t.Error(diff)
 	}
 	manifest, err := pkg.Manifest()
@@ -40,7 +43,9 @@ func TestHelm(t *testing.T) {
 }
 
 func TestManifestOfObjects(t *testing.T) {
-	pkg, err := format.Load(t.Context(), bundle(map[string]string{"manifests/a.yaml": configMap + "---\n" + strings.Replace(configMap, "name: a", "name: b", 1)}), format.Options{})
+	pkg, err := format.Load(t.Context(),
+		bundle(map[string]string{"manifests/a.yaml": configMap + "---\n" +
+			strings.Replace(configMap, "name: a", "name: b", 1)}), format.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

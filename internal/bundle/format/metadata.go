@@ -57,7 +57,8 @@ func readMetadata(fsys fs.FS) (about metadata, problems []string) {
 	}
 	problems = append(problems, readYAML(fsys, dependenciesFile, &dependencies)...)
 	for _, d := range dependencies.Dependencies {
-		about.warnings = append(about.warnings, fault.Line(fmt.Sprintf("the bundle depends on %s %v, which is not installed with it", d.Type, d.Value)))
+		about.warnings = append(about.warnings,
+			fault.Line(fmt.Sprintf("the bundle depends on %s %v, which is not installed with it", d.Type, d.Value)))
 	}
 	return about, problems
 }

@@ -42,10 +42,16 @@ func TestRecognize(t *testing.T) {
 		want  format.Format
 		err   string
 	}{
-		"plain":              {files: map[string]string{"manifests/a.yaml": ""}, want: format.Plain},
-		"registry":           {files: map[string]string{"manifests/a.yaml": "", "metadata/annotations.yaml": ""}, want: format.Registry},
-		"chart at the root":  {files: map[string]string{"Chart.yaml": "", "templates/a.yaml": ""}, want: format.Helm},
-		"one chart below it": {files: map[string]string{"web/Chart.yaml": "", "web/charts/db/Chart.yaml": "", "README.md": ""}, want: format.Helm},
+		"plain": {files: map[string]string{"manifests/a.yaml": ""}, want: format.Plain},
+		"registry": {
+			files: map[string]string{"manifests/a.yaml": "", "metadata/annotations.yaml": ""},
+			want:  format.Registry,
+		},
+		"chart at the root": {files: map[string]string{"Chart.yaml": "", "templates/a.yaml": ""}, want: format.Helm},
+		"one chart below it": {files: map[string]string{
+			"web/Chart.yaml": "", "web/charts/db/Chart.yaml": "",
+			"README.md": "",
+		}, want: format.Helm},
 		"two charts": {
 			files: map[string]string{"web/Chart.yaml": "", "db/Chart.yaml": ""},
 			err:   "the bundle has several charts: db/Chart.yaml, web/Chart.yaml",
@@ -54,9 +60,15 @@ func TestRecognize(t *testing.T) {
 			files: map[string]string{"Chart.yaml": "", "manifests/a.yaml": ""},
 			err:   "the format of the bundle is ambiguous: it has manifests/ and Chart.yaml",
 		},
-		"nothing":                     {err: "the bundle is empty"},
-		"manifests that is no folder": {files: map[string]string{"manifests": ""}, err: "the format of the bundle is not known: it has manifests"},
-		"something else":              {files: map[string]string{"a.yaml": "", "deploy/b.yaml": ""}, err: "the format of the bundle is not known: it has a.yaml, deploy/"},
+		"nothing": {err: "the bundle is empty"},
+		"manifests that is no folder": {
+			files: map[string]string{"manifests": ""},
+			err:   "the format of the bundle is not known: it has manifests",
+		},
+		"something else": {
+			files: map[string]string{"a.yaml": "", "deploy/b.yaml": ""},
+			err:   "the format of the bundle is not known: it has a.yaml, deploy/",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := format.Recognize(bundle(test.files))
@@ -90,9 +102,11 @@ func TestRecognizeSaysWhereManifestsBelong(t *testing.T) {
 
 func TestPlain(t *testing.T) {
 	pkg, err := format.Load(t.Context(), bundle(map[string]string{
-		"manifests/1.yaml": "# one\n---\n---\n" + configMap + "data:\n  text: 'literal {{ .Values.x }} {{'\n---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: space\n  labels: ~\n  annotations: {empty: }\n",
+		"manifests/1.yaml": "# one\n---\n---\n" + configMap +
+			"data:\n  text: 'literal {{ .Values.x }} {{'\n---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: space\n  labels: ~\n  annotations: {empty: }\n",
 		"manifests/2.json": `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"n"}},` +
-			`{"apiVersion":"v1","kind":"ConfigMapList","items":[{"metadata":{"name":"in a list"}}]}]}` + "\n" + `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p\ud83d\ude00"}, "spec":{"priority": 9007199254740993}}`,
+			`{"apiVersion":"v1","kind":"ConfigMapList","items":[{"metadata":{"name":"in a list"}}]}]}` + "\n" +
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p\ud83d\ude00"}, "spec":{"priority": 9007199254740993}}`,
 		"manifests/3":     "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 010, paused: yes}\n...\n" + strings.Replace(configMap, "name: a", "name: b", 1),
 		"manifests/empty": "%YAML 1.1\n# nothing\n---\n",
 	}), format.Options{})
@@ -104,7 +118,8 @@ func TestPlain(t *testing.T) {
 		got = append(got, object.GroupVersionKind().String()+" "+object.GetNamespace()+"/"+object.GetName())
 	}
 	want := []string{
-		"/v1, Kind=ConfigMap /a", "/v1, Kind=Namespace /space", "/v1, Kind=Secret n/s", "/v1, Kind=ConfigMap /in a list", "/v1, Kind=Pod /p😀",
+		"/v1, Kind=ConfigMap /a", "/v1, Kind=Namespace /space", "/v1, Kind=Secret n/s", "/v1, Kind=ConfigMap /in a list",
+		"/v1, Kind=Pod /p😀",
 		"apps/v1, Kind=Deployment /a", "/v1, Kind=ConfigMap /b",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -170,8 +185,9 @@ func TestPlainProblems(t *testing.T) {
 			want:  []string{"invalid plain+v0 bundle: manifests/b.yaml:3: ConfigMap a: defined twice (first at manifests/a.yaml:1)"},
 		},
 		"one object with the namespace and without it": {
-			files: map[string]string{"manifests/a.yaml": configMap + "---\n" + strings.Replace(configMap, "name: a", "name: a, namespace: here", 1)},
-			want:  []string{"invalid plain+v0 bundle: manifests/a.yaml:5: ConfigMap a: defined twice (first at manifests/a.yaml:1)"},
+			files: map[string]string{"manifests/a.yaml": configMap + "---\n" +
+				strings.Replace(configMap, "name: a", "name: a, namespace: here", 1)},
+			want: []string{"invalid plain+v0 bundle: manifests/a.yaml:5: ConfigMap a: defined twice (first at manifests/a.yaml:1)"},
 		},
 		"no object": {
 			files: map[string]string{"manifests/a.yaml": "# nothing"},
@@ -194,23 +210,35 @@ func TestPlainProblems(t *testing.T) {
 func TestPlainBombs(t *testing.T) {
 	aliases := "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"
 	for i := range 9 {
-		aliases += strings.NewReplacer("N", string(rune('1'+i)), "P", string(rune('0'+i))).Replace("aN: &aN [*aP,*aP,*aP,*aP,*aP,*aP,*aP,*aP,*aP,*aP]\n")
+		aliases += strings.NewReplacer("N", string(rune('1'+i)), "P", string(rune('0'+i))).
+			Replace("aN: &aN [*aP,*aP,*aP,*aP,*aP,*aP,*aP,*aP,*aP,*aP]\n")
 	}
 	for name, test := range map[string]struct{ text, want string }{
-		"aliases":          {aliases, "larger than 12 MiB with its aliases expanded"},
-		"a text as alias":  {"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 20) + "]\n", "larger than 12 MiB with its aliases expanded"},
-		"alias of itself":  {"a: &a [*a]\n", `alias "a" refers to itself`},
-		"nested":           {strings.Repeat("[", 20_000), "exceeded max depth of 10000"},
-		"nested JSON":      {`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}", "exceeded max depth of 10000"},
+		"aliases": {aliases, "larger than 12 MiB with its aliases expanded"},
+		"a text as alias": {
+			"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 20) + "]\n",
+			"larger than 12 MiB with its aliases expanded",
+		},
+		"alias of itself": {"a: &a [*a]\n", `alias "a" refers to itself`},
+		"nested":          {strings.Repeat("[", 20_000), "exceeded max depth of 10000"},
+		"nested JSON": {
+			`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}",
+			"exceeded max depth of 10000",
+		},
 		"many values":      {strings.Repeat("-\n", 1_500_001), "the manifests have too many values"},
 		"a large document": {"a: " + strings.Repeat("x", 12<<20), "larger than 12 MiB"},
-		"many documents":   {strings.Repeat("a: "+strings.Repeat("x", 1<<20)+"\n---\n", 12), "the manifests are larger than 12 MiB"},
+		"many documents": {
+			strings.Repeat("a: "+strings.Repeat("x", 1<<20)+"\n---\n", 12),
+			"the manifests are larger than 12 MiB",
+		},
 		"many with aliases": {
-			strings.Repeat("apiVersion: v1\nkind: A\nmetadata: {generateName: a}\na: &a "+strings.Repeat("x", 1<<10)+"\nb: ["+strings.Repeat("*a,", 1<<10)+"]\n---\n", 12),
+			strings.Repeat("apiVersion: v1\nkind: A\nmetadata: {generateName: a}\na: &a "+strings.Repeat("x", 1<<10)+"\nb: ["+
+				strings.Repeat("*a,", 1<<10)+"]\n---\n", 12),
 			"the manifests are larger than 12 MiB",
 		},
 		"many values of aliases": {
-			strings.Repeat("a: &a ["+strings.Repeat("{},", 1<<10)+"]\nb: ["+strings.Repeat("*a,", 1<<6)+"]\n---\n", 12), "the manifests have too many values",
+			strings.Repeat("a: &a ["+strings.Repeat("{},", 1<<10)+"]\nb: ["+strings.Repeat("*a,", 1<<6)+"]\n---\n", 12),
+			"the manifests have too many values",
 		},
 		"many objects": {strings.Repeat("{}\n---\n", 200_000), "more than 100 problems: nothing further was read"},
 	} {
@@ -225,8 +253,10 @@ func TestPlainBombs(t *testing.T) {
 
 func FuzzPlain(f *testing.F) {
 	for _, seed := range []string{
-		configMap, "{}", "a: &a [*a]", "---\n---", "- 1", `{"kind":"List","items":[{}]}`, "kind: PodList\napiVersion: v1\nitems: [{metadata: {name: a}}]",
-		"metadata: {labels: {a: 1}}", "%YAML 1.1\n---\na: 1\n...\nb: 2", "\ufeff{\"a\":1}", "a: .inf", "? [a]\n: b", "a: !!binary x",
+		configMap, "{}", "a: &a [*a]", "---\n---", "- 1", `{"kind":"List","items":[{}]}`,
+		"kind: PodList\napiVersion: v1\nitems: [{metadata: {name: a}}]",
+		"metadata: {labels: {a: 1}}", "%YAML 1.1\n---\na: 1\n...\nb: 2", "\ufeff{\"a\":1}", "a: .inf", "? [a]\n: b",
+		"a: !!binary x",
 	} {
 		f.Add([]byte(seed), []byte(configMap))
 	}

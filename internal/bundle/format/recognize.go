@@ -38,7 +38,8 @@ func Recognize(fsys fs.FS) (Format, error) {
 		return "", fault.New(fault.InvalidArgument, "the bundle has several charts: %s", strings.Join(evidence, ", ")).
 			WithHint("give the directory of one chart")
 	case len(found) > 1:
-		return "", fault.New(fault.InvalidArgument, "the format of the bundle is ambiguous: it has %s", strings.Join(evidence, " and ")).
+		return "", fault.New(fault.InvalidArgument, "the format of the bundle is ambiguous: it has %s",
+			strings.Join(evidence, " and ")).
 			WithHint("choose one with --format: %s", texts(Formats()))
 	}
 	return "", unrecognized(fsys, entries)

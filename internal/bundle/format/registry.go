@@ -63,7 +63,9 @@ type found struct {
 }
 
 // operator parts the one ClusterServiceVersion from the other objects, and from their files.
-func operator(objects []*unstructured.Unstructured, files []string) (others []*unstructured.Unstructured, version found, problems []string) {
+func operator(objects []*unstructured.Unstructured, files []string) (others []*unstructured.Unstructured,
+	version found, problems []string,
+) {
 	var versions []found
 	kept := files[:0]
 	for i, object := range objects {
@@ -84,7 +86,8 @@ func operator(objects []*unstructured.Unstructured, files []string) (others []*u
 	for i, v := range versions {
 		names[i] = v.object.GetName()
 	}
-	return nil, found{}, []string{fault.Line("manifests/: holds several ClusterServiceVersions: " + strings.Join(names, ", "))}
+	return nil, found{}, []string{fault.Line("manifests/: holds several ClusterServiceVersions: " +
+		strings.Join(names, ", "))}
 }
 
 // has says whether objects have one of a kind and a name.

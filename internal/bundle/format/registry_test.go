@@ -62,7 +62,8 @@ func published(t *testing.T) *format.Package {
 
 func TestPublishedBundle(t *testing.T) {
 	pkg := published(t)
-	if pkg.Name != "prometheus" || pkg.Version != "0.47.0" || pkg.Namespace != "prometheus-system" || len(pkg.Warnings) > 0 {
+	if pkg.Name != "prometheus" || pkg.Version != "0.47.0" || pkg.Namespace != "prometheus-system" ||
+		len(pkg.Warnings) > 0 {
 		t.Errorf("package %s %s in %s, warnings %q", pkg.Name, pkg.Version, pkg.Namespace, pkg.Warnings)
 	}
 	var text strings.Builder
@@ -113,7 +114,10 @@ func TestRegistry(t *testing.T) {
 	}
 	last := pkg.Objects[len(pkg.Objects)-1].Object
 	template, _, _ := unstructured.NestedMap(last, "spec", "template", "metadata", "annotations")
-	if diff := cmp.Diff(map[string]any{"a": "of the version", "b": "of the pod", "c": "literal {{ x }}", "olm.targetNamespaces": ""}, template); diff != "" {
+	if diff := cmp.Diff(map[string]any{
+		"a": "of the version", "b": "of the pod", "c": "literal {{ x }}",
+		"olm.targetNamespaces": "",
+	}, template); diff != "" {
 		t.Error(diff)
 	}
 	if n, _, _ := unstructured.NestedInt64(last, "spec", "template", "spec", "priority"); n != 9007199254740993 {
@@ -123,7 +127,8 @@ func TestRegistry(t *testing.T) {
 		t.Error(diff)
 	}
 
-	suggested := strings.Replace(operatorCSV, "annotations: {", "annotations: {operatorframework.io/suggested-namespace: here, ", 1)
+	suggested := strings.Replace(operatorCSV, "annotations: {",
+		"annotations: {operatorframework.io/suggested-namespace: here, ", 1)
 	pkg = load(suggested + "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: here}\n")
 	kinds := map[string]int{}
 	for _, object := range pkg.Objects {
@@ -161,7 +166,8 @@ func TestRegistryProblems(t *testing.T) {
 		want  []string
 	}{
 		"what cannot be installed": {
-			map[string]string{file: strings.NewReplacer("strategy: deployment", "strategy: other", "AllNamespaces, supported: true", "SingleNamespace, supported: true").Replace(operatorCSV) +
+			map[string]string{file: strings.NewReplacer("strategy: deployment", "strategy: other",
+				"AllNamespaces, supported: true", "SingleNamespace, supported: true").Replace(operatorCSV) +
 				"  apiservicedefinitions: {owned: [{name: v1.api.example.com, kind: Api}]}\n  webhookdefinitions: [{type: ConversionWebhook, generateName: convert}]\n"},
 			[]string{
 				file + ": apiServiceDefinitions are not supported: v1.api.example.com",
@@ -179,12 +185,27 @@ func TestRegistryProblems(t *testing.T) {
 				"manifests/x.yaml:1: did not find expected node content",
 			},
 		},
-		"no version":        {map[string]string{file: configMap}, []string{"invalid registry+v1 bundle: manifests/: holds no ClusterServiceVersion"}},
-		"two versions":      {map[string]string{"manifests/x.yaml": strings.Replace(operatorCSV, "web.v1", "web.v2", 1)}, []string{"invalid registry+v1 bundle: manifests/: holds several ClusterServiceVersions: web.v1, web.v2"}},
-		"a wrong type":      {map[string]string{file: strings.Replace(operatorCSV, "installModes: [", "installModes: [1, ", 1)}, []string{"invalid registry+v1 bundle: " + file + ": ClusterServiceVersion web.v1: json: cannot unmarshal number"}},
-		"a directory":       {map[string]string{"manifests/more/x.yaml": configMap}, []string{"invalid registry+v1 bundle: manifests/more/: manifests/ must be flat: move its files up"}},
-		"a deployment":      {map[string]string{file: strings.Replace(operatorCSV, "- name: web", "- name: ''", 1)}, []string{"invalid registry+v1 bundle: " + file + ": Deployment: metadata.name: required"}},
-		"invalid namespace": {map[string]string{"metadata/annotations.yaml": strings.Replace(annotations, "web", "Web_1", 1)}, []string{`invalid registry+v1 bundle: ` + file + `: invalid namespace "Web_1-system": a lowercase RFC 1123`}},
+		"no version": {
+			map[string]string{file: configMap},
+			[]string{"invalid registry+v1 bundle: manifests/: holds no ClusterServiceVersion"},
+		},
+		"two versions": {
+			map[string]string{"manifests/x.yaml": strings.Replace(operatorCSV, "web.v1", "web.v2", 1)},
+			[]string{"invalid registry+v1 bundle: manifests/: holds several ClusterServiceVersions: web.v1, web.v2"},
+		},
+		"a wrong type": {map[string]string{file: strings.Replace(operatorCSV, "installModes: [", "installModes: [1, ",
+			1)}, []string{"invalid registry+v1 bundle: " + file +
+			": ClusterServiceVersion web.v1: json: cannot unmarshal number"}},
+		"a directory": {
+			map[string]string{"manifests/more/x.yaml": configMap},
+			[]string{"invalid registry+v1 bundle: manifests/more/: manifests/ must be flat: move its files up"},
+		},
+		"a deployment": {
+			map[string]string{file: strings.Replace(operatorCSV, "- name: web", "- name: ''", 1)},
+			[]string{"invalid registry+v1 bundle: " + file + ": Deployment: metadata.name: required"},
+		},
+		"invalid namespace": {map[string]string{"metadata/annotations.yaml": strings.Replace(annotations, "web", "Web_1",
+			1)}, []string{`invalid registry+v1 bundle: ` + file + `: invalid namespace "Web_1-system": a lowercase RFC 1123`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := maps.Clone(valid)

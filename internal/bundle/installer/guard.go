@@ -70,7 +70,8 @@ func (g *Guard) inForce(ctx context.Context, p manifest.Policy) error {
 }
 
 func (g *Guard) get(ctx context.Context, resource, name string, into any) error {
-	found, err := g.Client.Resource(admissionv1.SchemeGroupVersion.WithResource(resource)).Get(ctx, name, metav1.GetOptions{})
+	found, err := g.Client.Resource(admissionv1.SchemeGroupVersion.WithResource(resource)).
+		Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return unguarded("the cluster has no %s %s", resource, name)
@@ -82,6 +83,7 @@ func (g *Guard) get(ctx context.Context, resource, name string, into any) error 
 
 // unguarded is why no instance is installed as a ServiceAccount that it names.
 func unguarded(format string, args ...any) error {
-	return fault.New(fault.PermissionDenied, "the instance names a ServiceAccount, and nobody has checked that its author may act as it: "+format, args...).
+	return fault.New(fault.PermissionDenied,
+		"the instance names a ServiceAccount, and nobody has checked that its author may act as it: "+format, args...).
 		WithHint("apply the objects that `berth serve manifests bundles` prints, then change the instance again")
 }

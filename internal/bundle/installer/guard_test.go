@@ -19,9 +19,12 @@ import (
 const system = "berth-system"
 
 // inForce are the policies as an API server has them: with its defaults.
-func inForce() (policies []*admissionv1.ValidatingAdmissionPolicy, bindings []*admissionv1.ValidatingAdmissionPolicyBinding) {
+func inForce() (policies []*admissionv1.ValidatingAdmissionPolicy,
+	bindings []*admissionv1.ValidatingAdmissionPolicyBinding,
+) {
 	for _, p := range Policies(system) {
-		name, fail, equivalent, all := manifest.PolicyName(server.Role, p.Name), admissionv1.Fail, admissionv1.Equivalent, admissionv1.AllScopes
+		name, fail, equivalent, all := manifest.PolicyName(server.Role, p.Name), admissionv1.Fail, admissionv1.Equivalent,
+			admissionv1.AllScopes
 		rule := admissionv1.NamedRuleWithOperations{RuleWithOperations: p.Rules[0]}
 		rule.Scope = &all
 		policies = append(policies, &admissionv1.ValidatingAdmissionPolicy{
@@ -36,7 +39,10 @@ func inForce() (policies []*admissionv1.ValidatingAdmissionPolicy, bindings []*a
 		})
 		bindings = append(bindings, &admissionv1.ValidatingAdmissionPolicyBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
+			Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+				PolicyName:        name,
+				ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+			},
 		})
 	}
 	return policies, bindings
@@ -50,17 +56,54 @@ func TestGuard(t *testing.T) {
 		change func(policies, bindings)
 		says   string
 	}{
-		"as they are printed":           {func(policies, bindings) {}, ""},
-		"one is missing":                {func(p policies, _ bindings) { p[0].Name = "x" }, "no validatingadmissionpolicies berth-bundles-instances"},
-		"a binding is missing":          {func(_ policies, b bindings) { b[1].Name = "x" }, "no validatingadmissionpolicybindings berth-bundles-contents"},
-		"a binding only audits":         {func(_ policies, b bindings) { b[0].Spec.ValidationActions[0] = admissionv1.Audit }, "its binding is not the one"},
-		"a binding leaves out":          {func(_ policies, b bindings) { b[0].Spec.MatchResources = &admissionv1.MatchResources{} }, "its binding is not the one"},
-		"a policy allows all":           {func(p policies, _ bindings) { p[0].Spec.Validations = []admissionv1.Validation{{Expression: "true"}} }, "its spec is not the one"},
-		"a policy excepts some":         {func(p policies, _ bindings) { p[0].Spec.MatchConditions[0].Expression = "false" }, "its spec is not the one"},
-		"a policy is not asked":         {func(p policies, _ bindings) { p[1].Spec.MatchConstraints.ResourceRules = nil }, "its spec is not the one"},
-		"a policy ignores":              {func(p policies, _ bindings) { p[1].Spec.FailurePolicy = new(admissionv1.Ignore) }, "its spec is not the one"},
-		"a policy is on its way":        {func(p policies, _ bindings) { p[0].DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, "it is being deleted"},
-		"a policy knows another server": {func(p policies, _ bindings) { p[0].Spec.MatchConditions = Policies("mine")[0].Conditions }, "its spec is not the one"},
+		"as they are printed": {func(policies, bindings) {}, ""},
+		"one is missing": {
+			func(p policies, _ bindings) { p[0].Name = "x" },
+			"no validatingadmissionpolicies berth-bundles-instances",
+		},
+		"a binding is missing": {
+			func(_ policies, b bindings) { b[1].Name = "x" },
+			"no validatingadmissionpolicybindings berth-bundles-contents",
+		},
+		"a binding only audits": {func(_ policies,
+			b bindings,
+		) {
+			b[0].Spec.ValidationActions[0] = admissionv1.Audit
+		}, "its binding is not the one"},
+		"a binding leaves out": {func(_ policies,
+			b bindings,
+		) {
+			b[0].Spec.MatchResources = &admissionv1.MatchResources{}
+		}, "its binding is not the one"},
+		"a policy allows all": {func(p policies,
+			_ bindings,
+		) {
+			p[0].Spec.Validations = []admissionv1.Validation{{Expression: "true"}}
+		}, "its spec is not the one"},
+		"a policy excepts some": {func(p policies,
+			_ bindings,
+		) {
+			p[0].Spec.MatchConditions[0].Expression = "false"
+		}, "its spec is not the one"},
+		"a policy is not asked": {
+			func(p policies, _ bindings) { p[1].Spec.MatchConstraints.ResourceRules = nil },
+			"its spec is not the one",
+		},
+		"a policy ignores": {func(p policies,
+			_ bindings,
+		) {
+			p[1].Spec.FailurePolicy = new(admissionv1.Ignore)
+		}, "its spec is not the one"},
+		"a policy is on its way": {func(p policies,
+			_ bindings,
+		) {
+			p[0].DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+		}, "it is being deleted"},
+		"a policy knows another server": {func(p policies,
+			_ bindings,
+		) {
+			p[0].Spec.MatchConditions = Policies("mine")[0].Conditions
+		}, "its spec is not the one"},
 		"a policy selects objects": {func(p policies, _ bindings) {
 			p[0].Spec.MatchConstraints.ObjectSelector.MatchLabels = map[string]string{"a": "b"}
 		}, "its spec is not the one"},

@@ -35,12 +35,15 @@ func Policies(system string) []manifest.Policy {
 		{
 			Name: policyInstances,
 			// Deleting an instance removes what it installed, as its ServiceAccount.
-			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update, admissionv1.Delete}, "bundleinstances", "bundleinstances/status"),
+			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update, admissionv1.Delete},
+				"bundleinstances", "bundleinstances/status"),
 			Conditions: []admissionv1.MatchCondition{
-				{Name: "by-others", Expression: notBy(kube.UserOf(manifest.Account(server.Role, system)), userCollector, userControllers)},
+				{Name: "by-others", Expression: notBy(kube.UserOf(manifest.Account(server.Role, system)), userCollector,
+					userControllers)},
 				// An owner that is gone deletes it, a finalizer keeps it, and an annotation says that it is
 				// being uninstalled.
-				{Name: "changes-what-counts", Expression: changes("spec", "status", "metadata.ownerReferences", "metadata.finalizers", "metadata.annotations", "metadata.labels")},
+				{Name: "changes-what-counts", Expression: changes("spec", "status", "metadata.ownerReferences",
+					"metadata.finalizers", "metadata.annotations", "metadata.labels")},
 			},
 			Variables: []admissionv1.Variable{{
 				Name:       "accounts",
@@ -52,11 +55,13 @@ func Policies(system string) []manifest.Policy {
 			Name:  policyContents,
 			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update}, "bundles", "bundles/status"),
 			Conditions: []admissionv1.MatchCondition{{
-				Name: "changes-more-than-finalizers", Expression: changes("spec", "status", "metadata.annotations", "metadata.labels"),
+				Name:       "changes-more-than-finalizers",
+				Expression: changes("spec", "status", "metadata.annotations", "metadata.labels"),
 			}},
 			Variables: []admissionv1.Variable{{
 				Name: "accounts",
-				Expression: "[object, oldObject].filter(o, o != null && '" + v1alpha1.AnnotationServiceAccount + "' in o.metadata.?annotations.orValue({}))" +
+				Expression: "[object, oldObject].filter(o, o != null && '" + v1alpha1.AnnotationServiceAccount +
+					"' in o.metadata.?annotations.orValue({}))" +
 					".map(o, o.metadata.annotations['" + v1alpha1.AnnotationServiceAccount + "'].split('/'))",
 			}},
 			Checks: mayActAs(),

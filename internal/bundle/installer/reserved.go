@@ -43,7 +43,9 @@ func (r Reserved) Check(objects []*unstructured.Unstructured, namespace string) 
 }
 
 // Allowed are the objects that touch nothing that is reserved.
-func (r Reserved) Allowed(objects []*unstructured.Unstructured, namespace string) (allowed []*unstructured.Unstructured) {
+func (r Reserved) Allowed(objects []*unstructured.Unstructured,
+	namespace string,
+) (allowed []*unstructured.Unstructured) {
 	for _, object := range objects {
 		if r.because(object, namespace) == "" {
 			allowed = append(allowed, object)
@@ -63,8 +65,10 @@ func (r Reserved) because(object *unstructured.Unstructured, namespace string) s
 		return ""
 	case namespaceOf(object, namespace) == r.System, group == "" && kind == "Namespace" && name == r.System:
 		return "is of the system namespace " + r.System
-	case group == "apiextensions.k8s.io" && (strings.HasSuffix(name, "."+v1alpha1.Group) || field(object, "spec", "group") == v1alpha1.Group),
-		group == "apiregistration.k8s.io" && (strings.HasSuffix(name, "."+v1alpha1.Group) || field(object, "spec", "group") == v1alpha1.Group):
+	case group == "apiextensions.k8s.io" &&
+		(strings.HasSuffix(name, "."+v1alpha1.Group) || field(object, "spec", "group") == v1alpha1.Group),
+		group == "apiregistration.k8s.io" &&
+			(strings.HasSuffix(name, "."+v1alpha1.Group) || field(object, "spec", "group") == v1alpha1.Group):
 		return "defines the API of bundles"
 	case isGlobal(group) && isOurs(name):
 		return "has the name of one of berth's own"
@@ -94,7 +98,8 @@ func isGlobal(group string) bool {
 
 // isOurs is true for the names of what `berth serve manifests` makes for the cluster.
 func isOurs(name string) bool {
-	return strings.HasPrefix(name, "berth-") || strings.HasPrefix(name, "machine-pool-") || name == "workspace-user" || name == "bundle-reader"
+	return strings.HasPrefix(name, "berth-") || strings.HasPrefix(name, "machine-pool-") || name == "workspace-user" ||
+		name == "bundle-reader"
 }
 
 // bindsOurs is true for a binding of which a ServiceAccount of the system namespace is a subject.

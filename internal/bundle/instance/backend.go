@@ -48,7 +48,9 @@ func (b Backend) unseen() *event.Steps {
 }
 
 // Open opens the archive of a bundle that is unpacked. It is nil if its digest is known.
-func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.ReadSeekCloser, digest string, modified time.Time, err error) {
+func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.ReadSeekCloser, digest string,
+	modified time.Time, err error,
+) {
 	found, err := b.objects().Bundle(ctx, bundle)
 	if err != nil {
 		return nil, "", modified, err
@@ -68,7 +70,9 @@ func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.Rea
 }
 
 // archive opens that of the cache. What is not there is fetched once, for all who ask for it.
-func (b Backend) archive(ctx context.Context, found *v1alpha1.Bundle) (archive io.ReadSeekCloser, digest string, err error) {
+func (b Backend) archive(ctx context.Context, found *v1alpha1.Bundle) (archive io.ReadSeekCloser, digest string,
+	err error,
+) {
 	from := resolvedSource(found)
 	for {
 		if archive := b.kept(ctx, found); archive != nil {

@@ -22,7 +22,10 @@ func TestArchives(t *testing.T) {
 	b := NewBackend(r)
 	kept := &v1alpha1.Bundle{Status: v1alpha1.BundleStatus{Digest: digests[0]}}
 	fetched := &v1alpha1.Bundle{}
-	fetched.Spec.Source = v1alpha1.Source{Type: v1alpha1.SourceHTTP, HTTP: &v1alpha1.HTTPSource{URL: "https://a.invalid/a.tgz", Digest: digests[0]}}
+	fetched.Spec.Source = v1alpha1.Source{
+		Type: v1alpha1.SourceHTTP,
+		HTTP: &v1alpha1.HTTPSource{URL: "https://a.invalid/a.tgz", Digest: digests[0]},
+	}
 	for _, bundle := range []*v1alpha1.Bundle{kept, kept, fetched} {
 		archive, digest, err := b.archive(t.Context(), bundle)
 		if err != nil || digest != digests[0] {

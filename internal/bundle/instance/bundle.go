@@ -126,8 +126,10 @@ func checkDigest(b *v1alpha1.Bundle) error {
 	if wanted == "" || wanted == digestOf(b) {
 		return nil
 	}
-	return fault.New(fault.Failed, "the annotation %s of bundle %s has been changed to %s: its content is %s", v1alpha1.AnnotationContent, b.Name, wanted, b.Status.Digest).
-		WithHint("the content of a bundle stays what it is: kubectl annotate bundles.core.rukpak.io %s --overwrite %s=%s", b.Name, v1alpha1.AnnotationContent, b.Status.Digest)
+	return fault.New(fault.Failed, "the annotation %s of bundle %s has been changed to %s: its content is %s",
+		v1alpha1.AnnotationContent, b.Name, wanted, b.Status.Digest).
+		WithHint("the content of a bundle stays what it is: kubectl annotate bundles.core.rukpak.io %s --overwrite %s=%s",
+			b.Name, v1alpha1.AnnotationContent, b.Status.Digest)
 }
 
 // Content is that of a bundle which is unpacked: from the cache, or derived again.
@@ -151,7 +153,8 @@ func (r Reconciler) Content(ctx context.Context, b *v1alpha1.Bundle, steps *even
 func asUnpacked(b *v1alpha1.Bundle, c *content.Content) (*content.Content, error) {
 	if digest := digestOf(b); digest != "" && digest != c.Digest {
 		_ = c.Close()
-		return nil, fault.New(fault.Failed, "the source of bundle %s has changed: its content was %s and is %s", b.Name, digest, c.Digest).
+		return nil, fault.New(fault.Failed, "the source of bundle %s has changed: its content was %s and is %s", b.Name,
+			digest, c.Digest).
 			WithHint("what it was resolved to should not change; install it again under a new version")
 	}
 	return c, nil
@@ -166,7 +169,9 @@ func resolvedSource(b *v1alpha1.Bundle) v1alpha1.Source {
 }
 
 // fetch fetches the source of a bundle that is not unpacked.
-func (r Reconciler) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, v1alpha1.Source, error) {
+func (r Reconciler) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content,
+	v1alpha1.Source, error,
+) {
 	c, resolved, err := r.fetched(ctx, b, steps, b.Spec.Source)
 	if wanted := b.Annotations[v1alpha1.AnnotationContent]; err == nil && wanted != "" && wanted != c.Digest {
 		_ = c.Close()
@@ -176,7 +181,9 @@ func (r Reconciler) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.
 }
 
 // fetched is what a source of a bundle has; in a server, when it is there.
-func (r Reconciler) fetched(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps, from v1alpha1.Source) (*content.Content, v1alpha1.Source, error) {
+func (r Reconciler) fetched(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps,
+	from v1alpha1.Source,
+) (*content.Content, v1alpha1.Source, error) {
 	if r.fetches == nil {
 		return r.fetcher(b, steps).Fetch(ctx, from)
 	}
@@ -201,7 +208,8 @@ func check(b *v1alpha1.Bundle, c *content.Content) error {
 		return err
 	}
 	if wanted := formatOf(b.Spec.ProvisionerClassName); found != wanted {
-		return fault.New(fault.InvalidArgument, "the content is %s, and class %s is for %s", found, b.Spec.ProvisionerClassName, wanted).
+		return fault.New(fault.InvalidArgument, "the content is %s, and class %s is for %s", found,
+			b.Spec.ProvisionerClassName, wanted).
 			WithHint("use the class %s", ClassOf(found))
 	}
 	return nil
@@ -213,7 +221,8 @@ func (r Reconciler) unpacking(ctx context.Context, b *v1alpha1.Bundle) error {
 	if b.Status.Phase != "" {
 		return nil
 	}
-	setUnpacked(b, v1alpha1.PhaseUnpacking, no(v1alpha1.ReasonUnpacking, "the content is being fetched and checked"), r.Now())
+	setUnpacked(b, v1alpha1.PhaseUnpacking, no(v1alpha1.ReasonUnpacking, "the content is being fetched and checked"),
+		r.Now())
 	err := r.objects().SetBundleStatus(ctx, b)
 	if fault.CodeOf(err) != fault.Conflict {
 		return err
@@ -252,7 +261,9 @@ func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err er
 }
 
 // unpacked writes what a bundle was resolved to.
-func (r Reconciler) unpacked(ctx context.Context, b *v1alpha1.Bundle, c *content.Content, resolved v1alpha1.Source) error {
+func (r Reconciler) unpacked(ctx context.Context, b *v1alpha1.Bundle, c *content.Content,
+	resolved v1alpha1.Source,
+) error {
 	b.Status.ResolvedSource, b.Status.Digest, b.Status.ContentURL = &resolved, c.Digest, r.contentURL(b.Name)
 	message := fmt.Sprintf("unpacked %s (%s)", c.Digest, english.Count(c.Files, "file"))
 	if r.BaseURL == "" {

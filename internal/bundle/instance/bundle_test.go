@@ -23,7 +23,10 @@ import (
 // cluster; digests are those of the contents.
 func withCache(t *testing.T, texts ...string) (r Reconciler, digests []string) {
 	t.Helper()
-	r = Reconciler{Fetcher: source.Fetcher{Cache: content.NewCache(t.TempDir(), 1<<20), Limits: content.DefaultLimits()}, Now: time.Now}
+	r = Reconciler{
+		Fetcher: source.Fetcher{Cache: content.NewCache(t.TempDir(), 1<<20), Limits: content.DefaultLimits()},
+		Now:     time.Now,
+	}
 	for _, text := range texts {
 		c := sealed(t, r, "a", text)
 		digests = append(digests, c.Digest)
@@ -62,11 +65,13 @@ func TestContentIsThatOfTheStatus(t *testing.T) {
 	r, digests := withCache(t, "installed", "of another bundle")
 	b := &v1alpha1.Bundle{}
 	b.Name, b.Status.Digest = "shop-1", digests[0]
-	for annotation, says := range map[string]string{"": "", digests[0]: "", digests[1]: "has been changed to " + digests[1], "sha256:0": "has been changed to sha256:0"} {
+	for annotation, says := range map[string]string{"": "", digests[0]: "", digests[1]: "has been changed to " +
+		digests[1], "sha256:0": "has been changed to sha256:0"} {
 		b.Annotations = map[string]string{v1alpha1.AnnotationContent: annotation}
 		c, err := r.Content(t.Context(), b, newSteps(t))
 		if says != "" {
-			if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "bundle shop-1") || !strings.Contains(fault.From(err).Hint, digests[0]) {
+			if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), says) ||
+				!strings.Contains(err.Error(), "bundle shop-1") || !strings.Contains(fault.From(err).Hint, digests[0]) {
 				t.Errorf("%q: %v", annotation, err)
 			}
 			continue
@@ -78,8 +83,12 @@ func TestContentIsThatOfTheStatus(t *testing.T) {
 	}
 	// Of a status without a digest it is derived again: an annotation alone chooses nothing.
 	b.Status.Digest, b.Annotations[v1alpha1.AnnotationContent] = "", digests[1]
-	b.Spec.Source = v1alpha1.Source{Type: v1alpha1.SourceHTTP, HTTP: &v1alpha1.HTTPSource{URL: "https://a.invalid/a.tgz", Digest: digests[0]}}
-	if c, err := r.Content(t.Context(), b, newSteps(t)); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "its content was "+digests[1]) {
+	b.Spec.Source = v1alpha1.Source{
+		Type: v1alpha1.SourceHTTP,
+		HTTP: &v1alpha1.HTTPSource{URL: "https://a.invalid/a.tgz", Digest: digests[0]},
+	}
+	if c, err := r.Content(t.Context(), b, newSteps(t)); fault.CodeOf(err) != fault.Failed ||
+		!strings.Contains(err.Error(), "its content was "+digests[1]) {
 		t.Errorf("%v, %v", c, err)
 	}
 }
@@ -89,14 +98,20 @@ func TestContentIsThatOfTheStatus(t *testing.T) {
 // an upload, has written that meanwhile.
 func TestUnpackedByOneOfTwo(t *testing.T) {
 	unpacked := func(b *v1alpha1.Bundle, digest string) {
-		b.Status = v1alpha1.BundleStatus{Phase: v1alpha1.PhaseUnpacked, ObservedGeneration: 1, Digest: digest, ResolvedSource: &v1alpha1.Source{Type: v1alpha1.SourceHTTP}}
+		b.Status = v1alpha1.BundleStatus{
+			Phase: v1alpha1.PhaseUnpacked, ObservedGeneration: 1, Digest: digest,
+			ResolvedSource: &v1alpha1.Source{Type: v1alpha1.SourceHTTP},
+		}
 	}
 	for name, test := range map[string]struct {
 		other  func(b *v1alpha1.Bundle)
 		code   fault.Code
 		digest string
 	}{
-		"the other has seen less":     {func(b *v1alpha1.Bundle) { b.Status.Phase = v1alpha1.PhasePending }, "", "sha256:ours"},
+		"the other has seen less": {
+			func(b *v1alpha1.Bundle) { b.Status.Phase = v1alpha1.PhasePending }, "",
+			"sha256:ours",
+		},
 		"the other has unpacked, too": {func(b *v1alpha1.Bundle) { unpacked(b, "sha256:theirs") }, "", "sha256:theirs"},
 		"the bundle was changed":      {func(b *v1alpha1.Bundle) { b.Generation = 2 }, fault.Conflict, "sha256:ours"},
 		"the bundle was made again":   {func(b *v1alpha1.Bundle) { b.UID = "2" }, fault.Conflict, "sha256:ours"},
@@ -104,7 +119,8 @@ func TestUnpackedByOneOfTwo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, client := fakeCluster(t, nil, nil)
 			there := &v1alpha1.Bundle{}
-			there.TypeMeta, there.Name, there.UID, there.Generation, there.ResourceVersion = typeMeta(v1alpha1.KindBundle), "shop-1", "1", 1, "7"
+			there.TypeMeta, there.Name, there.UID, there.Generation, there.ResourceVersion = typeMeta(v1alpha1.KindBundle),
+				"shop-1", "1", 1, "7"
 			ours := *there
 			ours.ResourceVersion = "6"
 			test.other(there)
@@ -117,11 +133,13 @@ func TestUnpackedByOneOfTwo(t *testing.T) {
 			}
 			client.PrependReactor("update", "bundles", func(action clienttesting.Action) (bool, runtime.Object, error) {
 				if sent := action.(clienttesting.UpdateAction).GetObject().(*unstructured.Unstructured); sent.GetResourceVersion() != "7" {
-					return true, nil, apierrors.NewConflict(v1alpha1.Bundles().GroupResource(), "shop-1", errors.New("it has been modified"))
+					return true, nil, apierrors.NewConflict(v1alpha1.Bundles().GroupResource(), "shop-1",
+						errors.New("it has been modified"))
 				}
 				return false, nil, nil
 			})
-			err = r.unpacked(t.Context(), &ours, &content.Content{Digest: "sha256:ours"}, v1alpha1.Source{Type: v1alpha1.SourceHTTP})
+			err = r.unpacked(t.Context(), &ours, &content.Content{Digest: "sha256:ours"},
+				v1alpha1.Source{Type: v1alpha1.SourceHTTP})
 			if fault.CodeOf(err) != test.code || ours.Status.Digest != test.digest {
 				t.Errorf("%q with %v, want %q with %q", ours.Status.Digest, err, test.digest, test.code)
 			}

@@ -61,8 +61,12 @@ func atFirst(in *v1alpha1.Instance) instanceVerdicts {
 	}
 	v.installed = yes(v1alpha1.ReasonInstallationSucceeded, "bundle "+in.Status.InstalledBundleName+" is installed")
 	v.healthy = unknown(v1alpha1.ReasonInstallationStatusFalse, "it has not been looked at")
-	for kind, verdict := range map[string]*verdict{v1alpha1.ConditionInstalled: &v.installed, v1alpha1.ConditionHealthy: &v.healthy} {
-		if c := meta.FindStatusCondition(in.Status.Conditions, kind); c != nil && c.Reason != v1alpha1.ReasonErrorGettingClient {
+	for kind, verdict := range map[string]*verdict{
+		v1alpha1.ConditionInstalled: &v.installed,
+		v1alpha1.ConditionHealthy:   &v.healthy,
+	} {
+		if c := meta.FindStatusCondition(in.Status.Conditions, kind); c != nil &&
+			c.Reason != v1alpha1.ReasonErrorGettingClient {
 			verdict.status, verdict.reason, verdict.message = c.Status, c.Reason, c.Message
 			if c.Reason == v1alpha1.ReasonObjectsFailed { // until that is seen again
 				verdict.reason = v1alpha1.ReasonUnhealthy

@@ -54,10 +54,12 @@ func TestLookAgain(t *testing.T) {
 func TestCheckName(t *testing.T) {
 	for name, problem := range map[string]string{
 		"shop": "", "a-1": "", strings.Repeat("x", 45): "",
-		"": "is empty", strings.Repeat("x", 46): "46 characters", "Shop": "lower-case", "-a": "lower-case", "a.b": "lower-case",
+		"": "is empty", strings.Repeat("x", 46): "46 characters", "Shop": "lower-case", "-a": "lower-case",
+		"a.b": "lower-case",
 	} {
 		err := CheckName(name)
-		if problem == "" && err != nil || problem != "" && (fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), problem)) {
+		if problem == "" && err != nil || problem != "" &&
+			(fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), problem)) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -67,7 +69,10 @@ func TestCheckName(t *testing.T) {
 func TestTemplateHash(t *testing.T) {
 	template := v1alpha1.Template{Spec: v1alpha1.BundleSpec{
 		ProvisionerClassName: v1alpha1.ClassPlain,
-		Source:               v1alpha1.Source{Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: "registry.example.com/shop:v1"}},
+		Source: v1alpha1.Source{
+			Type:  v1alpha1.SourceImage,
+			Image: &v1alpha1.ImageSource{Ref: "registry.example.com/shop:v1"},
+		},
 	}}
 	hash, err := templateHash(template)
 	if err != nil || hash != "1d659c3b4cffdfe290c440a8d41b892bbfae968d" {
@@ -95,8 +100,9 @@ func condition(kind string, status metav1.ConditionStatus, reason string) metav1
 // else is.
 func TestAtFirst(t *testing.T) {
 	for name, in := range map[string]*v1alpha1.Instance{
-		"new":       instance(""),
-		"installed": instance("shop-1", condition(v1alpha1.ConditionInstalled, metav1.ConditionTrue, v1alpha1.ReasonInstallationSucceeded)),
+		"new": instance(""),
+		"installed": instance("shop-1",
+			condition(v1alpha1.ConditionInstalled, metav1.ConditionTrue, v1alpha1.ReasonInstallationSucceeded)),
 	} {
 		v := atFirst(in)
 		v.apply(in, time.Unix(0, 0))
@@ -112,7 +118,10 @@ func TestAtFirst(t *testing.T) {
 // What a bundle says of itself is on its instance, and whose work it is to unpack it.
 func TestOfBundle(t *testing.T) {
 	bundle := func(class string, phase v1alpha1.Phase, status metav1.ConditionStatus) *v1alpha1.Bundle {
-		b := &v1alpha1.Bundle{Spec: v1alpha1.BundleSpec{ProvisionerClassName: class}, Status: v1alpha1.BundleStatus{Phase: phase}}
+		b := &v1alpha1.Bundle{
+			Spec:   v1alpha1.BundleSpec{ProvisionerClassName: class},
+			Status: v1alpha1.BundleStatus{Phase: phase},
+		}
 		b.Name = "web-1"
 		if status != "" {
 			b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionUnpacked, Status: status, Message: "because"}}
@@ -123,12 +132,24 @@ func TestOfBundle(t *testing.T) {
 		bundle *v1alpha1.Bundle
 		want   verdict
 	}{
-		"not looked at": {bundle(v1alpha1.ClassPlain, "", ""), no(v1alpha1.ReasonUnpackPending, "bundle web-1 is not unpacked yet")},
+		"not looked at": {
+			bundle(v1alpha1.ClassPlain, "", ""),
+			no(v1alpha1.ReasonUnpackPending, "bundle web-1 is not unpacked yet"),
+		},
 		"of another class": {bundle("theirs", "", ""), no(v1alpha1.ReasonUnpackPending,
 			"bundle web-1 is not unpacked yet: its class theirs is not one of berth's, and the program whose it is has to do that")},
-		"on its way": {bundle("theirs", v1alpha1.PhaseUnpacking, metav1.ConditionFalse), no(v1alpha1.ReasonUnpackPending, "bundle web-1: because")},
-		"failing":    {bundle("theirs", v1alpha1.PhaseFailing, metav1.ConditionFalse), no(v1alpha1.ReasonUnpackFailed, "bundle web-1: because")},
-		"unpacked":   {bundle("theirs", v1alpha1.PhaseUnpacked, metav1.ConditionTrue), yes(v1alpha1.ReasonUnpackSuccessful, "bundle web-1 is unpacked")},
+		"on its way": {
+			bundle("theirs", v1alpha1.PhaseUnpacking, metav1.ConditionFalse),
+			no(v1alpha1.ReasonUnpackPending, "bundle web-1: because"),
+		},
+		"failing": {
+			bundle("theirs", v1alpha1.PhaseFailing, metav1.ConditionFalse),
+			no(v1alpha1.ReasonUnpackFailed, "bundle web-1: because"),
+		},
+		"unpacked": {
+			bundle("theirs", v1alpha1.PhaseUnpacked, metav1.ConditionTrue),
+			yes(v1alpha1.ReasonUnpackSuccessful, "bundle web-1 is unpacked"),
+		},
 	} {
 		if got := ofBundle(test.bundle); got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
@@ -148,12 +169,21 @@ func TestJudge(t *testing.T) {
 	}{
 		"uninstalling": {uninstalling, v1.BundleDeleting, "its uninstallation began at then and has not ended: " +
 			"`berth bundle uninstall` goes on with it, and `berth bundle install` installs it again"},
-		"new":                              {instance(""), v1.BundlePending, ""},
-		"not unpacked":                     {instance("", condition(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse, v1alpha1.ReasonUnpackPending)), v1.BundlePending, "because"},
-		"unpack failed, the old one stays": {instance("shop-1", installed, condition(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse, v1alpha1.ReasonUnpackFailed)), v1.BundleFailed, "because"},
-		"upgrade failed":                   {instance("shop-1", valid, condition(v1alpha1.ConditionInstalled, metav1.ConditionFalse, v1alpha1.ReasonUpgradeFailed)), v1.BundleFailed, "because"},
-		"unhealthy":                        {instance("shop-1", valid, installed, condition(v1alpha1.ConditionHealthy, metav1.ConditionFalse, v1alpha1.ReasonUnhealthy)), v1.BundleUnhealthy, "because"},
-		"healthy":                          {instance("shop-1", valid, installed, condition(v1alpha1.ConditionHealthy, metav1.ConditionTrue, v1alpha1.ReasonHealthy)), v1.BundleHealthy, ""},
+		"new": {instance(""), v1.BundlePending, ""},
+		"not unpacked": {instance("",
+			condition(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse,
+				v1alpha1.ReasonUnpackPending)), v1.BundlePending, "because"},
+		"unpack failed, the old one stays": {instance("shop-1", installed,
+			condition(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse,
+				v1alpha1.ReasonUnpackFailed)), v1.BundleFailed, "because"},
+		"upgrade failed": {instance("shop-1", valid,
+			condition(v1alpha1.ConditionInstalled, metav1.ConditionFalse,
+				v1alpha1.ReasonUpgradeFailed)), v1.BundleFailed, "because"},
+		"unhealthy": {instance("shop-1", valid, installed,
+			condition(v1alpha1.ConditionHealthy, metav1.ConditionFalse,
+				v1alpha1.ReasonUnhealthy)), v1.BundleUnhealthy, "because"},
+		"healthy": {instance("shop-1", valid, installed,
+			condition(v1alpha1.ConditionHealthy, metav1.ConditionTrue, v1alpha1.ReasonHealthy)), v1.BundleHealthy, ""},
 	} {
 		if got, message := judge(test.in); got != test.want || message != test.message {
 			t.Errorf("%s: %s, %q", name, got, message)

@@ -25,7 +25,8 @@ func (r Reconciler) define(ctx context.Context) error {
 	}
 	err = r.share(ctx, append(objects, kube.Named("Namespace", r.System))...)
 	if fault.CodeOf(err) == fault.PermissionDenied {
-		return fault.New(fault.PermissionDenied, "the cluster does not have the kinds Bundle and BundleInstance or the namespace %s, and you may not create them: %w", r.System, err).
+		return fault.New(fault.PermissionDenied,
+			"the cluster does not have the kinds Bundle and BundleInstance or the namespace %s, and you may not create them: %w", r.System, err).
 			WithHint("ask an administrator to run `%s`, and `kubectl create namespace %s`", DefinitionsCommand, r.System)
 	}
 	return err

@@ -42,7 +42,8 @@ func (p *pass) ensureBundle(ctx context.Context) (*v1alpha1.Bundle, error) {
 		b = &p.bundles[len(p.bundles)-1]
 		return b, p.upload(ctx, b)
 	}
-	return nil, fault.New(fault.Conflict, "there is a bundle of every name that instance %s could give its bundle", p.in.Name).
+	return nil, fault.New(fault.Conflict, "there is a bundle of every name that instance %s could give its bundle",
+		p.in.Name).
 		WithHint("delete bundles that belong to no instance: kubectl get bundles.core.rukpak.io")
 }
 
@@ -66,7 +67,8 @@ func bundleFor(in *v1alpha1.Instance, bundles []v1alpha1.Bundle) (b *v1alpha1.Bu
 // template there is only one content; and what is installed as a ServiceAccount comes from a
 // bundle that says so, which takes the permission to act as it.
 func isBundleOf(in *v1alpha1.Instance, hash string, b *v1alpha1.Bundle) bool {
-	return b.Labels[v1alpha1.LabelTemplateHash] == hash && metav1.IsControlledBy(b, in) && same(b.Spec, in.Spec.Template.Spec) &&
+	return b.Labels[v1alpha1.LabelTemplateHash] == hash && metav1.IsControlledBy(b, in) &&
+		same(b.Spec, in.Spec.Template.Spec) &&
 		b.Annotations[v1alpha1.AnnotationContent] == in.Spec.Template.Metadata.Annotations[v1alpha1.AnnotationContent] &&
 		b.Annotations[v1alpha1.AnnotationServiceAccount] == in.Spec.ServiceAccount.String()
 }
@@ -104,7 +106,10 @@ func (r Reconciler) bundleOf(in *v1alpha1.Instance, hash string, attempt int) *v
 // ownedBy is the reference by which the cluster removes what belongs to an instance
 // that is deleted.
 func ownedBy(in *v1alpha1.Instance, controller bool) metav1.OwnerReference {
-	ref := metav1.OwnerReference{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.KindInstance, Name: in.Name, UID: in.UID}
+	ref := metav1.OwnerReference{
+		APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.KindInstance,
+		Name: in.Name, UID: in.UID,
+	}
 	if controller {
 		ref.Controller = &controller
 	}

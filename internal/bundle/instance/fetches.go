@@ -84,7 +84,8 @@ func gone() error {
 
 // gaveWay is why a fetch has ended that was the slowest of too many.
 func gaveWay() error {
-	return fault.New(fault.Unavailable, "fetching was ended for the sake of others, which come faster").WithHint("it is tried again in a while")
+	return fault.New(fault.Unavailable, "fetching was ended for the sake of others, which come faster").
+		WithHint("it is tried again in a while")
 }
 
 // keyOf is that of the fetch of a bundle for a worker, and for those who are sent its content.
@@ -97,7 +98,9 @@ func keyOf(bundle, who string) string {
 
 // get is the result of a fetch for a worker, which begins with that if no worker has asked. The
 // error is reconcile.After for one whose patience is over; then it asks again.
-func (s *fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) (*content.Content, v1alpha1.Source, error) {
+func (s *fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) (*content.Content,
+	v1alpha1.Source, error,
+) {
 	for {
 		f := s.ask(ctx, b, what, who, do)
 		if err := s.wait(ctx, f, true); err != nil {
@@ -146,7 +149,8 @@ func (s *fetches) ask(ctx context.Context, b *v1alpha1.Bundle, what, who string,
 	// It outlives the work on an object that has begun it; a source has a time of its own.
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	f := &fetch{
-		bundle: b.Name, of: b.UID, key: key, what: what, asked: time.Now(), cancel: cancel, done: make(chan struct{}), waiting: map[string]bool{who: true},
+		bundle: b.Name, of: b.UID, key: key, what: what, asked: time.Now(), cancel: cancel, done: make(chan struct{}),
+		waiting: map[string]bool{who: true},
 	}
 	s.bundles[key] = f
 	go s.run(ctx, f, do)

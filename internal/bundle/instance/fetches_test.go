@@ -222,11 +222,13 @@ func TestFetchesOfWhatIsSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		failing := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) { panic("a defect") }
-		if c, err := s.send(t.Context(), madeBundle("b", "1"), "resolved", failing); c != nil || err != nil || time.Since(begun) != time.Minute {
+		if c, err := s.send(t.Context(), madeBundle("b", "1"), "resolved", failing); c != nil || err != nil ||
+			time.Since(begun) != time.Minute {
 			t.Errorf("after %s: %v, %v", time.Since(begun), c, err)
 		}
 		for _, what := range []string{"resolved", "source"} {
-			if c, err := s.send(t.Context(), madeBundle("b", "1"), what, failing); c != nil || fault.CodeOf(err) != fault.Internal {
+			if c, err := s.send(t.Context(), madeBundle("b", "1"), what, failing); c != nil ||
+				fault.CodeOf(err) != fault.Internal {
 				t.Errorf("%v, %v", c, err)
 			}
 		}

@@ -29,7 +29,8 @@ func (r Reconciler) leader(ctx context.Context, class string) (string, error) {
 // leaveTo writes what is wanted, and follows the server that brings it about.
 func (p *pass) leaveTo(ctx context.Context, leader string, wanted, current *v1alpha1.Instance) (_ Outcome, err error) {
 	if p.Force {
-		return p.outcome, fault.New(fault.InvalidArgument, "--force-conflicts cannot be used while %s reconciles the bundles of this cluster: it takes no fields over", leader).
+		return p.outcome, fault.New(fault.InvalidArgument,
+			"--force-conflicts cannot be used while %s reconciles the bundles of this cluster: it takes no fields over", leader).
 			WithHint("undo the changes that are in conflict, and leave out --force-conflicts")
 	}
 	if err := once(wanted, current, p.Now()); err != nil {
@@ -112,12 +113,15 @@ func (p *pass) followed(ctx context.Context) error {
 func (p *pass) arrived(now *v1alpha1.Instance) (bool, error) {
 	switch {
 	case now.Generation != p.in.Generation:
-		return true, fault.New(fault.Conflict, "instance %s was changed by another client meanwhile: what becomes of that is not what was asked for here", p.in.Name).
+		return true, fault.New(fault.Conflict,
+			"instance %s was changed by another client meanwhile: what becomes of that is not what was asked for here",
+			p.in.Name).
 			WithHint("`berth bundle status %s` shows it", p.in.Name)
 	case now.Status.ObservedGeneration < p.in.Generation:
 		return false, nil
 	}
-	if c := meta.FindStatusCondition(now.Status.Conditions, v1alpha1.ConditionInstalled); c != nil && c.Reason == v1alpha1.ReasonErrorGettingClient {
+	if c := meta.FindStatusCondition(now.Status.Conditions, v1alpha1.ConditionInstalled); c != nil &&
+		c.Reason == v1alpha1.ReasonErrorGettingClient {
 		return true, fault.New(fault.Failed, "%s: %s", c.Reason, c.Message)
 	}
 	for _, kind := range []string{v1alpha1.ConditionHasValidBundle, v1alpha1.ConditionInstalled} {
@@ -136,7 +140,8 @@ func (p *pass) arrived(now *v1alpha1.Instance) (bool, error) {
 			return true, fault.New(fault.Failed, "%s: %s", c.Reason, c.Message)
 		}
 		if c != nil && c.Reason == v1alpha1.ReasonObjectsFailed {
-			return true, fault.New(fault.Failed, "%s", c.Message).WithHint("`berth bundle status %s` shows all of its objects", p.in.Name)
+			return true, fault.New(fault.Failed, "%s", c.Message).
+				WithHint("`berth bundle status %s` shows all of its objects", p.in.Name)
 		}
 		if c != nil {
 			p.steps.Note("%s", c.Message)

@@ -77,12 +77,21 @@ func TestOnce(t *testing.T) {
 		current *v1alpha1.Instance
 		want    string
 	}{
-		"it is being uninstalled":   {uninstalling, `{"namespace":"a","requested":"2026-01-02T03:04:05Z"}`},
-		"nothing is there":          {nil, `{"namespace":"a"}`},
-		"it is well":                {instance(`{"namespace":"a"}`, metav1.ConditionTrue), `{"namespace":"a"}`},
-		"it has failed":             {instance(`{"namespace":"a"}`, metav1.ConditionFalse), `{"namespace":"a","requested":"2026-01-02T03:04:05Z"}`},
-		"it has failed again":       {instance(`{"namespace":"a","requested":"x"}`, metav1.ConditionFalse), `{"namespace":"a","requested":"2026-01-02T03:04:05Z"}`},
-		"it is well already":        {instance(`{"namespace":"a","requested":"x"}`, metav1.ConditionTrue), `{"namespace":"a","requested":"x"}`},
+		"it is being uninstalled": {uninstalling, `{"namespace":"a","requested":"2026-01-02T03:04:05Z"}`},
+		"nothing is there":        {nil, `{"namespace":"a"}`},
+		"it is well":              {instance(`{"namespace":"a"}`, metav1.ConditionTrue), `{"namespace":"a"}`},
+		"it has failed": {
+			instance(`{"namespace":"a"}`, metav1.ConditionFalse),
+			`{"namespace":"a","requested":"2026-01-02T03:04:05Z"}`,
+		},
+		"it has failed again": {
+			instance(`{"namespace":"a","requested":"x"}`, metav1.ConditionFalse),
+			`{"namespace":"a","requested":"2026-01-02T03:04:05Z"}`,
+		},
+		"it is well already": {
+			instance(`{"namespace":"a","requested":"x"}`, metav1.ConditionTrue),
+			`{"namespace":"a","requested":"x"}`,
+		},
 		"something else is wanted":  {instance(`{"namespace":"b"}`, metav1.ConditionFalse), `{"namespace":"a"}`},
 		"nobody can read it so far": {instance(`{"nonsense":1}`, metav1.ConditionFalse), `{"namespace":"a"}`},
 	} {

@@ -24,11 +24,14 @@ import (
 
 // fakeCluster has an instance, or none if that is nil, and does something when a lock is
 // taken.
-func fakeCluster(t *testing.T, in *v1alpha1.Instance, locked func(client *dynamicfake.FakeDynamicClient)) (Reconciler, *dynamicfake.FakeDynamicClient) {
+func fakeCluster(t *testing.T, in *v1alpha1.Instance, locked func(client *dynamicfake.FakeDynamicClient)) (Reconciler,
+	*dynamicfake.FakeDynamicClient,
+) {
 	t.Helper()
-	client, core := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
-		v1alpha1.Instances(): "BundleInstanceList", v1alpha1.Bundles(): "BundleList",
-	}), fake.NewClientset()
+	client, core := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+		map[schema.GroupVersionResource]string{
+			v1alpha1.Instances(): "BundleInstanceList", v1alpha1.Bundles(): "BundleList",
+		}), fake.NewClientset()
 	if in != nil {
 		put(t, client, in)
 	}
@@ -64,7 +67,8 @@ func with(ref string, generation int64) *v1alpha1.Instance {
 	in := instance("")
 	in.UID, in.Generation = "1", generation
 	in.Spec.Template.Spec = v1alpha1.BundleSpec{
-		ProvisionerClassName: v1alpha1.ClassPlain, Source: v1alpha1.Source{Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: ref}},
+		ProvisionerClassName: v1alpha1.ClassPlain,
+		Source:               v1alpha1.Source{Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: ref}},
 	}
 	return in
 }
@@ -88,7 +92,10 @@ func TestInstallOfWhatWasChanged(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			q := Request{Name: "shop", Class: v1alpha1.ClassPlain, Content: &content.Content{Digest: "sha256:1"}, Package: &format.Package{}}
+			q := Request{
+				Name: "shop", Class: v1alpha1.ClassPlain, Content: &content.Content{Digest: "sha256:1"},
+				Package: &format.Package{},
+			}
 			if test.planned != nil {
 				q.Source = test.planned.Spec.Template.Spec.Source
 			}
@@ -112,7 +119,8 @@ func TestInstallOfWhatWasChanged(t *testing.T) {
 // A pass works on what the instance says once it has the lock.
 func TestPassOfWhatWasChanged(t *testing.T) {
 	next := with("127.0.0.1:1/a:v2", 2)
-	r, client := fakeCluster(t, with("127.0.0.1:1/a:v1", 1), func(client *dynamicfake.FakeDynamicClient) { put(t, client, next) })
+	r, client := fakeCluster(t, with("127.0.0.1:1/a:v1", 1),
+		func(client *dynamicfake.FakeDynamicClient) { put(t, client, next) })
 	_, _ = r.Instance(t.Context(), "shop", UntilInstalled, quiet()) // fails later: nobody has that image
 	hash, err := templateHash(next.Spec.Template)
 	if err != nil {

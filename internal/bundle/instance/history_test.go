@@ -20,7 +20,10 @@ func TestHistory(t *testing.T) {
 	var latest *helm.Release
 	record := func(name string, end func(*helm.Release) error) {
 		t.Helper()
-		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}}}
+		object := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": map[string]any{"name": name},
+		}}
 		pkg := &format.Package{Format: format.Plain, Objects: []*unstructured.Unstructured{object}}
 		next, err := nextRelease("shop", "ns", origin{Values: name}, pkg, pkg.Objects, latest, time.Now())
 		if err == nil {

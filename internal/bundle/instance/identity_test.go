@@ -71,12 +71,14 @@ func TestLookupIsOfTheInstaller(t *testing.T) {
 	}
 	secrets := schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 	client := func() *dynamicfake.FakeDynamicClient {
-		return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{secrets: "SecretList"}, secret("ns"), secret("shop"))
+		return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+			map[schema.GroupVersionResource]string{secrets: "SecretList"}, secret("ns"), secret("shop"))
 	}
 	own, installs := client(), client()
 	r := Reconciler{
-		Own: &kube.Client{Interface: fake.NewClientset(), Dynamic: own}, Installs: &kube.Client{Interface: fake.NewClientset(), Dynamic: installs},
-		System: "ns", Reserved: installer.Reserved{System: "ns"},
+		Own:      &kube.Client{Interface: fake.NewClientset(), Dynamic: own},
+		Installs: &kube.Client{Interface: fake.NewClientset(), Dynamic: installs},
+		System:   "ns", Reserved: installer.Reserved{System: "ns"},
 	}
 	all, err := r.lookup(t.Context(), "v1", "Secret", "", "")
 	if items, _ := all["items"].([]any); err != nil || len(items) != 1 {
@@ -91,7 +93,8 @@ func TestLookupIsOfTheInstaller(t *testing.T) {
 		"the system namespace ns":                 {"Namespace", "", "ns"},
 	} {
 		found, err := r.lookup(t.Context(), "v1", of.kind, of.namespace, of.name)
-		if fault.CodeOf(err) != fault.Failed || found != nil || err.Error() != "the template looks up "+says+", which bundles leave alone" {
+		if fault.CodeOf(err) != fault.Failed || found != nil || err.Error() != "the template looks up "+says+
+			", which bundles leave alone" {
 			t.Errorf("it finds %v, %v", found, err)
 		}
 	}
@@ -108,7 +111,8 @@ func TestLookupIsOfTheInstaller(t *testing.T) {
 // stays as it is.
 func TestDenied(t *testing.T) {
 	forbidden := func(text string) error {
-		return kube.Fault(apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "s", errors.New(text)), kube.Call{Verb: "create", Resource: "services", Namespace: "shop"})
+		return kube.Fault(apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "s", errors.New(text)),
+			kube.Call{Verb: "create", Resource: "services", Namespace: "shop"})
 	}
 	lacks := forbidden(`User "system:serviceaccount:shop:deployer" cannot create resource "services" in API group "" in the namespace "shop"`)
 	cannot := forbidden(`User "system:serviceaccount:ns:berth-bundles" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "shop"`)

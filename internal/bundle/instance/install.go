@@ -121,7 +121,9 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 }
 
 // plan says what is to be done about the release.
-func (p *pass) plan(ctx context.Context, applier apply.Applier, b *v1alpha1.Bundle, pkg *format.Package, c *changing) (err error) {
+func (p *pass) plan(ctx context.Context, applier apply.Applier, b *v1alpha1.Bundle, pkg *format.Package,
+	c *changing,
+) (err error) {
 	if c.objects, err = placed(ctx, applier, p.in, pkg); err != nil {
 		return err
 	}
@@ -175,7 +177,9 @@ func (r Reconciler) Applier(name, namespace string) apply.Applier {
 
 // placed are the objects of a package as they are to be in the cluster. What is recorded
 // has its owner already.
-func placed(ctx context.Context, applier apply.Applier, in *v1alpha1.Instance, pkg *format.Package) ([]*unstructured.Unstructured, error) {
+func placed(ctx context.Context, applier apply.Applier, in *v1alpha1.Instance,
+	pkg *format.Package,
+) ([]*unstructured.Unstructured, error) {
 	objects := pkg.Objects
 	if !pkg.Recorded {
 		objects = owned(in, objects)
@@ -219,7 +223,8 @@ func (p *pass) execute(ctx context.Context, applier apply.Applier, pkg *format.P
 		return err
 	}
 	if release.IsInChunks(c.next) {
-		p.steps.Warn("LargeRelease", "", "the release does not fit into one Secret: helm lists it, and can neither read nor uninstall it")
+		p.steps.Warn("LargeRelease", "",
+			"the release does not fit into one Secret: helm lists it, and can neither read nor uninstall it")
 	}
 	err := p.runHooks(ctx, applier, pkg, "pre", c.todo)
 	if err == nil {
@@ -270,6 +275,9 @@ func (p *pass) reporter(total int) func(apply.Change) {
 	var done int64
 	return func(c apply.Change) {
 		done++
-		p.steps.Progress(v1.Progress{Message: fmt.Sprintf("%s %s/%s", c.Action, c.Object.GetKind(), c.Object.GetName()), Done: done, Total: int64(total)})
+		p.steps.Progress(v1.Progress{
+			Message: fmt.Sprintf("%s %s/%s", c.Action, c.Object.GetKind(), c.Object.GetName()),
+			Done:    done, Total: int64(total),
+		})
 	}
 }

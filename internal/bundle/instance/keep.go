@@ -22,7 +22,10 @@ type left struct {
 }
 
 func (l left) kept() v1.KeptObject {
-	return v1.KeptObject{Object: kube.Object(l.object.GetKind(), l.object.GetName()), Namespace: l.object.GetNamespace(), Reason: l.reason}
+	return v1.KeptObject{
+		Object: kube.Object(l.object.GetKind(), l.object.GetName()), Namespace: l.object.GetNamespace(),
+		Reason: l.reason,
+	}
 }
 
 // places are what the records of a release say about where its objects are.
@@ -61,7 +64,9 @@ func placesOf(records []*helm.Release) (h places, err error) {
 
 // find reads what the instance has installed. The records only say where to look: each
 // object says itself whose it is.
-func (u removal) find(ctx context.Context, applier apply.Applier, o Removing) (remove []*unstructured.Unstructured, keep []left, err error) {
+func (u removal) find(ctx context.Context, applier apply.Applier, o Removing) (remove []*unstructured.Unstructured,
+	keep []left, err error,
+) {
 	records, err := u.records().All(ctx, u.name)
 	if err != nil {
 		return nil, nil, err
@@ -113,7 +118,9 @@ func (u removal) watchUnnamed(ctx context.Context, applier apply.Applier, h plac
 
 // partition says what of the objects is removed, and what is left and why. Nothing is left of a
 // kind whose definition is removed.
-func partition(objects []*unstructured.Unstructured, h places, applier apply.Applier, o Removing) (remove []*unstructured.Unstructured, keep []left) {
+func partition(objects []*unstructured.Unstructured, h places, applier apply.Applier,
+	o Removing,
+) (remove []*unstructured.Unstructured, keep []left) {
 	for _, object := range objects {
 		switch because := because(object, h, applier, o); {
 		case object.GetDeletionTimestamp() != nil:

@@ -55,12 +55,17 @@ func TestOwned(t *testing.T) {
 func TestPlacesOf(t *testing.T) {
 	record := func(status helm.Status, name string) *helm.Release {
 		hook := &helm.Hook{Manifest: "{apiVersion: v1, kind: Secret, metadata: {name: hook}}"}
-		return &helm.Release{Info: &helm.Info{Status: status}, Hooks: []*helm.Hook{hook}, Manifest: fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s}}", name)}
+		return &helm.Release{
+			Info: &helm.Info{Status: status}, Hooks: []*helm.Hook{hook},
+			Manifest: fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s}}", name),
+		}
 	}
 	h, err := placesOf([]*helm.Release{
-		record(helm.StatusFailed, "newest"), record(helm.StatusFailed, "failed"), record(helm.StatusDeployed, "installed"), record(helm.StatusSuperseded, "old"),
+		record(helm.StatusFailed, "newest"), record(helm.StatusFailed, "failed"), record(helm.StatusDeployed, "installed"),
+		record(helm.StatusSuperseded, "old"),
 	})
-	if err != nil || names(h.named) != "newest hook failed hook installed hook old hook" || names(h.current) != "newest installed" || names(h.installed) != "installed" {
+	if err != nil || names(h.named) != "newest hook failed hook installed hook old hook" ||
+		names(h.current) != "newest installed" || names(h.installed) != "installed" {
 		t.Errorf("%q, %q, %v", names(h.named), names(h.current), err)
 	}
 }
@@ -98,7 +103,9 @@ func TestDivide(t *testing.T) {
 		if names(remove) != want {
 			t.Errorf("removes %q, want %q", names(remove), want)
 		}
-		if reasons := fmt.Sprint(keep); len(remove)+len(keep) != 7 || !strings.Contains(reasons, "may hold data") || !strings.Contains(reasons, "somebody else") || !strings.Contains(reasons, "marked to be kept") || !strings.Contains(reasons, madeByHook) {
+		if reasons := fmt.Sprint(keep); len(remove)+len(keep) != 7 || !strings.Contains(reasons, "may hold data") ||
+			!strings.Contains(reasons, "somebody else") || !strings.Contains(reasons, "marked to be kept") ||
+			!strings.Contains(reasons, madeByHook) {
 			t.Errorf("keeps %s", reasons)
 		}
 	}
@@ -111,7 +118,8 @@ func TestDivideWithDefinitions(t *testing.T) {
 	objects := parsed(t, `{apiVersion: example.org/v1, kind: Boat, metadata: {name: kept, `+marks+`keep}}}
 {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: definition, `+marks+`none}}, spec: {group: example.org, names: {kind: Boat, plural: boats}, versions: [{name: v1}]}}`)
 	for definitions, want := range map[bool]int{false: 2, true: 0} {
-		if remove, keep := partition(objects, places{}, applier, Removing{Definitions: definitions}); len(keep) != want || len(remove) != map[bool]int{true: 1}[definitions] {
+		if remove, keep := partition(objects, places{}, applier, Removing{Definitions: definitions}); len(keep) != want ||
+			len(remove) != map[bool]int{true: 1}[definitions] {
 			t.Errorf("removes %q, keeps %v", names(remove), keep)
 		}
 	}
@@ -129,13 +137,20 @@ func TestKeptIn(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	server := kubetest.Start(t, nil)
 	client := dynamic.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: -1})
-	applier := Reconciler{Installs: &kube.Client{Interface: fake.NewClientset(), Dynamic: client}, System: "team"}.Applier("web", "team")
+	applier := Reconciler{
+		Installs: &kube.Client{Interface: fake.NewClientset(), Dynamic: client},
+		System:   "team",
+	}.Applier("web", "team")
 	applier.Live = live.New(client, v1alpha1.LabelOwnerName+"=web")
 	defer applier.Live.Close()
 	objects := parsed(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: wanted}}
 {apiVersion: v1, kind: ConfigMap, metadata: {name: over}}`)
-	hook := hooks.Hook{Object: parsed(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: hook}}`)[0], Events: []string{"pre-install"}}
-	if err := hooks.Run(t.Context(), applier, []hooks.Hook{hook}, "pre-install", time.Minute, func(hooks.Hook) {}); err != nil {
+	hook := hooks.Hook{
+		Object: parsed(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: hook}}`)[0],
+		Events: []string{"pre-install"},
+	}
+	if err := hooks.Run(t.Context(), applier, []hooks.Hook{hook}, "pre-install", time.Minute,
+		func(hooks.Hook) {}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := applier.Apply(t.Context(), apply.Objects(objects)); err != nil {

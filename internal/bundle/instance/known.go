@@ -100,8 +100,10 @@ func (k Known) Keep(system, namespace string, asked bool) (string, error) {
 		return "", err
 	}
 	if there := cmp.Or(c.Namespace, system); asked && namespace != there {
-		return "", fault.New(fault.Conflict, "bundle %s is installed in namespace %s, and does not move to %s", k.Instance.Name, there, namespace).
-			WithHint("leave out --namespace to upgrade it where it is, or uninstall it first: berth bundle uninstall %s", k.Instance.Name)
+		return "", fault.New(fault.Conflict, "bundle %s is installed in namespace %s, and does not move to %s",
+			k.Instance.Name, there, namespace).
+			WithHint("leave out --namespace to upgrade it where it is, or uninstall it first: berth bundle uninstall %s",
+				k.Instance.Name)
 	}
 	return c.Namespace, nil
 }

@@ -28,7 +28,11 @@ func TestUnpackingEnds(t *testing.T) {
 		phases []string
 		says   string
 	}{
-		"it takes too long":  {fault.New(fault.DeadlineExceeded, "reconciling took longer than 5m0s"), []string{"Unpacking", "Failing"}, "reconciling took longer than 5m0s"},
+		"it takes too long": {
+			fault.New(fault.DeadlineExceeded, "reconciling took longer than 5m0s"),
+			[]string{"Unpacking", "Failing"},
+			"reconciling took longer than 5m0s",
+		},
 		"it was interrupted": {context.Canceled, []string{"Unpacking"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +43,10 @@ func TestUnpackingEnds(t *testing.T) {
 			}))
 			defer server.Close()
 			in := with("", 1)
-			in.Spec.Template.Spec.Source = v1alpha1.Source{Type: v1alpha1.SourceHTTP, HTTP: &v1alpha1.HTTPSource{URL: server.URL + "/shop.tgz"}}
+			in.Spec.Template.Spec.Source = v1alpha1.Source{
+				Type: v1alpha1.SourceHTTP,
+				HTTP: &v1alpha1.HTTPSource{URL: server.URL + "/shop.tgz"},
+			}
 			r, client := fakeCluster(t, in, func(*dynamicfake.FakeDynamicClient) {})
 			r.Fetcher = source.Fetcher{Cache: content.NewCache(t.TempDir(), 1<<20), Limits: content.DefaultLimits()}
 			var phases []string

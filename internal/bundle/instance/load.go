@@ -60,8 +60,13 @@ func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
 
 // read reads content as what a class says it is. Templates of charts see the cluster, and
 // whether there is a release already.
-func (r Reconciler) read(ctx context.Context, c *content.Content, instance, class string, conf v1alpha1.Config, current *helm.Release) (*format.Package, error) {
-	o := format.Options{Format: formatOf(class), Instance: instance, Namespace: r.namespaceOf(conf), Values: []byte(conf.Values)}
+func (r Reconciler) read(ctx context.Context, c *content.Content, instance, class string, conf v1alpha1.Config,
+	current *helm.Release,
+) (*format.Package, error) {
+	o := format.Options{
+		Format: formatOf(class), Instance: instance, Namespace: r.namespaceOf(conf),
+		Values: []byte(conf.Values),
+	}
 	if o.Format == format.Helm {
 		if err := r.ofCluster(ctx, &o, current); err != nil {
 			return nil, err

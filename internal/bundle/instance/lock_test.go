@@ -61,7 +61,8 @@ func TestLock(t *testing.T) {
 			if held != nil {
 				defer held.Release(context.WithoutCancel(ctx))
 			}
-			if test.waits != (held != nil) || !test.waits && (fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), test.meets)) {
+			if test.waits != (held != nil) || !test.waits &&
+				(fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), test.meets)) {
 				t.Errorf("%v, %v", held, err)
 			}
 		})

@@ -40,7 +40,8 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 	return p.steps.Do("health", func() (string, error) {
 		if err := applier.Watch(ctx, objects); err != nil {
 			err = p.denied(err)
-			p.verdicts.healthy = unknown(v1alpha1.ReasonReconcileFailed, "whether the objects are as they should be cannot be seen: "+why(err))
+			p.verdicts.healthy = unknown(v1alpha1.ReasonReconcileFailed,
+				"whether the objects are as they should be cannot be seen: "+why(err))
 			return "", err
 		}
 		rest, err := p.waitForHealth(ctx, applier.Live, objects)
@@ -65,7 +66,9 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 
 // waitForHealth waits until the objects are healthy if the pass does, and gives those that are
 // not; what keeps their pods from running is read with the rights by which they are installed.
-func (p *pass) waitForHealth(ctx context.Context, view *live.View, objects []*unstructured.Unstructured) ([]health.Reading, error) {
+func (p *pass) waitForHealth(ctx context.Context, view *live.View,
+	objects []*unstructured.Unstructured,
+) ([]health.Reading, error) {
 	report := p.healthReporter(len(objects))
 	if p.until == UntilLookedAt {
 		rest, err := health.Wait(ctx, view, objects, 0, nil, report)

@@ -48,7 +48,9 @@ const (
 
 // listed reads a list of objects without those that are hidden, but not more of it than a chart
 // may have.
-func listed(ctx context.Context, api dynamic.ResourceInterface, hidden func(unstructured.Unstructured) bool) (map[string]any, error) {
+func listed(ctx context.Context, api dynamic.ResourceInterface,
+	hidden func(unstructured.Unstructured) bool,
+) (map[string]any, error) {
 	var all *unstructured.UnstructuredList
 	size, held, token := int64(firstPage), 0.0, ""
 	for {

@@ -33,11 +33,15 @@ func (u removal) begin(ctx context.Context) error {
 
 // annotate sets an annotation of this very instance.
 func (o Objects) annotate(ctx context.Context, in *v1alpha1.Instance, name, value string) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": in.UID, "annotations": map[string]string{name: value}}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":         in.UID,
+		"annotations": map[string]string{name: value},
+	}})
 	if err != nil {
 		return err
 	}
-	made, err := o.Client.Resource(v1alpha1.Instances()).Patch(ctx, in.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
+	made, err := o.Client.Resource(v1alpha1.Instances()).
+		Patch(ctx, in.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager})
 	if err != nil {
 		return kube.Fault(err, call("patch", v1alpha1.Instances(), in.Name))
 	}
@@ -59,7 +63,8 @@ func (r Reconciler) recordedHere(name string, bundles []v1alpha1.Bundle) error {
 	for i := range bundles {
 		if b := &bundles[i]; r.isElsewhere(b) {
 			system := b.Annotations[v1alpha1.AnnotationSystemNamespace]
-			return fault.New(fault.Conflict, "bundle %s is recorded in the system namespace %s, not in %s", name, system, r.System).
+			return fault.New(fault.Conflict, "bundle %s is recorded in the system namespace %s, not in %s", name, system,
+				r.System).
 				WithHint("add --system-namespace %s", system)
 		}
 	}

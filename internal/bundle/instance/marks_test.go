@@ -98,7 +98,8 @@ func TestAnotherSystemNamespace(t *testing.T) {
 	_, passing := other.Instance(t.Context(), "shop", UntilInstalled, quiet())
 	_, removing := other.Uninstall(t.Context(), "shop", Removing{}, quiet())
 	for _, err := range []error{knowing, passing, removing} {
-		if f := fault.From(err); f.Code != fault.Conflict || !strings.Contains(f.Message, "namespace ns, not in elsewhere") || f.Hint != "add --system-namespace ns" {
+		if f := fault.From(err); f.Code != fault.Conflict ||
+			!strings.Contains(f.Message, "namespace ns, not in elsewhere") || f.Hint != "add --system-namespace ns" {
 			t.Errorf("%v, %q", err, f.Hint)
 		}
 	}
@@ -114,7 +115,10 @@ func TestAnotherSystemNamespace(t *testing.T) {
 func TestABundleOfAnotherSystemNamespaceIsLeftAlone(t *testing.T) {
 	for system, alone := range map[string]bool{"theirs": true, "ns": false} {
 		r, client := fakeCluster(t, nil, nil)
-		b := &v1alpha1.Bundle{Spec: v1alpha1.BundleSpec{ProvisionerClassName: v1alpha1.ClassPlain, Source: v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}}}}
+		b := &v1alpha1.Bundle{Spec: v1alpha1.BundleSpec{
+			ProvisionerClassName: v1alpha1.ClassPlain,
+			Source:               v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}},
+		}}
 		b.TypeMeta, b.Name, b.UID = typeMeta(v1alpha1.KindBundle), "shop-1", "1"
 		b.Annotations = map[string]string{v1alpha1.AnnotationSystemNamespace: system}
 		b.Status.Phase = v1alpha1.PhaseUnpacked
@@ -125,7 +129,11 @@ func TestABundleOfAnotherSystemNamespaceIsLeftAlone(t *testing.T) {
 		if err := client.Tracker().Create(v1alpha1.Bundles(), object, ""); err != nil {
 			t.Fatal(err)
 		}
-		r.BaseURL, r.Fetcher = "https://content.example.com", source.Fetcher{Cluster: &source.Cluster{Client: r.Own.CoreV1(), Namespace: r.System}, Cache: content.NewCache(t.TempDir(), 1<<20), Limits: content.DefaultLimits()}
+		r.BaseURL, r.Fetcher = "https://content.example.com",
+			source.Fetcher{
+				Cluster: &source.Cluster{Client: r.Own.CoreV1(), Namespace: r.System},
+				Cache:   content.NewCache(t.TempDir(), 1<<20), Limits: content.DefaultLimits(),
+			}
 		_ = r.Bundle(t.Context(), b.Name, quiet()) // nothing was uploaded
 		now, err := r.objects().Bundle(t.Context(), b.Name)
 		if err != nil {

@@ -14,7 +14,9 @@ import (
 
 // emptied are the objects without the namespaces that hold what is kept, or what others
 // have put there: the cluster would delete it with the namespace.
-func (u removal) emptied(ctx context.Context, objects []*unstructured.Unstructured, keep []left) (rest []*unstructured.Unstructured, kept []left, err error) {
+func (u removal) emptied(ctx context.Context, objects []*unstructured.Unstructured,
+	keep []left,
+) (rest []*unstructured.Unstructured, kept []left, err error) {
 	for _, object := range objects {
 		if object.GetKind() == "Namespace" {
 			because := keptIn(object.GetName(), keep)
@@ -60,14 +62,19 @@ func (u removal) holds(ctx context.Context, namespace string) (string, error) {
 		{Version: "v1", Kind: "Pod"},
 	} {
 		resource, _ := kube.ResourceOf(kind)
-		list, err := u.Installs.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{
-			LabelSelector: v1alpha1.LabelOwnerName + "!=" + u.name, Limit: page,
-		})
+		list, err := u.Installs.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace).
+			List(ctx, metav1.ListOptions{
+				LabelSelector: v1alpha1.LabelOwnerName + "!=" + u.name, Limit: page,
+			})
 		if err != nil {
-			return "", kube.Fault(err, kube.Call{Verb: "list", Resource: resource.GroupResource().String(), Namespace: namespace})
+			return "", kube.Fault(err, kube.Call{
+				Verb: "list", Resource: resource.GroupResource().String(),
+				Namespace: namespace,
+			})
 		}
 		for i := range list.Items {
-			if o := &list.Items[i]; o.GetDeletionTimestamp() == nil && len(o.GetOwnerReferences()) == 0 && o.GetName() != "kube-root-ca.crt" {
+			if o := &list.Items[i]; o.GetDeletionTimestamp() == nil && len(o.GetOwnerReferences()) == 0 &&
+				o.GetName() != "kube-root-ca.crt" {
 				return fmt.Sprintf("%s/%s", kind.Kind, o.GetName()), nil
 			}
 		}

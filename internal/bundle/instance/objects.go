@@ -93,9 +93,12 @@ const (
 	servedTime = 10 * time.Second
 )
 
-func create(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, object *unstructured.Unstructured, validation string) (made *unstructured.Unstructured, err error) {
+func create(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource,
+	object *unstructured.Unstructured, validation string,
+) (made *unstructured.Unstructured, err error) {
 	_ = wait.PollUntilContextTimeout(ctx, servedPoll, servedTime, true, func(ctx context.Context) (bool, error) {
-		made, err = client.Resource(resource).Create(ctx, object, metav1.CreateOptions{FieldManager: kube.FieldManager, FieldValidation: validation})
+		made, err = client.Resource(resource).
+			Create(ctx, object, metav1.CreateOptions{FieldManager: kube.FieldManager, FieldValidation: validation})
 		return !apierrors.IsNotFound(err), nil
 	})
 	return made, err
@@ -109,7 +112,9 @@ func call(verb string, resource schema.GroupVersionResource, name string) kube.C
 	return kube.Call{Verb: verb, Resource: resource.GroupResource().String(), Name: name}
 }
 
-func get[T any](ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, name string) (*T, error) {
+func get[T any](ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, name string) (*T,
+	error,
+) {
 	object, err := client.Resource(resource).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case isNoObject(err):
@@ -127,7 +132,9 @@ func isNoObject(err error) bool {
 	return is && apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Name != ""
 }
 
-func list[T any](ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, selector string) (all []T, err error) {
+func list[T any](ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource,
+	selector string,
+) (all []T, err error) {
 	options := metav1.ListOptions{LabelSelector: selector, Limit: page}
 	for {
 		found, err := client.Resource(resource).List(ctx, options)
@@ -147,21 +154,29 @@ func list[T any](ctx context.Context, client dynamic.Interface, resource schema.
 	}
 }
 
-func setStatus(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, object metav1.Object) error {
+func setStatus(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource,
+	object metav1.Object,
+) error {
 	sent, err := untyped(object)
 	if err != nil {
 		return err
 	}
 	made, err := client.Resource(resource).UpdateStatus(ctx, sent, metav1.UpdateOptions{FieldManager: kube.FieldManager})
 	if err != nil {
-		return kube.Fault(err, kube.Call{Verb: "update", Resource: resource.GroupResource().String() + "/status", Name: object.GetName()})
+		return kube.Fault(err, kube.Call{
+			Verb: "update", Resource: resource.GroupResource().String() + "/status",
+			Name: object.GetName(),
+		})
 	}
 	object.SetResourceVersion(made.GetResourceVersion())
 	return nil
 }
 
-func remove(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, meta metav1.ObjectMeta) error {
-	err := client.Resource(resource).Delete(ctx, meta.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &meta.UID}})
+func remove(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource,
+	meta metav1.ObjectMeta,
+) error {
+	err := client.Resource(resource).
+		Delete(ctx, meta.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &meta.UID}})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another one has its name
 		return nil
 	}

@@ -217,11 +217,12 @@ func (p *pass) served(ctx context.Context, b *v1alpha1.Bundle) (*content.Content
 		return p.fromURL(ctx, url)
 	}
 	r := p.Reconciler // whose copy is the fetch's own
-	c, _, err := p.fetches.get(ctx, b, url, p.on, func(ctx context.Context, progress func(v1.Progress)) (c *content.Content, _ v1alpha1.Source, err error) {
-		r.Fetcher.Progress = progress
-		c, err = r.fromURL(ctx, url)
-		return c, v1alpha1.Source{}, err
-	})
+	c, _, err := p.fetches.get(ctx, b, url, p.on,
+		func(ctx context.Context, progress func(v1.Progress)) (c *content.Content, _ v1alpha1.Source, err error) {
+			r.Fetcher.Progress = progress
+			c, err = r.fromURL(ctx, url)
+			return c, v1alpha1.Source{}, err
+		})
 	return c, err
 }
 

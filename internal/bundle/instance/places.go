@@ -62,6 +62,7 @@ func remains(in *v1alpha1.Instance, err error) error {
 		return err
 	}
 	f := *fault.From(err)
-	f.Hint = strings.TrimPrefix(f.Hint+"; ", "; ") + "bundle " + in.Name + " is listed though it is not installed: install it again, or remove it with `berth bundle uninstall " + in.Name + "`"
+	f.Hint = strings.TrimPrefix(f.Hint+"; ", "; ") + "bundle " + in.Name +
+		" is listed though it is not installed: install it again, or remove it with `berth bundle uninstall " + in.Name + "`"
 	return &f
 }

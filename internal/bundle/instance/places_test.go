@@ -48,26 +48,35 @@ func TestPlacesAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 			objects: inDefault, want: "namespace team does not exist", hint: "--create-namespace", exitsWith: fault.NotFound,
 		},
 		"an object names a namespace that does not exist": {
-			objects: inDefault + inShop, there: []string{"team"}, want: "namespace shop does not exist", hint: "add it to the bundle", exitsWith: fault.NotFound,
+			objects: inDefault + inShop, there: []string{"team"}, want: "namespace shop does not exist",
+			hint: "add it to the bundle", exitsWith: fault.NotFound,
 		},
-		"the bundle brings the namespace":     {objects: shopItself + inShop},
-		"nothing goes into any namespace":     {objects: clusterWide},
-		"all of them exist":                   {objects: inDefault + inShop, there: []string{"team", "shop"}},
-		"the namespace may not be read":       {objects: inDefault, cluster: forbid},
-		"a kind that the cluster has not got": {objects: boat, there: []string{"team"}, want: "does not have these kinds", exitsWith: fault.Failed},
+		"the bundle brings the namespace": {objects: shopItself + inShop},
+		"nothing goes into any namespace": {objects: clusterWide},
+		"all of them exist":               {objects: inDefault + inShop, there: []string{"team", "shop"}},
+		"the namespace may not be read":   {objects: inDefault, cluster: forbid},
+		"a kind that the cluster has not got": {
+			objects: boat, there: []string{"team"}, want: "does not have these kinds",
+			exitsWith: fault.Failed,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, client := fakeCluster(t, nil, func(*dynamicfake.FakeDynamicClient) {})
 			core := r.Own.Interface.(*fake.Clientset)
 			for _, namespace := range test.there {
-				if _, err := core.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
+				if _, err := core.CoreV1().Namespaces().
+					Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
+						metav1.CreateOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if test.cluster != nil {
 				test.cluster(core)
 			}
-			q := Request{Name: "web", Class: v1alpha1.ClassPlain, Config: v1alpha1.Config{Namespace: "team"}, Content: &content.Content{Digest: "sha256:1"}, Package: &format.Package{Objects: parsed(t, test.objects)}}
+			q := Request{
+				Name: "web", Class: v1alpha1.ClassPlain, Config: v1alpha1.Config{Namespace: "team"},
+				Content: &content.Content{Digest: "sha256:1"}, Package: &format.Package{Objects: parsed(t, test.objects)},
+			}
 			if test.want == "" {
 				if err := r.checkPlaces(t.Context(), q); err != nil {
 					t.Error(err)
@@ -75,7 +84,8 @@ func TestPlacesAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 				return
 			}
 			_, err := r.Install(t.Context(), q, Known{}, quiet())
-			if f := fault.From(err); err == nil || f.Code != test.exitsWith || !strings.Contains(f.Message, test.want) || !strings.Contains(f.Hint, test.hint) {
+			if f := fault.From(err); err == nil || f.Code != test.exitsWith || !strings.Contains(f.Message, test.want) ||
+				!strings.Contains(f.Hint, test.hint) {
 				t.Errorf("%+v", f)
 			}
 			actions := slices.Concat(client.Actions(), core.Actions())

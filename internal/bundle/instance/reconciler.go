@@ -78,9 +78,13 @@ func (r Reconciler) fetcher(b *v1alpha1.Bundle, steps *event.Steps) source.Fetch
 
 // records are those of the releases.
 func (r Reconciler) records() release.Records {
-	return release.Records{Secrets: r.Own.CoreV1().Secrets(r.System), Namespace: r.System, Repair: func(secret string) string {
-		return fmt.Sprintf("delete it, so that the record before it counts: kubectl delete secret %s --namespace %s", secret, r.System)
-	}}
+	return release.Records{
+		Secrets: r.Own.CoreV1().Secrets(r.System), Namespace: r.System,
+		Repair: func(secret string) string {
+			return fmt.Sprintf("delete it, so that the record before it counts: kubectl delete secret %s --namespace %s",
+				secret, r.System)
+		},
+	}
 }
 
 // owner marks what an instance has installed: as Helm does, and as the other programs of

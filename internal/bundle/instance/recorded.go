@@ -83,7 +83,8 @@ func recorded(current *helm.Release, wanted origin) (*format.Package, error) {
 // content of the bundle nor its templates are asked for it then.
 func (p *pass) recorded(b *v1alpha1.Bundle, current *helm.Release) (*format.Package, error) {
 	c, err := config(p.in)
-	if err != nil || IsOurs(b.Spec.ProvisionerClassName) && !p.isUnpacked(b) || ofBundle(b).status != metav1.ConditionTrue {
+	if err != nil || IsOurs(b.Spec.ProvisionerClassName) && !p.isUnpacked(b) ||
+		ofBundle(b).status != metav1.ConditionTrue {
 		return nil, nil //nolint:nilerr // it is said where the content is read
 	}
 	return recorded(current, p.originOf(p.in, b, p.in.Spec.ProvisionerClassName, c))

@@ -19,11 +19,15 @@ import (
 func TestRecorded(t *testing.T) {
 	first := origin{Instance: "1", Bundle: "2", Class: v1alpha1.ClassHelm, Namespace: "team", Values: "a: b"}
 	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "a", "namespace": "team"}, "data": map[string]any{"random": "eA=="},
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "a", "namespace": "team"},
+		"data": map[string]any{"random": "eA=="},
 	}}
 	chart := &helmchart.Chart{Metadata: &helmchart.Metadata{Name: "web", Version: "1.2.3"}}
 	record := func(change func(*helm.Release)) *helm.Release {
-		pkg := &format.Package{Format: format.Helm, Chart: chart, Notes: "hello", Objects: []*unstructured.Unstructured{object}}
+		pkg := &format.Package{
+			Format: format.Helm, Chart: chart, Notes: "hello",
+			Objects: []*unstructured.Unstructured{object},
+		}
 		r, err := nextRelease("a", "ns", first, pkg, pkg.Objects, nil, time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -64,8 +68,12 @@ func TestRecorded(t *testing.T) {
 		if got == nil {
 			continue
 		}
-		want := &format.Package{Format: format.Helm, Name: "web", Version: "1.2.3", Notes: "hello", Recorded: true, Objects: []*unstructured.Unstructured{object}}
-		if diff := cmp.Diff(want.Objects, got.Objects); diff != "" || got.Name != want.Name || got.Version != want.Version || got.Notes != want.Notes || !got.Recorded {
+		want := &format.Package{
+			Format: format.Helm, Name: "web", Version: "1.2.3", Notes: "hello", Recorded: true,
+			Objects: []*unstructured.Unstructured{object},
+		}
+		if diff := cmp.Diff(want.Objects, got.Objects); diff != "" || got.Name != want.Name ||
+			got.Version != want.Version || got.Notes != want.Notes || !got.Recorded {
 			t.Errorf("%s: %+v %s", name, got, diff)
 		}
 	}

@@ -22,7 +22,9 @@ import (
 const keptRevisions = 10
 
 // nextRelease is the record of what is about to be installed.
-func nextRelease(name, namespace string, from origin, pkg *format.Package, objects []*unstructured.Unstructured, current *helm.Release, now time.Time) (*helm.Release, error) {
+func nextRelease(name, namespace string, from origin, pkg *format.Package, objects []*unstructured.Unstructured,
+	current *helm.Release, now time.Time,
+) (*helm.Release, error) {
 	manifest, err := release.Manifest(objects)
 	if err != nil {
 		return nil, err
@@ -90,7 +92,9 @@ func sameValues(a, b map[string]any) bool { return len(a)+len(b) == 0 || same(a,
 const hookTime = 5 * time.Minute
 
 // runHooks runs the hooks of a chart before or after a change. A repair has none.
-func (p *pass) runHooks(ctx context.Context, applier apply.Applier, pkg *format.Package, when string, todo change) error {
+func (p *pass) runHooks(ctx context.Context, applier apply.Applier, pkg *format.Package, when string,
+	todo change,
+) error {
 	event := map[change]string{toInstall: "install", toUpgrade: "upgrade"}[todo]
 	all := hooksOf(pkg)
 	if event == "" || len(hooks.At(all, when+"-"+event)) == 0 {

@@ -108,7 +108,8 @@ func usable(in *v1alpha1.Instance) error {
 		return fault.New(fault.Conflict, "instance %s is being deleted", in.Name).
 			WithHint("try again when it is gone: kubectl get bundleinstances.core.rukpak.io %s", in.Name)
 	case !IsOurs(in.Spec.ProvisionerClassName):
-		return fault.New(fault.Conflict, "instance %s is of class %s, which berth does not reconcile", in.Name, in.Spec.ProvisionerClassName).
+		return fault.New(fault.Conflict, "instance %s is of class %s, which berth does not reconcile", in.Name,
+			in.Spec.ProvisionerClassName).
 			WithHint("choose another name, or change it with the program whose class that is")
 	}
 	return nil
@@ -162,7 +163,8 @@ func (r Reconciler) setInstance(ctx context.Context, wanted, current *v1alpha1.I
 	if err != nil {
 		return nil, err
 	}
-	changed, err := api.Patch(ctx, wanted.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: kube.FieldManager, FieldValidation: strictness(wanted)})
+	changed, err := api.Patch(ctx, wanted.Name, types.JSONPatchType, patch,
+		metav1.PatchOptions{FieldManager: kube.FieldManager, FieldValidation: strictness(wanted)})
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsInvalid(err):
 		return nil, changedMeanwhile(wanted.Name)

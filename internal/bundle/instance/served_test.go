@@ -32,10 +32,14 @@ func TestContentOfAnotherServerIsBounded(t *testing.T) {
 	if _, err := packed.ReadFrom(archive); err != nil {
 		t.Fatal(err)
 	}
-	provisioner := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(packed.Bytes()) }))
+	provisioner := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = w.Write(packed.Bytes())
+	}))
 	t.Cleanup(provisioner.Close)
 	ca := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provisioner.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provisioner.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.Own = &kube.Client{Config: &rest.Config{Host: "https://api.invalid", BearerToken: "token"}}

@@ -20,7 +20,8 @@ const unattended = 10 * time.Second
 func StateOf(in *v1alpha1.Instance, now time.Time) v1.BundleState {
 	s := v1.BundleState{
 		Name: in.Name, Class: in.Spec.ProvisionerClassName, Source: Describe(in.Spec.Template.Spec.Source),
-		CreatedAt: in.CreationTimestamp.UTC(), Installed: in.Status.InstalledBundleName, Conditions: conditionsOf(in.Status.Conditions),
+		CreatedAt: in.CreationTimestamp.UTC(), Installed: in.Status.InstalledBundleName,
+		Conditions: conditionsOf(in.Status.Conditions),
 	}
 	if c, err := config(in); err == nil {
 		s.Namespace = c.Namespace
@@ -29,10 +30,12 @@ func StateOf(in *v1alpha1.Instance, now time.Time) v1.BundleState {
 	behind := in.Status.ObservedGeneration != in.Generation && now.Sub(in.CreationTimestamp.Time) > unattended
 	switch {
 	case behind && !IsOurs(s.Class):
-		s.Warnings = append(s.Warnings, fmt.Sprintf("nobody has worked on it yet: class %s is not one of berth's (%s, %s, %s)",
-			s.Class, v1alpha1.ClassPlain, v1alpha1.ClassHelm, v1alpha1.ClassRegistry))
+		s.Warnings = append(s.Warnings,
+			fmt.Sprintf("nobody has worked on it yet: class %s is not one of berth's (%s, %s, %s)",
+				s.Class, v1alpha1.ClassPlain, v1alpha1.ClassHelm, v1alpha1.ClassRegistry))
 	case behind:
-		s.Warnings = append(s.Warnings, "nobody has worked on its newest version yet: run `berth bundle reconcile`, or `berth serve bundles` in the cluster")
+		s.Warnings = append(s.Warnings,
+			"nobody has worked on its newest version yet: run `berth bundle reconcile`, or `berth serve bundles` in the cluster")
 	}
 	return s
 }
@@ -50,11 +53,13 @@ func judge(in *v1alpha1.Instance) (v1.BundleStateName, string) {
 		return v1.BundleDeleting, ""
 	}
 	if isUninstalling(in) {
-		return v1.BundleDeleting, "its uninstallation began at " + in.Annotations[v1alpha1.AnnotationUninstalling] + " and has not ended" +
+		return v1.BundleDeleting, "its uninstallation began at " +
+			in.Annotations[v1alpha1.AnnotationUninstalling] + " and has not ended" +
 			": `berth bundle uninstall` goes on with it, and `berth bundle install` installs it again"
 	}
 	if message, failed := is(v1alpha1.ConditionHasValidBundle, metav1.ConditionFalse); failed {
-		if c := meta.FindStatusCondition(in.Status.Conditions, v1alpha1.ConditionHasValidBundle); c.Reason == v1alpha1.ReasonUnpackPending {
+		if c := meta.FindStatusCondition(in.Status.Conditions,
+			v1alpha1.ConditionHasValidBundle); c.Reason == v1alpha1.ReasonUnpackPending {
 			return v1.BundlePending, message
 		}
 		return v1.BundleFailed, message
@@ -66,7 +71,8 @@ func judge(in *v1alpha1.Instance) (v1.BundleStateName, string) {
 		return v1.BundleUnhealthy, message
 	}
 	if message, is := is(v1alpha1.ConditionHealthy, metav1.ConditionUnknown); is {
-		if c := meta.FindStatusCondition(in.Status.Conditions, v1alpha1.ConditionHealthy); c.Reason == v1alpha1.ReasonReconcileFailed {
+		if c := meta.FindStatusCondition(in.Status.Conditions,
+			v1alpha1.ConditionHealthy); c.Reason == v1alpha1.ReasonReconcileFailed {
 			return v1.BundleFailed, message
 		}
 	}
@@ -93,7 +99,8 @@ func ofInstance(b *v1alpha1.Bundle) v1.BundleOfInstance {
 	if b.Status.ResolvedSource != nil {
 		o.Source = Describe(*b.Status.ResolvedSource)
 	}
-	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionUnpacked); c != nil && c.Status != metav1.ConditionTrue {
+	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionUnpacked); c != nil &&
+		c.Status != metav1.ConditionTrue {
 		o.Message = c.Message
 	}
 	return o

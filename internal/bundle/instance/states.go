@@ -81,7 +81,8 @@ func (r Reconciler) State(ctx context.Context, name string) (*v1.BundleState, er
 		return nil, err
 	}
 	if k.Instance == nil {
-		return nil, fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
+		return nil, fault.New(fault.NotFound, "bundle %s is not installed", name).
+			WithHint("`berth bundle list` shows what is")
 	}
 	s := StateOf(k.Instance, r.Now())
 	for i := range k.Bundles {
@@ -112,7 +113,10 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 	var rest []health.Reading
 	var places []int // of the rest among the objects
 	for _, object := range objects {
-		seen, o := object, v1.BundleObject{Object: kube.Object(object.GetKind(), object.GetName()), Namespace: object.GetNamespace(), State: missing, Message: "it does not exist"}
+		seen, o := object, v1.BundleObject{
+			Object:    kube.Object(object.GetKind(), object.GetName()),
+			Namespace: object.GetNamespace(), State: missing, Message: "it does not exist",
+		}
 		if resource, known, err := applier.ResourceOf(ctx, object.GroupVersionKind()); err == nil && known {
 			if current, _ := view.Get(resource, object.GetNamespace(), object.GetName()); current != nil {
 				seen = current
@@ -122,7 +126,8 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 		}
 		s.Objects = append(s.Objects, o)
 		if o.State != string(health.Current) {
-			rest, places = append(rest, health.Reading{Object: seen, State: health.State(o.State), Message: o.Message}), append(places, len(s.Objects)-1)
+			rest, places = append(rest, health.Reading{Object: seen, State: health.State(o.State), Message: o.Message}),
+				append(places, len(s.Objects)-1)
 		}
 	}
 	rest, unseen := r.looker().Look(ctx, rest)
@@ -154,17 +159,22 @@ func applyHealth(s *v1.BundleState, rest []health.Reading, now time.Time) {
 		return
 	}
 	before := s.State
-	healthy := v1.BundleCondition{Type: v1alpha1.ConditionHealthy, Status: "True", Reason: v1alpha1.ReasonHealthy, Message: allCurrent, Since: now.UTC()}
+	healthy := v1.BundleCondition{
+		Type: v1alpha1.ConditionHealthy, Status: "True", Reason: v1alpha1.ReasonHealthy,
+		Message: allCurrent, Since: now.UTC(),
+	}
 	s.State, s.Message = v1.BundleHealthy, ""
 	if len(rest) > 0 {
 		healthy.Status, healthy.Reason, healthy.Message = "False", v1alpha1.ReasonUnhealthy, named(rest)
 		s.State, s.Message = v1.BundleUnhealthy, healthy.Message
-		if before == v1.BundlePending && !slices.ContainsFunc(rest, func(r health.Reading) bool { return r.State != health.InProgress }) {
+		if before == v1.BundlePending &&
+			!slices.ContainsFunc(rest, func(r health.Reading) bool { return r.State != health.InProgress }) {
 			s.State = before // it is on its way for the first time
 		}
 	}
 	if IsOurs(s.Class) && slices.ContainsFunc(rest, func(r health.Reading) bool { return r.State == missing }) {
-		s.Warnings = append(s.Warnings, "what is missing is installed again by `berth bundle reconcile`, or by `berth serve bundles` in the cluster")
+		s.Warnings = append(s.Warnings,
+			"what is missing is installed again by `berth bundle reconcile`, or by `berth serve bundles` in the cluster")
 	}
 	for i := range s.Conditions {
 		c := &s.Conditions[i]

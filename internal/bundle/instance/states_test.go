@@ -29,22 +29,59 @@ func TestSettle(t *testing.T) {
 		message   string
 		advised   bool
 	}{
-		"everything is there":                     {recorded: v1.BundleHealthy, want: v1.BundleHealthy, condition: "True", since: then},
-		"one was deleted":                         {recorded: v1.BundleHealthy, rest: gone, want: v1.BundleUnhealthy, condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist", advised: true},
-		"one was deleted, of others":              {recorded: v1.BundleHealthy, rest: gone, class: "theirs", want: v1.BundleUnhealthy, condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist"},
-		"one is on its way again":                 {recorded: v1.BundleHealthy, rest: underWay, want: v1.BundleUnhealthy, condition: "False", since: now, message: "deployment/hello in namespace team: 0 of 1 available"},
-		"it has recovered":                        {recorded: v1.BundleUnhealthy, want: v1.BundleHealthy, condition: "True", since: now},
-		"it has not":                              {recorded: v1.BundleUnhealthy, rest: underWay, want: v1.BundleUnhealthy, condition: "False", since: then, message: "deployment/hello in namespace team: 0 of 1 available"},
-		"nobody has waited, and it is well":       {recorded: v1.BundlePending, want: v1.BundleHealthy, condition: "True", since: now},
-		"nobody has waited, and it is on its way": {recorded: v1.BundlePending, rest: underWay, want: v1.BundlePending, condition: "False", since: then, message: "deployment/hello in namespace team: 0 of 1 available"},
-		"nobody has waited, and one was deleted":  {recorded: v1.BundlePending, rest: gone, want: v1.BundleUnhealthy, condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist", advised: true},
-		"what is wanted is not there":             {recorded: v1.BundleFailed, want: v1.BundleFailed, condition: "as recorded", since: then},
-		"it is being deleted":                     {recorded: v1.BundleDeleting, rest: gone, want: v1.BundleDeleting, condition: "as recorded", since: then},
+		"everything is there": {
+			recorded: v1.BundleHealthy, want: v1.BundleHealthy, condition: "True",
+			since: then,
+		},
+		"one was deleted": {
+			recorded: v1.BundleHealthy, rest: gone, want: v1.BundleUnhealthy,
+			condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist", advised: true,
+		},
+		"one was deleted, of others": {
+			recorded: v1.BundleHealthy, rest: gone, class: "theirs",
+			want: v1.BundleUnhealthy, condition: "False", since: now,
+			message: "deployment/hello in namespace team: it does not exist",
+		},
+		"one is on its way again": {
+			recorded: v1.BundleHealthy, rest: underWay, want: v1.BundleUnhealthy,
+			condition: "False", since: now, message: "deployment/hello in namespace team: 0 of 1 available",
+		},
+		"it has recovered": {
+			recorded: v1.BundleUnhealthy, want: v1.BundleHealthy, condition: "True",
+			since: now,
+		},
+		"it has not": {
+			recorded: v1.BundleUnhealthy, rest: underWay, want: v1.BundleUnhealthy,
+			condition: "False", since: then, message: "deployment/hello in namespace team: 0 of 1 available",
+		},
+		"nobody has waited, and it is well": {
+			recorded: v1.BundlePending, want: v1.BundleHealthy, condition: "True",
+			since: now,
+		},
+		"nobody has waited, and it is on its way": {
+			recorded: v1.BundlePending, rest: underWay, want: v1.BundlePending,
+			condition: "False", since: then, message: "deployment/hello in namespace team: 0 of 1 available",
+		},
+		"nobody has waited, and one was deleted": {
+			recorded: v1.BundlePending, rest: gone, want: v1.BundleUnhealthy,
+			condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist", advised: true,
+		},
+		"what is wanted is not there": {
+			recorded: v1.BundleFailed, want: v1.BundleFailed,
+			condition: "as recorded", since: then,
+		},
+		"it is being deleted": {
+			recorded: v1.BundleDeleting, rest: gone, want: v1.BundleDeleting,
+			condition: "as recorded", since: then,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := v1.BundleState{
 				State: test.recorded, Class: v1alpha1.ClassPlain, Objects: []v1.BundleObject{{Object: "deployment/hello"}},
-				Conditions: []v1.BundleCondition{{Type: v1alpha1.ConditionInstalled, Status: "True"}, {Type: v1alpha1.ConditionHealthy, Status: "as recorded", Since: then}},
+				Conditions: []v1.BundleCondition{
+					{Type: v1alpha1.ConditionInstalled, Status: "True"},
+					{Type: v1alpha1.ConditionHealthy, Status: "as recorded", Since: then},
+				},
 			}
 			if test.class != "" {
 				s.Class = test.class

@@ -40,7 +40,9 @@ type Loss struct {
 
 // Uninstall removes what an instance has installed, its release, its bundles, and then
 // the instance. What is not its own is left and named.
-func (r Reconciler) Uninstall(ctx context.Context, name string, o Removing, steps *event.Steps) (*v1.BundleRemoval, error) {
+func (r Reconciler) Uninstall(ctx context.Context, name string, o Removing, steps *event.Steps) (*v1.BundleRemoval,
+	error,
+) {
 	if _, err := r.removable(ctx, name); err != nil {
 		return nil, err
 	}
@@ -127,7 +129,9 @@ func (u removal) run(ctx context.Context, o Removing) (*v1.BundleRemoval, error)
 
 // removeAll removes objects and waits until they are gone, and those that are leaving. It
 // returns their number, and what is kept.
-func (u removal) removeAll(ctx context.Context, applier apply.Applier, remove, leaving []*unstructured.Unstructured, keep []left, o Removing) (removed int, all []left, err error) {
+func (u removal) removeAll(ctx context.Context, applier apply.Applier, remove, leaving []*unstructured.Unstructured,
+	keep []left, o Removing,
+) (removed int, all []left, err error) {
 	err = u.steps.Do("uninstall", func() (string, error) {
 		leaving := apply.Stages(leaving)
 		for i, stage := range apply.Stages(remove) {
@@ -166,7 +170,8 @@ func (u removal) waitGone(ctx context.Context, objects []*unstructured.Unstructu
 	rest, err := health.WaitGone(ctx, u.view, objects, func(rest []health.Reading) {
 		if len(rest) > 0 {
 			u.steps.Progress(v1.Progress{
-				Message: "waiting for " + rest[0].Describe() + ": " + rest[0].Message, Done: int64(len(objects) - len(rest)), Total: int64(len(objects)),
+				Message: "waiting for " + rest[0].Describe() + ": " + rest[0].Message, Done: int64(len(objects) - len(rest)),
+				Total: int64(len(objects)),
 			})
 		}
 	})
@@ -178,7 +183,9 @@ func (u removal) waitGone(ctx context.Context, objects []*unstructured.Unstructu
 }
 
 // runHooks runs hooks of the release, and says what is kept after that.
-func (u removal) runHooks(ctx context.Context, applier apply.Applier, event string, recorded []hooks.Hook, keep []left) ([]left, error) {
+func (u removal) runHooks(ctx context.Context, applier apply.Applier, event string, recorded []hooks.Hook,
+	keep []left,
+) ([]left, error) {
 	if len(hooks.At(recorded, event)) > 0 {
 		err := u.steps.Do(event, func() (string, error) {
 			return "", hooks.Run(ctx, applier, recorded, event, hookTime, func(h hooks.Hook) {
@@ -193,7 +200,9 @@ func (u removal) runHooks(ctx context.Context, applier apply.Applier, event stri
 }
 
 // confirm asks about the data that would go.
-func (u removal) confirm(ctx context.Context, applier apply.Applier, remove []*unstructured.Unstructured, o Removing) error {
+func (u removal) confirm(ctx context.Context, applier apply.Applier, remove []*unstructured.Unstructured,
+	o Removing,
+) error {
 	counts, err := applier.CountResources(ctx, remove)
 	if err != nil || o.Confirm == nil {
 		return err

@@ -90,7 +90,8 @@ func checkTexts(metadata map[string]any, key string) (problems []string) {
 		case nil:
 			entries[name] = ""
 		default:
-			problems = append(problems, fmt.Sprintf("metadata.%s.%s: must be a string, is %s: quote it", key, name, describe(entries[name])))
+			problems = append(problems, fmt.Sprintf("metadata.%s.%s: must be a string, is %s: quote it", key, name,
+				describe(entries[name])))
 		}
 	}
 	return problems

@@ -112,7 +112,8 @@ func (r *Reader) problem(line int, format string, args ...any) {
 		return
 	}
 	if len(r.problems) == yamldoc.MaxProblems {
-		r.problems, r.full = append(r.problems, fmt.Sprintf("more than %d problems: nothing further was read", yamldoc.MaxProblems)), true
+		r.problems, r.full = append(r.problems,
+			fmt.Sprintf("more than %d problems: nothing further was read", yamldoc.MaxProblems)), true
 		return
 	}
 	r.problems = append(r.problems, fault.Line(r.place(line)+": "+fmt.Sprintf(format, args...)))

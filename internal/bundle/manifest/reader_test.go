@@ -13,7 +13,8 @@ import (
 // What comes out of a text: its objects, as kubectl reads them, or everything that is wrong,
 // each with its line.
 func TestReader(t *testing.T) {
-	const a, b = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n", "{apiVersion: v1, kind: Secret, metadata: {name: b}}\n"
+	const a, b = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n",
+		"{apiVersion: v1, kind: Secret, metadata: {name: b}}\n"
 	for name, test := range map[string]struct {
 		text     string
 		objects  []string
@@ -27,10 +28,22 @@ func TestReader(t *testing.T) {
 			text:    `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}} {"apiVersion":"v1","kind":"Secret","metadata":{"name":"b"}}`,
 			objects: []string{"ConfigMap/a", "Secret/b"},
 		},
-		"a list":             {text: "{apiVersion: v1, kind: List, items: [" + a + ", " + b + "]}", objects: []string{"ConfigMap/a", "Secret/b"}},
-		"a list of one kind": {text: "{apiVersion: v1, kind: ConfigMapList, items: [{metadata: {name: a}}]}", objects: []string{"ConfigMap/a"}},
-		"a text":             {text: a + "---\nhello\n", objects: []string{"ConfigMap/a"}, problems: []string{"f.yaml:3: must be an object, is text"}},
-		"twice":              {text: a + "---\n" + a, objects: []string{"ConfigMap/a"}, problems: []string{"f.yaml:3: ConfigMap a: defined twice (first at f.yaml:1)"}},
+		"a list": {
+			text:    "{apiVersion: v1, kind: List, items: [" + a + ", " + b + "]}",
+			objects: []string{"ConfigMap/a", "Secret/b"},
+		},
+		"a list of one kind": {
+			text:    "{apiVersion: v1, kind: ConfigMapList, items: [{metadata: {name: a}}]}",
+			objects: []string{"ConfigMap/a"},
+		},
+		"a text": {
+			text: a + "---\nhello\n", objects: []string{"ConfigMap/a"},
+			problems: []string{"f.yaml:3: must be an object, is text"},
+		},
+		"twice": {
+			text: a + "---\n" + a, objects: []string{"ConfigMap/a"},
+			problems: []string{"f.yaml:3: ConfigMap a: defined twice (first at f.yaml:1)"},
+		},
 		"all problems": {
 			text: "{kind: ConfigMap, metadata: {name: a}}\n---\nkind: [\n---\n{apiVersion: v1, kind: ConfigMap}\n",
 			problems: []string{
@@ -66,7 +79,8 @@ func TestReader(t *testing.T) {
 // The limits hold for all that one Reader reads, and what aliases make of a text counts.
 func TestReaderLimits(t *testing.T) {
 	large := func(name string) string {
-		return "{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + "}, data: {x: " + strings.Repeat("x", 5<<20) + "}}\n"
+		return "{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + "}, data: {x: " + strings.Repeat("x", 5<<20) +
+			"}}\n"
 	}
 	var many strings.Builder
 	for i := range manifest.MaxObjects + 1 {
@@ -76,9 +90,10 @@ func TestReaderLimits(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		"bytes":   {[]string{large("a"), large("b"), large("c"), large("d")}, "f.yaml: the manifests are larger than 12 MiB"},
-		"values":  {[]string{strings.Repeat("[", 1_600_000)}, "f.yaml: the manifests have too many values"},
-		"aliases": {[]string{"a: &a [" + strings.Repeat("xxxxxxxxxx,", 10_000) + "]\nb: [" + strings.Repeat("*a,", 1000) + "]\n"}, "f.yaml:1: larger than 12 MiB with its aliases expanded"},
+		"bytes":  {[]string{large("a"), large("b"), large("c"), large("d")}, "f.yaml: the manifests are larger than 12 MiB"},
+		"values": {[]string{strings.Repeat("[", 1_600_000)}, "f.yaml: the manifests have too many values"},
+		"aliases": {[]string{"a: &a [" + strings.Repeat("xxxxxxxxxx,", 10_000) + "]\nb: [" + strings.Repeat("*a,", 1000) +
+			"]\n"}, "f.yaml:1: larger than 12 MiB with its aliases expanded"},
 		"objects": {[]string{many.String()}, "f.yaml: more than 10000 objects"},
 	} {
 		r := &manifest.Reader{}

@@ -76,7 +76,8 @@ func TestLook(t *testing.T) {
 		t.Errorf("%d requests, %q", c.requests.Load(), unseen)
 	}
 	got, unseen := c.Look(t.Context(), []health.Reading{other, r})
-	if got[0].Cause != nil || got[1].Cause == nil || got[1].State != health.Failed || got[1].Cause.Code != cause.ImageNotFound || len(unseen) > 0 {
+	if got[0].Cause != nil || got[1].Cause == nil || got[1].State != health.Failed ||
+		got[1].Cause.Code != cause.ImageNotFound || len(unseen) > 0 {
 		t.Errorf("%+v, %q", got, unseen)
 	}
 	if n := c.requests.Load(); n != 3 {
@@ -89,14 +90,18 @@ func TestLook(t *testing.T) {
 func TestLookIsRefused(t *testing.T) {
 	r, around, at := scene(t, "image")
 	c := newCluster(t, around, at)
-	for request, code := range map[string]string{"list pods": "", "list events": cause.ImageNotFound, "list replicasets": cause.ImageNotFound} {
+	for request, code := range map[string]string{
+		"list pods": "", "list events": cause.ImageNotFound,
+		"list replicasets": cause.ImageNotFound,
+	} {
 		c.Set(http.StatusForbidden, func(_ int, r string) bool { return r == request })
 		got, unseen := c.Look(t.Context(), []health.Reading{r})
 		found := ""
 		if got[0].Cause != nil {
 			found = got[0].Cause.Code
 		}
-		if found != code || code == "" && got[0].Message != r.Message || len(unseen) != 1 || !strings.Contains(unseen[0], request) {
+		if found != code || code == "" && got[0].Message != r.Message || len(unseen) != 1 ||
+			!strings.Contains(unseen[0], request) {
 			t.Errorf("without %s: %+v, %q", request, got[0], unseen)
 		}
 	}
@@ -162,7 +167,10 @@ func TestFollowIsRefused(t *testing.T) {
 // How long is waited for what will not pass does not depend on whether the clocks of this machine
 // and of the cluster agree.
 func TestClocksThatDiffer(t *testing.T) {
-	for name, off := range map[string]time.Duration{"as the cluster's": 0, "minutes behind it": -10 * time.Minute, "minutes ahead of it": 10 * time.Minute} {
+	for name, off := range map[string]time.Duration{
+		"as the cluster's": 0, "minutes behind it": -10 * time.Minute,
+		"minutes ahead of it": 10 * time.Minute,
+	} {
 		t.Run(name, func(t *testing.T) {
 			r, around, at := scene(t, "claim")
 			c := newCluster(t, around, at)

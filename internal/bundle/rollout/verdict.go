@@ -48,7 +48,8 @@ func Analyze(r health.Reading, around []runtime.Object, p cause.Policy, now time
 		r.State, r.MayPass = health.Failed, failed && mayBeEnded(subject, c)
 	}
 	if stuck {
-		r.Message += fmt.Sprintf("; this will not resolve by itself, and it was waited for %s (%s)", duration.HumanDuration(p.StuckAfter), p.StuckAfterOrigin)
+		r.Message += fmt.Sprintf("; this will not resolve by itself, and it was waited for %s (%s)",
+			duration.HumanDuration(p.StuckAfter), p.StuckAfterOrigin)
 	}
 	return r, next
 }
@@ -145,7 +146,10 @@ func isAbout(workload *unstructured.Unstructured, other runtime.Object) bool {
 
 // about is what a hint may name: the pod that the cause is about, and what makes it.
 func about(s watch.State, subject watch.Subject, c *v1.Cause) cause.About {
-	a := cause.About{Namespace: subject.Namespace, Bundle: true, Controlled: subject.Kind != watch.KindPod, Job: subject.Kind == watch.KindJob}
+	a := cause.About{
+		Namespace: subject.Namespace, Bundle: true, Controlled: subject.Kind != watch.KindPod,
+		Job: subject.Kind == watch.KindJob,
+	}
 	for _, pod := range s.Pods() {
 		if c.Object == "pod/"+pod.Name {
 			return a.Of(pod.Spec, c)

@@ -77,10 +77,12 @@ func TestAnalyze(t *testing.T) {
 	}{
 		"an image that does not exist": {
 			file: "image", policy: fast, state: health.Failed, code: cause.ImageNotFound,
-			says: "ImageNotFound: container app: image registry.example.com/berth/workspace:no-such-tag not found", hint: `"image" of container app in the bundle or its values. Then install the bundle again.`,
+			says: "ImageNotFound: container app: image registry.example.com/berth/workspace:no-such-tag not found",
+			hint: `"image" of container app in the bundle or its values. Then install the bundle again.`,
 		},
 		"that is not there yet, under a policy that ignores it": {
-			file: "image", policy: ignoring, state: health.InProgress, code: cause.ImageNotFound, says: "not found", hint: "image",
+			file: "image", policy: ignoring, state: health.InProgress, code: cause.ImageNotFound, says: "not found",
+			hint: "image",
 		},
 		"without events": {
 			file: "image", policy: fast, state: health.Failed, code: cause.ImageNotFound, says: "not found",
@@ -116,16 +118,20 @@ func TestAnalyze(t *testing.T) {
 			},
 		},
 		"a Secret that does not exist, and may be made by another object": {
-			file: "config", policy: fast, state: health.Failed, mayPass: true, code: cause.ConfigMissing, says: `secret "made-later" not found`, hint: "made-later",
+			file: "config", policy: fast, state: health.Failed, mayPass: true, code: cause.ConfigMissing,
+			says: `secret "made-later" not found`, hint: "made-later",
 		},
 		"a program that has ended once": {
-			file: "crash", policy: fast, state: health.InProgress, code: cause.ContainerExited, says: "exit code 3", hint: "kubectl logs",
+			file: "crash", policy: fast, state: health.InProgress, code: cause.ContainerExited, says: "exit code 3",
+			hint: "kubectl logs",
 		},
 		"a program that ends again and again, and may wait for another": {
-			file: "crash-loop", policy: fast, state: health.Failed, mayPass: true, code: cause.CrashLoop, says: "crash loop: ", hint: "kubectl logs",
+			file: "crash-loop", policy: fast, state: health.Failed, mayPass: true, code: cause.CrashLoop, says: "crash loop: ",
+			hint: "kubectl logs",
 		},
 		"a claim of a class that does not exist": {
-			file: "claim", policy: fast, state: health.InProgress, code: cause.StorageClassMissing, says: "no-such-class", hint: "no-such-class",
+			file: "claim", policy: fast, state: health.InProgress, code: cause.StorageClassMissing, says: "no-such-class",
+			hint: "no-such-class",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

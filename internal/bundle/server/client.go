@@ -34,7 +34,8 @@ const (
 func (c Client) Fetch(ctx context.Context, contentURL string, limit int64) (io.ReadCloser, error) {
 	at, err := url.Parse(contentURL)
 	if err != nil || at.Scheme != "https" || at.Host == "" || at.User != nil {
-		return nil, fault.New(fault.InvalidArgument, "the content cannot be fetched from %q: it has to be an https URL without a login", contentURL).
+		return nil, fault.New(fault.InvalidArgument,
+			"the content cannot be fetched from %q: it has to be an https URL without a login", contentURL).
 			WithHint("the provisioner that unpacked the bundle has set the URL; ask its administrators")
 	}
 	if err := c.Trust.mayHaveToken(at); err != nil {
@@ -50,7 +51,10 @@ func (c Client) Fetch(ctx context.Context, contentURL string, limit int64) (io.R
 		cancel(nil)
 		return nil, fault.New(fault.InvalidArgument, "the content cannot be fetched from %q: %w", contentURL, err)
 	}
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	response, err := client.Do(request)
 	if err == nil {
 		err = problem(response, at.Host)
@@ -96,7 +100,8 @@ type withToken struct{ next http.RoundTripper }
 // RoundTrip sends a request.
 func (t withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Header.Get("Authorization") == "" {
-		return nil, fault.New(fault.Unauthenticated, "the content server takes a token, and the credentials of the kubeconfig have none").
+		return nil, fault.New(fault.Unauthenticated,
+			"the content server takes a token, and the credentials of the kubeconfig have none").
 			WithHint("use a context whose user has a token, such as that of a ServiceAccount: kubectl create token NAME")
 	}
 	return t.next.RoundTrip(r)
@@ -109,7 +114,8 @@ func unreachable(at *url.URL, err error) error {
 	_, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
 	case isDNS && unresolved.IsNotFound && isService(at.Hostname()):
-		return fault.New(fault.Unavailable, "the content is at %s, a Service of the cluster, whose name is not known outside of it", at.Host).
+		return fault.New(fault.Unavailable,
+			"the content is at %s, a Service of the cluster, whose name is not known outside of it", at.Host).
 			WithHint("let `berth serve bundles` install it from inside of the cluster")
 	case isCertificate:
 		hint = "name the CA that the server's administrator hands out with --" + FlagCA
@@ -129,7 +135,8 @@ func problem(response *http.Response, host string) error {
 			WithHint("log in again, or choose another context with --context")
 	case code == http.StatusForbidden:
 		return fault.New(fault.PermissionDenied, "you may not read the content of bundles at %s", host).
-			WithHint("ask for the ClusterRole %s: kubectl create clusterrolebinding NAME --clusterrole %s --user YOU", ReaderRole, ReaderRole)
+			WithHint("ask for the ClusterRole %s: kubectl create clusterrolebinding NAME --clusterrole %s --user YOU",
+				ReaderRole, ReaderRole)
 	case code == http.StatusNotFound:
 		return fault.New(fault.NotFound, "the content server %s does not have the bundle", host).
 			WithHint("see whether the bundle is unpacked: kubectl get bundles")

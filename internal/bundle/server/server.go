@@ -24,7 +24,8 @@ type Store interface {
 	// gzip. The digest is that of the content, sha256:HEX. For a bundle that does not
 	// exist or is not unpacked the error is an fs.ErrNotExist. The archive is nil if the
 	// digest is the one that is known already.
-	Open(ctx context.Context, bundle, known string) (archive io.ReadSeekCloser, digest string, modified time.Time, err error)
+	Open(ctx context.Context, bundle, known string) (archive io.ReadSeekCloser, digest string, modified time.Time,
+		err error)
 }
 
 // ReaderRole is the ClusterRole of those who may read the content of bundles, and
@@ -82,7 +83,8 @@ func send(w http.ResponseWriter, r *http.Request, store Store, bundle string, lo
 		notFound(w)
 		return
 	case err != nil:
-		log.ErrorContext(r.Context(), "the content cannot be read", slog.String("bundle", bundle), slog.String("error", fault.Line(err.Error())))
+		log.ErrorContext(r.Context(), "the content cannot be read", slog.String("bundle", bundle),
+			slog.String("error", fault.Line(err.Error())))
 		status := http.StatusInternalServerError
 		if fault.CodeOf(err) == fault.Unavailable {
 			status = http.StatusServiceUnavailable
@@ -107,7 +109,8 @@ func send(w http.ResponseWriter, r *http.Request, store Store, bundle string, lo
 // known is the digest of what the caller has, if it says no more than that: for it the
 // content need not be there.
 func known(r *http.Request) string {
-	if r.Header.Get("If-Match") != "" || r.Header.Get("If-Unmodified-Since") != "" || len(r.Header.Values("If-None-Match")) != 1 {
+	if r.Header.Get("If-Match") != "" || r.Header.Get("If-Unmodified-Since") != "" ||
+		len(r.Header.Values("If-None-Match")) != 1 {
 		return ""
 	}
 	tag, opens := strings.CutPrefix(r.Header.Get("If-None-Match"), `"`)

@@ -37,7 +37,9 @@ type reviews struct {
 
 func (r reviews) TokenReviews() authentication.TokenReviewInterface { return r }
 
-func (reviews) Create(_ context.Context, r *authenticationv1.TokenReview, _ metav1.CreateOptions) (*authenticationv1.TokenReview, error) {
+func (reviews) Create(_ context.Context, r *authenticationv1.TokenReview,
+	_ metav1.CreateOptions,
+) (*authenticationv1.TokenReview, error) {
 	r.Status.Authenticated = r.Spec.Token != "bad"
 	r.Status.User.Username = r.Spec.Token
 	return r, nil
@@ -49,9 +51,12 @@ type accesses struct {
 
 func (a accesses) SubjectAccessReviews() authorization.SubjectAccessReviewInterface { return a }
 
-func (accesses) Create(_ context.Context, r *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
+func (accesses) Create(_ context.Context, r *authorizationv1.SubjectAccessReview,
+	_ metav1.CreateOptions,
+) (*authorizationv1.SubjectAccessReview, error) {
 	path := r.Spec.NonResourceAttributes
-	r.Status.Allowed = r.Spec.User == "reader" && path.Verb == "get" && strings.HasPrefix(path.Path, strings.TrimSuffix(Paths, "*"))
+	r.Status.Allowed = r.Spec.User == "reader" && path.Verb == "get" &&
+		strings.HasPrefix(path.Path, strings.TrimSuffix(Paths, "*"))
 	return r, nil
 }
 
@@ -96,9 +101,10 @@ func newHandler(store Store) (http.Handler, *bytes.Buffer) {
 	var log bytes.Buffer
 	limits := serve.Limits{Open: 9, OpenPerCaller: 9, Rate: 1000, Burst: 1000, Reviews: 1000}
 	return Handler(store, &serve.Guard{
-		Authenticator: serve.NewAuthenticator(reviews{}, limits, time.Now), Authorizer: serve.NewAuthorizer(accesses{}, time.Now),
-		Limits: serve.NewLimiter(limits, time.Now),
-		Log:    serve.NewLog(&log, false, slog.LevelInfo), Now: time.Now,
+		Authenticator: serve.NewAuthenticator(reviews{}, limits, time.Now),
+		Authorizer:    serve.NewAuthorizer(accesses{}, time.Now),
+		Limits:        serve.NewLimiter(limits, time.Now),
+		Log:           serve.NewLog(&log, false, slog.LevelInfo), Now: time.Now,
 	}), &log
 }
 
@@ -111,18 +117,45 @@ func TestContent(t *testing.T) {
 		want                int
 		body                string
 	}{
-		"the content":                      {path: "/bundles/web-1a2b.tgz", want: 200, body: "0123456789"},
-		"only about it":                    {method: "HEAD", path: "/bundles/web-1a2b.tgz", want: 200},
-		"content without a byte":           {path: "/bundles/empty.tgz", want: 200},
-		"a part":                           {path: "/bundles/web-1a2b.tgz", header: [2]string{"Range", "bytes=2-4"}, want: 206, body: "234"},
-		"the end":                          {path: "/bundles/web-1a2b.tgz", header: [2]string{"Range", "bytes=-3"}, want: 206, body: "789"},
-		"a part beyond the end":            {path: "/bundles/web-1a2b.tgz", header: [2]string{"Range", "bytes=20-"}, want: 416, body: "*"},
-		"a part of what it was":            {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-Range", `"sha256:0"`}, want: 200, body: "0123456789"},
-		"what is known already":            {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-None-Match", tag}, want: 304},
-		"among others, what is known":      {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-None-Match", `"sha256:0", ` + tag}, want: 304},
-		"anything":                         {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-None-Match", "*"}, want: 304},
-		"what is known otherwise":          {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-None-Match", `"sha256:0"`}, want: 200, body: "0123456789"},
-		"only what it is not":              {path: "/bundles/web-1a2b.tgz", header: [2]string{"If-Match", `"sha256:0"`}, want: 412},
+		"the content":            {path: "/bundles/web-1a2b.tgz", want: 200, body: "0123456789"},
+		"only about it":          {method: "HEAD", path: "/bundles/web-1a2b.tgz", want: 200},
+		"content without a byte": {path: "/bundles/empty.tgz", want: 200},
+		"a part": {
+			path: "/bundles/web-1a2b.tgz", header: [2]string{"Range", "bytes=2-4"},
+			want: 206, body: "234",
+		},
+		"the end": {
+			path: "/bundles/web-1a2b.tgz", header: [2]string{"Range", "bytes=-3"},
+			want: 206, body: "789",
+		},
+		"a part beyond the end": {
+			path: "/bundles/web-1a2b.tgz", header: [2]string{"Range", "bytes=20-"},
+			want: 416, body: "*",
+		},
+		"a part of what it was": {
+			path: "/bundles/web-1a2b.tgz", header: [2]string{"If-Range", `"sha256:0"`},
+			want: 200, body: "0123456789",
+		},
+		"what is known already": {
+			path: "/bundles/web-1a2b.tgz", header: [2]string{"If-None-Match", tag},
+			want: 304,
+		},
+		"among others, what is known": {
+			path:   "/bundles/web-1a2b.tgz",
+			header: [2]string{"If-None-Match", `"sha256:0", ` + tag}, want: 304,
+		},
+		"anything": {
+			path: "/bundles/web-1a2b.tgz", header: [2]string{"If-None-Match", "*"},
+			want: 304,
+		},
+		"what is known otherwise": {
+			path:   "/bundles/web-1a2b.tgz",
+			header: [2]string{"If-None-Match", `"sha256:0"`}, want: 200, body: "0123456789",
+		},
+		"only what it is not": {
+			path: "/bundles/web-1a2b.tgz", header: [2]string{"If-Match", `"sha256:0"`},
+			want: 412,
+		},
 		"no token":                         {path: "/bundles/web-1a2b.tgz", token: "none", want: 401, body: "*"},
 		"a bad token":                      {path: "/bundles/web-1a2b.tgz", token: "bad", want: 401, body: "*"},
 		"a user who may not read":          {path: "/bundles/web-1a2b.tgz", token: "mallory", want: 403, body: "*"},
@@ -168,7 +201,8 @@ func TestContent(t *testing.T) {
 			if c.want == 200 && !strings.HasPrefix(w.Header().Get("ETag"), `"sha256:`) {
 				t.Errorf("the ETag is %q", w.Header().Get("ETag"))
 			}
-			if c.want == 200 && c.path == "/bundles/web-1a2b.tgz" && (w.Header().Get("ETag") != tag || w.Header().Get("Content-Length") != "10") {
+			if c.want == 200 && c.path == "/bundles/web-1a2b.tgz" &&
+				(w.Header().Get("ETag") != tag || w.Header().Get("Content-Length") != "10") {
 				t.Errorf("the headers are %v", w.Header())
 			}
 			if strings.Contains(w.Body.String(), "secret-place") {
@@ -194,7 +228,8 @@ func serveTLS(t *testing.T, handler http.Handler) (base, ca string) {
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	t.Cleanup(server.Close)
 	ca = filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	return server.URL, ca
@@ -219,28 +254,63 @@ func TestFetch(t *testing.T) {
 		want   string
 		code   fault.Code
 	}{
-		"a token":                    {rest.Config{BearerToken: "reader"}, ca, URL(base+"/", "web"), 10, "0123456789", ""},
-		"a token in a file":          {rest.Config{BearerTokenFile: file}, ca, URL(base, "web"), 10, "0123456789", ""},
-		"more than the limit":        {rest.Config{BearerToken: "reader"}, ca, URL(base, "web"), 9, "", "body"},
-		"no token":                   {rest.Config{}, ca, URL(base, "web"), 10, "", fault.Unauthenticated},
-		"a password":                 {rest.Config{Username: "reader", Password: "x"}, ca, URL(base, "web"), 10, "", fault.Unauthenticated},
-		"a bad token":                {rest.Config{BearerToken: "bad"}, ca, URL(base, "web"), 10, "", fault.Unauthenticated},
-		"no reader":                  {rest.Config{BearerToken: "mallory"}, ca, URL(base, "web"), 10, "", fault.PermissionDenied},
-		"as somebody else":           {rest.Config{BearerToken: "reader", Impersonate: rest.ImpersonationConfig{UserName: "x"}}, ca, URL(base, "web"), 10, "", fault.InvalidArgument},
+		"a token":             {rest.Config{BearerToken: "reader"}, ca, URL(base+"/", "web"), 10, "0123456789", ""},
+		"a token in a file":   {rest.Config{BearerTokenFile: file}, ca, URL(base, "web"), 10, "0123456789", ""},
+		"more than the limit": {rest.Config{BearerToken: "reader"}, ca, URL(base, "web"), 9, "", "body"},
+		"no token":            {rest.Config{}, ca, URL(base, "web"), 10, "", fault.Unauthenticated},
+		"a password": {
+			rest.Config{Username: "reader", Password: "x"},
+			ca, URL(base, "web"), 10, "",
+			fault.Unauthenticated,
+		},
+		"a bad token": {rest.Config{BearerToken: "bad"}, ca, URL(base, "web"), 10, "", fault.Unauthenticated},
+		"no reader": {
+			rest.Config{BearerToken: "mallory"},
+			ca, URL(base, "web"), 10, "",
+			fault.PermissionDenied,
+		},
+		"as somebody else": {rest.Config{
+			BearerToken: "reader",
+			Impersonate: rest.ImpersonationConfig{UserName: "x"},
+		}, ca, URL(base, "web"), 10, "", fault.InvalidArgument},
 		"an unknown bundle":          {rest.Config{BearerToken: "reader"}, ca, URL(base, "other"), 10, "", fault.NotFound},
 		"one that cannot be read":    {rest.Config{BearerToken: "reader"}, ca, URL(base, "busy"), 10, "", fault.Unavailable},
 		"a server that is not known": {rest.Config{BearerToken: "reader"}, "", URL(base, "web"), 10, "", fault.Unavailable},
-		"the API server's CA":        {rest.Config{BearerToken: "reader", TLSClientConfig: rest.TLSClientConfig{CAFile: ca}}, "", URL(base, "web"), 10, "", fault.Unavailable},
-		"a CA that cannot be read":   {rest.Config{BearerToken: "reader"}, junk, URL(base, "web"), 10, "", fault.InvalidArgument},
-		"plain HTTP":                 {rest.Config{BearerToken: "reader"}, ca, "http" + strings.TrimPrefix(URL(base, "web"), "https"), 10, "", fault.InvalidArgument},
-		"a login in the URL":         {rest.Config{BearerToken: "reader"}, ca, "https://a:b@" + strings.TrimPrefix(URL(base, "web"), "https://"), 10, "", fault.InvalidArgument},
-		"a host that is not trusted": {rest.Config{BearerToken: "reader"}, ca, "https://localhost:1/bundles/web.tgz", 10, "", fault.PermissionDenied},
-		"a Service, from outside":    {rest.Config{BearerToken: "reader"}, ca, "https://a.b.svc/bundles/web.tgz", 10, "", fault.Unavailable},
-		"no server":                  {rest.Config{BearerToken: "reader"}, ca, "https://127.0.0.1:1/bundles/web.tgz", 10, "", fault.Unavailable},
+		"the API server's CA": {rest.Config{
+			BearerToken:     "reader",
+			TLSClientConfig: rest.TLSClientConfig{CAFile: ca},
+		}, "", URL(base, "web"), 10, "", fault.Unavailable},
+		"a CA that cannot be read": {
+			rest.Config{BearerToken: "reader"},
+			junk, URL(base, "web"), 10, "",
+			fault.InvalidArgument,
+		},
+		"plain HTTP": {rest.Config{BearerToken: "reader"}, ca, "http" +
+			strings.TrimPrefix(URL(base, "web"), "https"), 10, "", fault.InvalidArgument},
+		"a login in the URL": {rest.Config{BearerToken: "reader"}, ca, "https://a:b@" +
+			strings.TrimPrefix(URL(base, "web"), "https://"), 10, "", fault.InvalidArgument},
+		"a host that is not trusted": {
+			rest.Config{BearerToken: "reader"},
+			ca, "https://localhost:1/bundles/web.tgz", 10,
+			"", fault.PermissionDenied,
+		},
+		"a Service, from outside": {
+			rest.Config{BearerToken: "reader"},
+			ca, "https://a.b.svc/bundles/web.tgz", 10, "",
+			fault.Unavailable,
+		},
+		"no server": {
+			rest.Config{BearerToken: "reader"},
+			ca, "https://127.0.0.1:1/bundles/web.tgz", 10,
+			"", fault.Unavailable,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Host = "https://api.example.com"
-			body, err := Client{Config: &c.config, Trust: Trust{Hosts: []string{host, "127.0.0.1:1"}, CAFile: c.ca}}.Fetch(t.Context(), c.url, c.limit)
+			body, err := Client{
+				Config: &c.config,
+				Trust:  Trust{Hosts: []string{host, "127.0.0.1:1"}, CAFile: c.ca},
+			}.Fetch(t.Context(), c.url, c.limit)
 			if err != nil {
 				if fault.CodeOf(err) != c.code || fault.From(err).Hint == "" || strings.Contains(err.Error(), "reader") {
 					t.Errorf("the error is %s %v, want %s with a hint", fault.CodeOf(err), err, c.code)
@@ -265,7 +335,10 @@ func TestRedirectGetsNoToken(t *testing.T) {
 	}))
 	_, err := Client{
 		Config: &rest.Config{BearerToken: "reader"},
-		Trust:  Trust{Hosts: []string{strings.TrimPrefix(base, "https://"), strings.TrimPrefix(elsewhere, "https://")}, CAFile: ca},
+		Trust: Trust{
+			Hosts:  []string{strings.TrimPrefix(base, "https://"), strings.TrimPrefix(elsewhere, "https://")},
+			CAFile: ca,
+		},
 	}.Fetch(t.Context(), URL(base, "web"), 10)
 	if fault.CodeOf(err) != fault.Unavailable || asked.Load() != 0 {
 		t.Errorf("the error is %v; the other host was asked %d times", err, asked.Load())

@@ -43,10 +43,12 @@ func (t Trust) Check() error {
 
 // mayHaveToken refuses a server that is not trusted.
 func (t Trust) mayHaveToken(at *url.URL) error {
-	if isService(at.Hostname()) || slices.ContainsFunc(t.Hosts, func(host string) bool { return address(host) == address(at.Host) }) {
+	if isService(at.Hostname()) ||
+		slices.ContainsFunc(t.Hosts, func(host string) bool { return address(host) == address(at.Host) }) {
 		return nil
 	}
-	return fault.New(fault.PermissionDenied, "the content is at %s, which is no Service of the cluster: your token is not sent there", at.Host).
+	return fault.New(fault.PermissionDenied,
+		"the content is at %s, which is no Service of the cluster: your token is not sent there", at.Host).
 		WithHint("if that is the server of the program that unpacked the bundle, add --%s %s", FlagHost, at.Host)
 }
 
@@ -63,7 +65,8 @@ func address(host string) string {
 // cluster.local. Neither can be a name of the internet.
 func isService(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(strings.ToLower(host), ".cluster.local"), ".")
-	return len(labels) == 3 && labels[2] == "svc" && len(validation.IsDNS1123Label(labels[0])) == 0 && len(validation.IsDNS1123Label(labels[1])) == 0
+	return len(labels) == 3 && labels[2] == "svc" && len(validation.IsDNS1123Label(labels[0])) == 0 &&
+		len(validation.IsDNS1123Label(labels[1])) == 0
 }
 
 // pool are the authorities that servers are checked with; nil for those of the system.

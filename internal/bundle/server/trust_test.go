@@ -49,7 +49,8 @@ func TestTrust(t *testing.T) {
 		if (err == nil) != want {
 			t.Errorf("%s: %v, want %t", host, err, want)
 		}
-		if err != nil && (fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), host) || !strings.Contains(fault.From(err).Hint, "--content-host "+host)) {
+		if err != nil && (fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), host) ||
+			!strings.Contains(fault.From(err).Hint, "--content-host "+host)) {
 			t.Errorf("%s: %s %v (%s)", host, fault.CodeOf(err), err, fault.From(err).Hint)
 		}
 	}
@@ -74,7 +75,8 @@ func TestTrustCheck(t *testing.T) {
 		{Trust{CAFile: junk + "-that-is-not-there"}, "--content-ca"},
 	} {
 		err := c.trust.Check()
-		if c.want == "" && err != nil || c.want != "" && (fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil || c.want != "" &&
+			(fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v", c.trust, err)
 		}
 	}

@@ -44,7 +44,10 @@ func newChunk(owner *v1alpha1.Bundle, namespace, digest string, index, count int
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: chunkName(owner, index), Namespace: namespace,
-			Labels:          map[string]string{LabelBundle: owner.Name, LabelChunk: strconv.Itoa(index), LabelChunks: strconv.Itoa(count)},
+			Labels: map[string]string{
+				LabelBundle: owner.Name, LabelChunk: strconv.Itoa(index),
+				LabelChunks: strconv.Itoa(count),
+			},
 			Annotations:     map[string]string{v1alpha1.AnnotationContent: digest, annotationDigest: digestOf(data)},
 			OwnerReferences: []metav1.OwnerReference{ownerReference(owner)},
 		},
@@ -55,7 +58,10 @@ func newChunk(owner *v1alpha1.Bundle, namespace, digest string, index, count int
 
 // ownerReference lets the cluster remove a chunk with its bundle.
 func ownerReference(owner *v1alpha1.Bundle) metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.KindBundle, Name: owner.Name, UID: owner.UID}
+	return metav1.OwnerReference{
+		APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.KindBundle,
+		Name: owner.Name, UID: owner.UID,
+	}
 }
 
 func digestOf(data []byte) string {
@@ -76,7 +82,8 @@ func isUpload(c *corev1.ConfigMap) bool {
 // digest of the content are those of the first, if they are not known.
 func checkChunk(found *corev1.ConfigMap, owner types.UID, digest string, index, count int) error {
 	altered := func(what string) error {
-		return fault.New(fault.Failed, "chunk %d of the upload, configmap/%s in namespace %s, has been altered: %s", index+1, found.Name, found.Namespace, what).
+		return fault.New(fault.Failed, "chunk %d of the upload, configmap/%s in namespace %s, has been altered: %s", index+
+			1, found.Name, found.Namespace, what).
 			WithHint("delete the bundle and install it again from its files")
 	}
 	data := found.BinaryData[chunkKey]

@@ -56,7 +56,8 @@ func (f Fetcher) configMaps(ctx context.Context, sources []v1alpha1.ConfigMapSou
 		}
 		for _, file := range slices.Sorted(maps.Keys(origins)) {
 			if from := origins[file]; len(from) > 1 {
-				problems = append(problems, fmt.Sprintf("%s comes from more than one ConfigMap: %s", file, strings.Join(from, ", ")))
+				problems = append(problems, fmt.Sprintf("%s comes from more than one ConfigMap: %s", file,
+					strings.Join(from, ", ")))
 			}
 		}
 		return together(problems, "name ConfigMaps of the system namespace with `immutable: true`, and give those with the same keys different paths")
@@ -65,7 +66,9 @@ func (f Fetcher) configMaps(ctx context.Context, sources []v1alpha1.ConfigMapSou
 
 // addKeys takes the keys of a ConfigMap, each of which can be text or not, unless
 // another has the same file already; origins has who has which.
-func addKeys(b *content.Builder, found *corev1.ConfigMap, dir string, origins map[string][]string) (problems []string, err error) {
+func addKeys(b *content.Builder, found *corev1.ConfigMap, dir string, origins map[string][]string) (problems []string,
+	err error,
+) {
 	data := make(map[string][]byte, len(found.Data)+len(found.BinaryData))
 	for key, text := range found.Data {
 		data[key] = []byte(text)

@@ -54,8 +54,10 @@ func TestConfigMapsAreRefused(t *testing.T) {
 	mutable := immutable("mutable", map[string]string{"a": ""})
 	mutable.Immutable = nil
 	objects := []runtime.Object{
-		mutable, immutable("one", map[string]string{"a": "1", "b": ""}), immutable("two", map[string]string{"a": "2"}), immutable("three", map[string]string{"a": "3", "c": ""}),
-		source.NewChunk("shop"), immutable("parent", map[string]string{"d": ""}), immutable("evil", map[string]string{"..": "", "x": ""}),
+		mutable, immutable("one", map[string]string{"a": "1", "b": ""}), immutable("two", map[string]string{"a": "2"}),
+		immutable("three", map[string]string{"a": "3", "c": ""}),
+		source.NewChunk("shop"), immutable("parent", map[string]string{"d": ""}),
+		immutable("evil", map[string]string{"..": "", "x": ""}),
 	}
 	for name, test := range map[string]struct {
 		sources []v1alpha1.ConfigMapSource
@@ -67,10 +69,14 @@ func TestConfigMapsAreRefused(t *testing.T) {
 		},
 		"those of an upload": {
 			[]v1alpha1.ConfigMapSource{configMap("one", ""), configMap(source.NewChunk("shop").Name, "files")},
-			[]string{"configmap/" + source.NewChunk("shop").Name + " is of the upload of a bundle, which belongs to that one alone"},
+			[]string{"configmap/" + source.NewChunk("shop").Name +
+				" is of the upload of a bundle, which belongs to that one alone"},
 		},
 		"two with one path": {
-			[]v1alpha1.ConfigMapSource{configMap("one", "d"), configMap("two", "d/"), configMap("three", "./d"), configMap("three", "e")},
+			[]v1alpha1.ConfigMapSource{
+				configMap("one", "d"), configMap("two", "d/"), configMap("three", "./d"),
+				configMap("three", "e"),
+			},
 			[]string{"d/a comes from more than one ConfigMap: one, two, three"},
 		},
 		"one twice": {
@@ -79,7 +85,10 @@ func TestConfigMapsAreRefused(t *testing.T) {
 		},
 		"paths": {
 			[]v1alpha1.ConfigMapSource{configMap("two", "../x"), configMap("parent", "/x"), configMap("evil", "")},
-			[]string{`configmap/two: "../x/a": a path cannot have ".."`, `configmap/parent: "/x/d": an absolute path`, `configmap/evil: "..": a path cannot have ".."`},
+			[]string{
+				`configmap/two: "../x/a": a path cannot have ".."`, `configmap/parent: "/x/d": an absolute path`,
+				`configmap/evil: "..": a path cannot have ".."`,
+			},
 		},
 		"a file that is a directory": {
 			[]v1alpha1.ConfigMapSource{configMap("one", ""), configMap("parent", "a")},
@@ -101,7 +110,8 @@ func TestConfigMapsAreRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := newFetcher(t).Fetch(t.Context(), ofConfigMaps(configMap("a", ""))); err == nil || !strings.Contains(err.Error(), "needs configmap/a of a cluster") {
+	if _, _, err := newFetcher(t).Fetch(t.Context(), ofConfigMaps(configMap("a", ""))); err == nil ||
+		!strings.Contains(err.Error(), "needs configmap/a of a cluster") {
 		t.Error(err)
 	}
 }

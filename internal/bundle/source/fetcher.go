@@ -107,7 +107,8 @@ func check(s v1alpha1.Source) error {
 // notImplemented stands in the condition of a bundle, for the one who made it.
 func notImplemented(t v1alpha1.SourceType) error {
 	return fault.New(fault.InvalidArgument, "source type %q is not implemented by this provisioner", t).
-		WithHint("use one of %s, %s, %s, %s and %s", v1alpha1.SourceImage, v1alpha1.SourceGit, v1alpha1.SourceHTTP, v1alpha1.SourceConfigMaps, v1alpha1.SourceUpload)
+		WithHint("use one of %s, %s, %s, %s and %s", v1alpha1.SourceImage, v1alpha1.SourceGit, v1alpha1.SourceHTTP,
+			v1alpha1.SourceConfigMaps, v1alpha1.SourceUpload)
 }
 
 // together makes one error of all problems of an input; nil if there are none.
@@ -118,7 +119,8 @@ func together(problems []string, hint string) error {
 	case 1:
 		return fault.New(fault.InvalidArgument, "%s", problems[0]).WithHint("%s", hint)
 	}
-	err := fault.New(fault.InvalidArgument, "the source has %d problems, the first is that %s", len(problems), problems[0]).WithHint("%s", hint)
+	err := fault.New(fault.InvalidArgument, "the source has %d problems, the first is that %s", len(problems),
+		problems[0]).WithHint("%s", hint)
 	err.Problems = problems
 	return err
 }

@@ -54,15 +54,20 @@ const unpackings = 4
 
 // remote is the repository, with the login of the Secret. What is made for it is to
 // be closed.
-func (f Fetcher) remote(ctx context.Context, address *url.URL, auth *v1alpha1.Authorization) (_ git.Remote, closeRemote func(), err error) {
+func (f Fetcher) remote(ctx context.Context, address *url.URL, auth *v1alpha1.Authorization) (_ git.Remote,
+	closeRemote func(), err error,
+) {
 	report := f.report("Fetching " + address.Host + address.Path)
 	remote := git.Remote{
 		URL: address, Dir: os.TempDir(), SameHost: true,
 		InsecureSkipVerify: auth != nil && auth.InsecureSkipVerify,
 		Silence:            cmp.Or(f.silence, maxSilence),
 		LoginHint:          loginHint,
-		Limits:             git.Limits{Transfer: f.Limits.Compressed, Unpacked: unpackings * f.Limits.Unpacked, File: f.Limits.File, Entries: f.Limits.Files},
-		Progress:           func(done int64) { report(done, 0) },
+		Limits: git.Limits{
+			Transfer: f.Limits.Compressed, Unpacked: unpackings * f.Limits.Unpacked,
+			File: f.Limits.File, Entries: f.Limits.Files,
+		},
+		Progress: func(done int64) { report(done, 0) },
 	}
 	closeRemote = func() {}
 	switch {

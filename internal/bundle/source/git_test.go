@@ -52,8 +52,11 @@ func repository(t *testing.T) (url, root, commit string) {
 	runGit(t, dir, "commit", "-q", "-m", "x")
 	runGit(t, dir, "tag", "-a", "v1", "-m", "x")
 	backend := &cgi.Handler{
-		Path:   filepath.Join(runGit(t, root, "--exec-path"), "git-http-backend"),
-		Env:    []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+		Path: filepath.Join(runGit(t, root, "--exec-path"), "git-http-backend"),
+		Env: []string{
+			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1",
+			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		},
 		Stderr: io.Discard,
 	}
 	url = serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +70,10 @@ func repository(t *testing.T) (url, root, commit string) {
 }
 
 func ofGit(repository, directory string, ref v1alpha1.GitRef, auth *v1alpha1.Authorization) v1alpha1.Source {
-	return v1alpha1.Source{Type: v1alpha1.SourceGit, Git: &v1alpha1.GitSource{Repository: repository, Directory: directory, Ref: ref, Auth: auth}}
+	return v1alpha1.Source{
+		Type: v1alpha1.SourceGit,
+		Git:  &v1alpha1.GitSource{Repository: repository, Directory: directory, Ref: ref, Auth: auth},
+	}
 }
 
 // A directory of a tag becomes content, and the source is pinned to the commit, from
@@ -80,7 +86,8 @@ func TestGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if resolved.Git.Ref != (v1alpha1.GitRef{Commit: commit}) || resolved.Git.Directory != "deploy" || resolved.Git.Auth == nil || c.Files != 1 {
+	if resolved.Git.Ref != (v1alpha1.GitRef{Commit: commit}) || resolved.Git.Directory != "deploy" ||
+		resolved.Git.Auth == nil || c.Files != 1 {
 		t.Errorf("%+v %+v", resolved.Git, c)
 	}
 	again, _, err := f.Fetch(t.Context(), resolved)
@@ -105,8 +112,11 @@ func TestGitIsRefused(t *testing.T) {
 		code   fault.Code
 		says   string
 	}{
-		"no login":        {ofGit(url, "", tag, nil), fault.Unauthenticated, "requires a login"},
-		"a wrong login":   {ofGit(url, "", tag, withWrongLogin()), fault.Unauthenticated, "rejected the login from secret/wrong for repository 127.0.0.1:"},
+		"no login": {ofGit(url, "", tag, nil), fault.Unauthenticated, "requires a login"},
+		"a wrong login": {
+			ofGit(url, "", tag, withWrongLogin()), fault.Unauthenticated,
+			"rejected the login from secret/wrong for repository 127.0.0.1:",
+		},
 		"no key at all":   {ofGit("ssh://git@host/x", "", tag, nil), fault.Unauthenticated, "no Secret has one"},
 		"no directory":    {ofGit(url, "nope", tag, withLogin()), fault.NotFound, "there is no directory"},
 		"no tag":          {ofGit(url, "", v1alpha1.GitRef{Tag: "v2"}, withLogin()), fault.NotFound, `has no tag "v2"`},
@@ -116,14 +126,21 @@ func TestGitIsRefused(t *testing.T) {
 		"like a path":     {ofGit("git@host:org/app", "", tag, nil), fault.InvalidArgument, "is not a URL"},
 		"a login":         {ofGit("https://a:b@host/x", "", tag, nil), fault.InvalidArgument, "has a login in it"},
 		"a token":         {ofGit("https://s3cret@host/x", "", tag, nil), fault.InvalidArgument, "has a login in it"},
-		"no ref":          {ofGit("https://host/x", "", v1alpha1.GitRef{}, nil), fault.InvalidArgument, "has 0 of branch, tag and commit"},
-		"two refs":        {ofGit("https://host/x", "", v1alpha1.GitRef{Tag: "a", Branch: "b"}, nil), fault.InvalidArgument, "has 2 of branch, tag and commit"},
-		"no key":          {ofGit("ssh://git@host/x", "", tag, withLogin()), fault.InvalidArgument, "has no ssh-privatekey"},
-		"no known hosts":  {ofGit("ssh://git@host/x", "", tag, withKey), fault.InvalidArgument, "has no ssh-knownhosts"},
+		"no ref": {
+			ofGit("https://host/x", "", v1alpha1.GitRef{}, nil), fault.InvalidArgument,
+			"has 0 of branch, tag and commit",
+		},
+		"two refs": {
+			ofGit("https://host/x", "", v1alpha1.GitRef{Tag: "a", Branch: "b"}, nil), fault.InvalidArgument,
+			"has 2 of branch, tag and commit",
+		},
+		"no key":         {ofGit("ssh://git@host/x", "", tag, withLogin()), fault.InvalidArgument, "has no ssh-privatekey"},
+		"no known hosts": {ofGit("ssh://git@host/x", "", tag, withKey), fault.InvalidArgument, "has no ssh-knownhosts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := f.Fetch(t.Context(), test.source)
-			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) || fault.From(err).Hint == "" || strings.Contains(err.Error(), "s3cret") {
+			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) || fault.From(err).Hint == "" ||
+				strings.Contains(err.Error(), "s3cret") {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
 		})
@@ -136,7 +153,8 @@ func TestGitWithTheCallersOwnLogin(t *testing.T) {
 	url, _, _ := repository(t)
 	asked := filepath.Join(t.TempDir(), "asked")
 	for name, value := range map[string]string{
-		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "credential.helper",
+		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull, "GIT_CONFIG_COUNT": "1",
+		"GIT_CONFIG_KEY_0":   "credential.helper",
 		"GIT_CONFIG_VALUE_0": "!f() { echo $1 >>" + asked + "; echo username=alice; echo password=s3cret; }; f",
 	} {
 		t.Setenv(name, value)
@@ -176,17 +194,22 @@ func TestGitWithTheCallersOwnLogin(t *testing.T) {
 func TestGitOverSSH(t *testing.T) {
 	_, root, commit := repository(t)
 	bin, temporary := t.TempDir(), t.TempDir()
-	script := "#!/bin/sh\nfor a; do case $a in */key) grep -q PRIVATE \"$a\" || exit 1; echo key >>" + bin + "/log;; esac; done\n" + `shift $(($# - 1)); exec /bin/sh -c "$1"` + "\n"
+	script := "#!/bin/sh\nfor a; do case $a in */key) grep -q PRIVATE \"$a\" || exit 1; echo key >>" + bin +
+		"/log;; esac; done\n" + `shift $(($# - 1)); exec /bin/sh -c "$1"` + "\n"
 	if err := os.WriteFile(filepath.Join(bin, "ssh"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("TMPDIR", temporary)
-	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "key", Namespace: system}, Data: map[string][]byte{"ssh-privatekey": []byte("PRIVATE"), "ssh-knownhosts": []byte("host x")}}
+	key := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "key", Namespace: system},
+		Data:       map[string][]byte{"ssh-privatekey": []byte("PRIVATE"), "ssh-knownhosts": []byte("host x")},
+	}
 	f, _ := onCluster(t, key)
 	f.Getenv = os.Getenv
 	for _, auth := range []*v1alpha1.Authorization{nil, {Secret: v1alpha1.LocalReference{Name: "key"}}} {
-		c, resolved, err := f.Fetch(t.Context(), ofGit("ssh://git@git.example.com"+root+"/org/app.git", "deploy", v1alpha1.GitRef{Branch: "main"}, auth))
+		c, resolved, err := f.Fetch(t.Context(),
+			ofGit("ssh://git@git.example.com"+root+"/org/app.git", "deploy", v1alpha1.GitRef{Branch: "main"}, auth))
 		if err != nil {
 			t.Fatal(err)
 		}

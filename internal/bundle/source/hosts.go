@@ -28,9 +28,11 @@ func (f Fetcher) allow(login *corev1.Secret, address *url.URL) error {
 			return nil
 		}
 	}
-	return fault.New(fault.PermissionDenied, "the annotation %s of secret/%s in namespace %s does not name %s, so its login is not sent there",
+	return fault.New(fault.PermissionDenied,
+		"the annotation %s of secret/%s in namespace %s does not name %s, so its login is not sent there",
 		AnnotationHosts, login.Name, login.Namespace, address.Host).
-		WithHint("if the login is for that host: kubectl annotate secret %s --namespace %s --overwrite %s=%s", login.Name, login.Namespace, AnnotationHosts, address.Host)
+		WithHint("if the login is for that host: kubectl annotate secret %s --namespace %s --overwrite %s=%s", login.Name,
+			login.Namespace, AnnotationHosts, address.Host)
 }
 
 // encrypted refuses to send a login where others can read it.
@@ -38,7 +40,8 @@ func encrypted(address *url.URL, login string) error {
 	if address.Scheme != "http" || credential.IsLoopback(address.Hostname()) {
 		return nil
 	}
-	return fault.New(fault.InvalidArgument, "%s is not sent to http://%s without encryption", login, address.Host).WithHint("use https://")
+	return fault.New(fault.InvalidArgument, "%s is not sent to http://%s without encryption", login, address.Host).
+		WithHint("use https://")
 }
 
 // hostPort is where a URL leads, in one spelling.

@@ -46,8 +46,10 @@ func TestLoginIsForItsHosts(t *testing.T) {
 		if err == nil {
 			_ = c.Close()
 		}
-		if (err == nil) != (says == "") || err != nil && (fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), says) ||
-			!strings.Contains(err.Error(), "secret/login") || !strings.Contains(err.Error(), source.AnnotationHosts) || !strings.Contains(fault.From(err).Hint, source.AnnotationHosts+"="+host)) {
+		if (err == nil) != (says == "") || err != nil &&
+			(fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), says) ||
+				!strings.Contains(err.Error(), "secret/login") || !strings.Contains(err.Error(), source.AnnotationHosts) ||
+				!strings.Contains(fault.From(err).Hint, source.AnnotationHosts+"="+host)) {
 			t.Errorf("%q: %v", hosts, err)
 		}
 		f.Getenv = os.Getenv // a caller at a terminal reads the Secret anyway
@@ -64,7 +66,8 @@ func TestLoginOfARepositoryIsForItsHosts(t *testing.T) {
 	f, _ := onCluster(t, login("https://git.example.com"))
 	for _, address := range []string{"https://127.0.0.1:1/x", "ssh://git@127.0.0.1:1/x"} {
 		_, _, err := f.Fetch(t.Context(), ofGit(address, "", v1alpha1.GitRef{Tag: "v1"}, withLogin()))
-		if fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "does not name ") || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		if fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "does not name ") ||
+			!strings.Contains(err.Error(), "127.0.0.1:1") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -76,9 +79,13 @@ func TestLoginIsEncrypted(t *testing.T) {
 	for _, getenv := range []func(string) string{nil, os.Getenv} {
 		f, _ := onCluster(t, login(far))
 		f.Getenv = getenv
-		for _, s := range []v1alpha1.Source{overHTTP(far, withLogin()), ofGit(far, "", v1alpha1.GitRef{Tag: "v1"}, withLogin())} {
+		for _, s := range []v1alpha1.Source{
+			overHTTP(far, withLogin()),
+			ofGit(far, "", v1alpha1.GitRef{Tag: "v1"}, withLogin()),
+		} {
 			_, _, err := f.Fetch(t.Context(), s)
-			if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "the login from secret/login is not sent to http://far.invalid without encryption") {
+			if fault.CodeOf(err) != fault.InvalidArgument ||
+				!strings.Contains(err.Error(), "the login from secret/login is not sent to http://far.invalid without encryption") {
 				t.Errorf("%s: %v", s.Type, err)
 			}
 		}

@@ -53,7 +53,9 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	return c, &s, nil
 }
 
-func (f Fetcher) download(ctx context.Context, client *http.Client, address *url.URL, auth *v1alpha1.Authorization, b *content.Builder) error {
+func (f Fetcher) download(ctx context.Context, client *http.Client, address *url.URL, auth *v1alpha1.Authorization,
+	b *content.Builder,
+) error {
 	silence := cmp.Or(f.silence, maxSilence)
 	ctx, alive, stop := watchdog(ctx, silence)
 	defer stop()
@@ -72,7 +74,8 @@ func (f Fetcher) download(ctx context.Context, client *http.Client, address *url
 		return err
 	}
 	if response.ContentLength > f.Limits.Compressed {
-		return fault.New(fault.InvalidArgument, "the archive has %d bytes, more than the %d that are fetched", response.ContentLength, f.Limits.Compressed).
+		return fault.New(fault.InvalidArgument, "the archive has %d bytes, more than the %d that are fetched",
+			response.ContentLength, f.Limits.Compressed).
 			WithReason(content.ReasonTooLarge)
 	}
 	body := f.Watch("Fetching "+name(address), alive(response.Body), max(0, response.ContentLength))
@@ -87,7 +90,8 @@ func httpURL(text string) (*url.URL, error) {
 	case err != nil || address.Host == "" || address.Opaque != "":
 		return nil, fault.New(fault.InvalidArgument, "source.http.url is not a URL").WithHint("write https://HOST/PATH.tgz")
 	case address.Scheme != "http" && address.Scheme != "https":
-		return nil, fault.New(fault.InvalidArgument, "source.http.url has the scheme %q", address.Scheme).WithHint("use https://")
+		return nil, fault.New(fault.InvalidArgument, "source.http.url has the scheme %q", address.Scheme).
+			WithHint("use https://")
 	case address.User != nil:
 		return nil, fault.New(fault.InvalidArgument, "source.http.url has a login in it").
 			WithHint("put it into a Secret and name that in source.http.auth")
@@ -120,7 +124,8 @@ func statusFault(address *url.URL, response *http.Response, secret string) error
 			WithHint("name a Secret with username and password: `berth bundle install --source-secret`, or source.http.auth of the bundle")
 	case code == http.StatusUnauthorized:
 		return fault.New(fault.Unauthenticated, "%s: %s %s", name(address), status, with).
-			WithReason(credential.ReasonRejected).WithHint("correct the username and the password of the Secret, or name another")
+			WithReason(credential.ReasonRejected).
+			WithHint("correct the username and the password of the Secret, or name another")
 	case code == http.StatusForbidden:
 		return fault.New(fault.PermissionDenied, "%s: %s %s", name(address), status, with).
 			WithHint("ask the administrators of the server for access, or name a Secret with another login")
@@ -140,16 +145,20 @@ func downloadFault(ctx context.Context, address *url.URL, silence time.Duration,
 	case err == nil, own:
 		return err
 	case errors.Is(context.Cause(ctx), errSilent):
-		return fault.New(fault.Unavailable, "%s: the server %s", name(address), pace.TooLittle(silence)).WithHint("try again in a while")
+		return fault.New(fault.Unavailable, "%s: the server %s", name(address), pace.TooLittle(silence)).
+			WithHint("try again in a while")
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return fault.New(fault.Unavailable, "%s cannot be fetched: %w", name(address), err).WithHint("check the URL and the network")
+	return fault.New(fault.Unavailable, "%s cannot be fetched: %w", name(address), err).
+		WithHint("check the URL and the network")
 }
 
 // watchdog cancels the context when too little happens for too long. What reads through
 // alive happens.
-func watchdog(ctx context.Context, silence time.Duration) (_ context.Context, alive func(io.Reader) io.Reader, stop func()) {
+func watchdog(ctx context.Context, silence time.Duration) (_ context.Context, alive func(io.Reader) io.Reader,
+	stop func(),
+) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := pace.New(silence, func() { cancel(errSilent) })
 	return ctx, watch.Reader, func() { watch.Rest(); cancel(nil) }

@@ -43,8 +43,11 @@ func login(urls ...string) *corev1.Secret {
 		hosts[i], _, _ = strings.Cut(host, "/")
 	}
 	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: "login", Namespace: system, Annotations: map[string]string{source.AnnotationHosts: strings.Join(hosts, ", ")}},
-		Data:       map[string][]byte{"username": []byte("alice"), "password": []byte("s3cret\n")},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "login", Namespace: system,
+			Annotations: map[string]string{source.AnnotationHosts: strings.Join(hosts, ", ")},
+		},
+		Data: map[string][]byte{"username": []byte("alice"), "password": []byte("s3cret\n")},
 	}
 }
 
@@ -108,7 +111,8 @@ func TestHTTP(t *testing.T) {
 	_ = again.Close()
 	packed = targz(t, map[string]string{"manifests/a.yaml": "kind: B\n"})
 	f.Cache = content.NewCache(t.TempDir(), 1<<20)
-	if _, _, err := f.Fetch(t.Context(), resolved); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "has other content now") {
+	if _, _, err := f.Fetch(t.Context(), resolved); fault.CodeOf(err) != fault.Failed ||
+		!strings.Contains(err.Error(), "has other content now") {
 		t.Error(err)
 	}
 }
@@ -139,11 +143,15 @@ func TestHTTPLoginStaysAtHome(t *testing.T) {
 	}
 	_ = c.Close()
 	_, _, err = f.Fetch(t.Context(), overHTTP(home, nil))
-	if fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), home+" requires a login: 401 Unauthorized") || !strings.Contains(fault.From(err).Hint, "--source-secret") {
+	if fault.CodeOf(err) != fault.Unauthenticated ||
+		!strings.Contains(err.Error(), home+" requires a login: 401 Unauthorized") ||
+		!strings.Contains(fault.From(err).Hint, "--source-secret") {
 		t.Error(err)
 	}
 	_, _, err = f.Fetch(t.Context(), overHTTP(home, withWrongLogin()))
-	if fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), home+": 401 Unauthorized with the login from secret/wrong") || strings.Contains(err.Error(), "0ther") {
+	if fault.CodeOf(err) != fault.Unauthenticated ||
+		!strings.Contains(err.Error(), home+": 401 Unauthorized with the login from secret/wrong") ||
+		strings.Contains(err.Error(), "0ther") {
 		t.Error(err)
 	}
 }
@@ -177,7 +185,8 @@ func TestHTTPCertificates(t *testing.T) {
 			if err == nil {
 				_ = c.Close()
 			}
-			if (err == nil) != (test.says == "") || err != nil && (fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), test.says)) {
+			if (err == nil) != (test.says == "") || err != nil &&
+				(fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), test.says)) {
 				t.Error(err)
 			}
 		})
@@ -227,7 +236,8 @@ func TestHTTPFails(t *testing.T) {
 			f := newFetcher(t)
 			f.Limits.Compressed = 1 << 20
 			_, _, err := f.Fetch(t.Context(), overHTTP(url+path+"?token=t0ken", nil))
-			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), url+path) || strings.Contains(err.Error(), "t0ken") {
+			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) ||
+				!strings.Contains(err.Error(), url+path) || strings.Contains(err.Error(), "t0ken") {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
 		})
@@ -236,11 +246,13 @@ func TestHTTPFails(t *testing.T) {
 
 func TestHTTPRefusesURLs(t *testing.T) {
 	for url, says := range map[string]string{
-		"https://u:s3cret@host/": "has a login in it", "ftp://host/": `the scheme "ftp"`, "": "not a URL", "https://": "not a URL", "file:///etc/passwd": "not a URL",
+		"https://u:s3cret@host/": "has a login in it", "ftp://host/": `the scheme "ftp"`, "": "not a URL",
+		"https://": "not a URL", "file:///etc/passwd": "not a URL",
 		"https://u:s3cret@h:x/": "not a URL",
 	} {
 		_, _, err := newFetcher(t).Fetch(t.Context(), overHTTP(url, nil))
-		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "s3cret") {
+		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), says) ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
@@ -250,11 +262,16 @@ func TestHTTPLoginIsMissing(t *testing.T) {
 	empty := login("https://host/")
 	empty.Data = nil
 	for says, f := range map[string]func() source.Fetcher{
-		"needs secret/login of a cluster":                        func() source.Fetcher { return newFetcher(t) },
-		"secret/login does not exist in namespace berth-system":  func() source.Fetcher { f, _ := onCluster(t); return f },
-		"secret/login in namespace berth-system has no password": func() source.Fetcher { f, _ := onCluster(t, empty); return f },
+		"needs secret/login of a cluster":                       func() source.Fetcher { return newFetcher(t) },
+		"secret/login does not exist in namespace berth-system": func() source.Fetcher { f, _ := onCluster(t); return f },
+		"secret/login in namespace berth-system has no password": func() source.Fetcher {
+			f,
+				_ := onCluster(t, empty)
+			return f
+		},
 	} {
-		if _, _, err := f().Fetch(t.Context(), overHTTP("https://host/", withLogin())); err == nil || !strings.Contains(err.Error(), says) {
+		if _, _, err := f().Fetch(t.Context(), overHTTP("https://host/", withLogin())); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %s", err, says)
 		}
 	}
@@ -278,7 +295,8 @@ func TestHTTPStalls(t *testing.T) {
 			})
 			f := newFetcher(t)
 			_, _, err := f.WithMaxSilence(20*time.Millisecond).Fetch(t.Context(), overHTTP(url, nil))
-			if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "has sent nothing for too long, or less than 20 bytes in 20ms") {
+			if fault.CodeOf(err) != fault.Unavailable ||
+				!strings.Contains(err.Error(), "has sent nothing for too long, or less than 20 bytes in 20ms") {
 				t.Error(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -316,14 +334,18 @@ func TestHTTPThatDrips(t *testing.T) {
 func TestFetchWithin(t *testing.T) {
 	url := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	for name, s := range map[string]v1alpha1.Source{
-		url + "/a.tgz":              overHTTP(url+"/a.tgz?token=x", nil),
-		"repository " + url + "/r":  {Type: v1alpha1.SourceGit, Git: &v1alpha1.GitSource{Repository: url + "/r", Ref: v1alpha1.GitRef{Branch: "main"}}},
+		url + "/a.tgz": overHTTP(url+"/a.tgz?token=x", nil),
+		"repository " + url + "/r": {
+			Type: v1alpha1.SourceGit,
+			Git:  &v1alpha1.GitSource{Repository: url + "/r", Ref: v1alpha1.GitRef{Branch: "main"}},
+		},
 		"image " + url[7:] + "/i:1": {Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: url[7:] + "/i:1"}},
 	} {
 		f := newFetcher(t)
 		f.Time = 50 * time.Millisecond
 		_, _, err := f.Fetch(t.Context(), s)
-		if fault.CodeOf(err) != fault.DeadlineExceeded || err.Error() != name+" was not fetched within 50ms" || !strings.Contains(fault.From(err).Hint, "--fetch-timeout") {
+		if fault.CodeOf(err) != fault.DeadlineExceeded || err.Error() != name+" was not fetched within 50ms" ||
+			!strings.Contains(fault.From(err).Hint, "--fetch-timeout") {
 			t.Errorf("%v: %v", fault.CodeOf(err), err)
 		}
 		f.Time = time.Hour
@@ -337,13 +359,20 @@ func TestFetchWithin(t *testing.T) {
 
 func TestFetchRefusesSources(t *testing.T) {
 	for says, s := range map[string]v1alpha1.Source{
-		`source type "s3" is not implemented by this provisioner`:   {Type: "s3"},
-		`source type "" is not implemented by this provisioner`:     {},
-		"source.http is missing, as the type is http":               {Type: v1alpha1.SourceHTTP},
-		"source.git is set, but the type is upload":                 {Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}, Git: &v1alpha1.GitSource{}},
-		"the source has 2 problems, the first is that source.image": {Type: v1alpha1.SourceHTTP, Image: &v1alpha1.ImageSource{}},
+		`source type "s3" is not implemented by this provisioner`: {Type: "s3"},
+		`source type "" is not implemented by this provisioner`:   {},
+		"source.http is missing, as the type is http":             {Type: v1alpha1.SourceHTTP},
+		"source.git is set, but the type is upload": {
+			Type:   v1alpha1.SourceUpload,
+			Upload: &v1alpha1.UploadSource{}, Git: &v1alpha1.GitSource{},
+		},
+		"the source has 2 problems, the first is that source.image": {
+			Type:  v1alpha1.SourceHTTP,
+			Image: &v1alpha1.ImageSource{},
+		},
 	} {
-		if _, _, err := newFetcher(t).Fetch(t.Context(), s); fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), says) || fault.From(err).Hint == "" {
+		if _, _, err := newFetcher(t).Fetch(t.Context(), s); fault.CodeOf(err) != fault.InvalidArgument ||
+			!strings.Contains(err.Error(), says) || fault.From(err).Hint == "" {
 			t.Errorf("%v, want %s", err, says)
 		}
 	}

@@ -23,8 +23,9 @@ func (f Fetcher) image(ctx context.Context, s v1alpha1.ImageSource) (*content.Co
 		return nil, nil, err
 	}
 	puller := pull.Puller{
-		Login: logins.Login, Platform: platform, Silence: cmp.Or(f.silence, maxSilence), Progress: f.report("Fetching " + s.Ref),
-		Limits: pull.Limits{Transfer: f.Limits.Compressed, Unpacked: f.Limits.Unpacked, Entries: f.Limits.Files},
+		Login: logins.Login, Platform: platform, Silence: cmp.Or(f.silence, maxSilence),
+		Progress: f.report("Fetching " + s.Ref),
+		Limits:   pull.Limits{Transfer: f.Limits.Compressed, Unpacked: f.Limits.Unpacked, Entries: f.Limits.Files},
 	}
 	image, err := puller.Resolve(ctx, s.Ref)
 	if err != nil {

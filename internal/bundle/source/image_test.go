@@ -37,7 +37,10 @@ func registryOf(t *testing.T, files ...string) (ref string) {
 		t.Fatal(err)
 	}
 	manifest := ocispec.Manifest{Config: ocispec.Descriptor{MediaType: ocispec.MediaTypeImageConfig}}
-	manifest.Layers = []ocispec.Descriptor{{MediaType: ocispec.MediaTypeImageLayer, Digest: digest.FromBytes(layer.Bytes()), Size: int64(layer.Len())}}
+	manifest.Layers = []ocispec.Descriptor{{
+		MediaType: ocispec.MediaTypeImageLayer,
+		Digest:    digest.FromBytes(layer.Bytes()), Size: int64(layer.Len()),
+	}}
 	text, err := json.Marshal(manifest)
 	if err != nil {
 		t.Fatal(err)
@@ -66,8 +69,12 @@ func pullSecret(ref string) *corev1.Secret { return pullSecretOf("pull", ref, "s
 
 func pullSecretOf(name, ref, password string) *corev1.Secret {
 	host, _, _ := strings.Cut(ref, "/")
-	config := fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, host, base64.StdEncoding.EncodeToString([]byte("alice:"+password)))
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: system}, Data: map[string][]byte{".dockerconfigjson": []byte(config)}}
+	config := fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, host,
+		base64.StdEncoding.EncodeToString([]byte("alice:"+password)))
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: system},
+		Data:       map[string][]byte{".dockerconfigjson": []byte(config)},
+	}
 }
 
 func ofImage(ref, secret string) v1alpha1.Source {
@@ -113,18 +120,21 @@ func TestImageIsRefused(t *testing.T) {
 		says        string
 		problems    int
 	}{
-		"no login":      {ref + ":v1", "", fault.Unauthenticated, "requires a login", 0},
-		"wrong login":   {ref + ":v1", "wrong", fault.Unauthenticated, "registry " + host + " rejected the login from secret/wrong", 0},
+		"no login": {ref + ":v1", "", fault.Unauthenticated, "requires a login", 0},
+		"wrong login": {ref + ":v1", "wrong", fault.Unauthenticated, "registry " + host +
+			" rejected the login from secret/wrong", 0},
 		"of another":    {ref + ":v1", "another", fault.Unauthenticated, "secret/another has none for it", 0},
 		"no tag":        {ref + ":v2", "pull", fault.NotFound, "not found", 0},
 		"no secret":     {ref + ":v1", "nope", fault.NotFound, "nope", 0},
 		"no pullsecret": {ref + ":v1", "empty", fault.InvalidArgument, "secret/empty is not a pull secret", 0},
-		"odd names":     {odd + ":v1", "pull", fault.InvalidArgument, "image " + odd + ":v1: 2 entries cannot be in a bundle", 2},
+		"odd names": {odd + ":v1", "pull", fault.InvalidArgument, "image " + odd +
+			":v1: 2 entries cannot be in a bundle", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, _ := onCluster(t, pullSecret(test.ref), empty, wrong, another)
 			_, _, err := f.Fetch(t.Context(), ofImage(test.ref, test.secret))
-			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) || len(fault.From(err).Problems) != test.problems {
+			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) ||
+				len(fault.From(err).Problems) != test.problems {
 				t.Errorf("%s: %v %q", fault.CodeOf(err), err, fault.From(err).Problems)
 			}
 		})

@@ -11,7 +11,9 @@ const parallel = 4
 
 // inOrder gets n things, a few at once, and hands them over one at a time in their
 // order.
-func inOrder[T any](ctx context.Context, n int, get func(context.Context, int) (T, error), use func(int, T) error) error {
+func inOrder[T any](ctx context.Context, n int, get func(context.Context, int) (T, error),
+	use func(int, T) error,
+) error {
 	group, inner := errgroup.WithContext(ctx)
 	results := make([]chan T, n)
 	start := func(i int) {

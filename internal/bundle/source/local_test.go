@@ -92,7 +92,8 @@ func TestLocalRefusesLinks(t *testing.T) {
 		}
 	}
 	_, err := newFetcher(t).Local(t.Context(), dir, nil)
-	if err == nil || !strings.Contains(err.Error(), dir+": ") || len(fault.From(err).Problems) != 2 || fault.CodeOf(err) != fault.InvalidArgument {
+	if err == nil || !strings.Contains(err.Error(), dir+": ") || len(fault.From(err).Problems) != 2 ||
+		fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("%v %q", err, fault.From(err).Problems)
 	}
 }

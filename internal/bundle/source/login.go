@@ -21,7 +21,9 @@ func secretOf(auth *v1alpha1.Authorization) string {
 }
 
 // login is the username and password of a Secret for a host; nil if none is named.
-func (f Fetcher) login(ctx context.Context, address *url.URL, auth *v1alpha1.Authorization) (*credential.Source, error) {
+func (f Fetcher) login(ctx context.Context, address *url.URL, auth *v1alpha1.Authorization) (*credential.Source,
+	error,
+) {
 	name := secretOf(auth)
 	if name == "" {
 		return nil, nil
@@ -35,7 +37,8 @@ func (f Fetcher) login(ctx context.Context, address *url.URL, auth *v1alpha1.Aut
 	}
 	data := found.Data
 	login := credential.Credential{
-		Username: string(data["username"]), Token: secret.Text(strings.TrimRight(string(data["password"]), "\r\n")), From: "secret/" + name,
+		Username: string(data["username"]), Token: secret.Text(strings.TrimRight(string(data["password"]), "\r\n")),
+		From: "secret/" + name,
 	}
 	if login.Anonymous() {
 		return nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no password", name, f.Cluster.Namespace).
@@ -45,7 +48,9 @@ func (f Fetcher) login(ctx context.Context, address *url.URL, auth *v1alpha1.Aut
 }
 
 // sshKey is an SSH client with the key of a Secret for a host.
-func (f Fetcher) sshKey(ctx context.Context, address *url.URL, auth v1alpha1.Authorization) (command []string, remove func(), err error) {
+func (f Fetcher) sshKey(ctx context.Context, address *url.URL, auth v1alpha1.Authorization) (command []string,
+	remove func(), err error,
+) {
 	found, err := f.Cluster.secret(ctx, auth.Secret.Name)
 	if err != nil {
 		return nil, nil, err
@@ -56,10 +61,12 @@ func (f Fetcher) sshKey(ctx context.Context, address *url.URL, auth v1alpha1.Aut
 	key, known := found.Data["ssh-privatekey"], found.Data["ssh-knownhosts"]
 	switch {
 	case len(key) == 0:
-		return nil, nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no ssh-privatekey", auth.Secret.Name, f.Cluster.Namespace).
+		return nil, nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no ssh-privatekey",
+			auth.Secret.Name, f.Cluster.Namespace).
 			WithHint("create it with the keys ssh-privatekey and ssh-knownhosts: kubectl create secret generic NAME --namespace %s --type kubernetes.io/ssh-auth --from-file ssh-privatekey=FILE --from-file ssh-knownhosts=FILE", f.Cluster.Namespace)
 	case len(known) == 0 && !auth.InsecureSkipVerify:
-		return nil, nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no ssh-knownhosts", auth.Secret.Name, f.Cluster.Namespace).
+		return nil, nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no ssh-knownhosts",
+			auth.Secret.Name, f.Cluster.Namespace).
 			WithHint("add the key of the host, as `ssh-keyscan` prints it: compare it with what its administrator publishes")
 	}
 	return git.SSHKey(key, known, auth.InsecureSkipVerify)

@@ -92,7 +92,8 @@ var scp = regexp.MustCompile(`^[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:[^/]`)
 // isRepository recognizes the address that one copies from a page to clone it.
 func isRepository(scheme, arg string) bool {
 	address, err := url.Parse(arg)
-	return err == nil && (scheme == "https" || scheme == "http") && strings.HasSuffix(strings.TrimSuffix(address.Path, "/"), ".git")
+	return err == nil && (scheme == "https" || scheme == "http") &&
+		strings.HasSuffix(strings.TrimSuffix(address.Path, "/"), ".git")
 }
 
 func (p *parser) gitOnly(flags Flags) {
@@ -181,7 +182,8 @@ func (p *parser) configMaps(arg string) *v1alpha1.Source {
 		if dir != "" && !isInside(dir) {
 			p.wrong("directory %q of configmap/%s is not below the root of the bundle", dir, name)
 		}
-		s.ConfigMaps = append(s.ConfigMaps, v1alpha1.ConfigMapSource{ConfigMap: v1alpha1.LocalReference{Name: name}, Path: dir})
+		s.ConfigMaps = append(s.ConfigMaps,
+			v1alpha1.ConfigMapSource{ConfigMap: v1alpha1.LocalReference{Name: name}, Path: dir})
 	}
 	return s
 }

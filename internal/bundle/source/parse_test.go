@@ -13,7 +13,10 @@ import (
 )
 
 func gitSource(repository, directory string, ref v1alpha1.GitRef) source.Target {
-	return source.Target{Source: &v1alpha1.Source{Type: v1alpha1.SourceGit, Git: &v1alpha1.GitSource{Repository: repository, Directory: directory, Ref: ref}}}
+	return source.Target{Source: &v1alpha1.Source{
+		Type: v1alpha1.SourceGit,
+		Git:  &v1alpha1.GitSource{Repository: repository, Directory: directory, Ref: ref},
+	}}
 }
 
 func imageSource(ref string) source.Target {
@@ -65,22 +68,49 @@ func TestParse(t *testing.T) {
 		"https://host/x.tgz":   {want: httpSource("https://host/x.tgz")},
 		"http://host/x?y=z":    {want: httpSource("http://host/x?y=z")},
 		"configmap/a":          {want: configMaps(configMap("a", ""))},
-		"cm/a,configmaps/b=manifests,configmap/c=x/y": {want: configMaps(configMap("a", ""), configMap("b", "manifests"), configMap("c", "x/y"))},
+		"cm/a,configmaps/b=manifests,configmap/c=x/y": {want: configMaps(configMap("a", ""), configMap("b", "manifests"),
+			configMap("c", "x/y"))},
 
-		"oci://host/private:v1":                {source.Flags{Secret: "login"}, withSecret(imageSource("host/private:v1"), "login")},
-		"https://host/private.tgz":             {source.Flags{Secret: "my.login"}, withSecret(httpSource("https://host/private.tgz"), "my.login")},
-		"ssh://git@host/private?branch=main":   {source.Flags{Secret: "key"}, withSecret(gitSource("ssh://git@host/private", "", main), "key")},
-		"git+https://host/private?branch=main": {source.Flags{Secret: "login"}, withSecret(gitSource("https://host/private", "", main), "login")},
+		"oci://host/private:v1": {
+			source.Flags{Secret: "login"},
+			withSecret(imageSource("host/private:v1"), "login"),
+		},
+		"https://host/private.tgz": {
+			source.Flags{Secret: "my.login"},
+			withSecret(httpSource("https://host/private.tgz"), "my.login"),
+		},
+		"ssh://git@host/private?branch=main": {
+			source.Flags{Secret: "key"},
+			withSecret(gitSource("ssh://git@host/private", "", main), "key"),
+		},
+		"git+https://host/private?branch=main": {
+			source.Flags{Secret: "login"},
+			withSecret(gitSource("https://host/private", "", main), "login"),
+		},
 
-		"git+https://host/org/repo.git":                 {source.Flags{Branch: "main"}, gitSource("https://host/org/repo.git", "", main)},
-		"https://host/org/repo.git":                     {source.Flags{Tag: "v1"}, gitSource("https://host/org/repo.git", "", v1alpha1.GitRef{Tag: "v1"})},
-		"git+http://host/repo":                          {source.Flags{Commit: commit, Directory: "/a/b/"}, gitSource("http://host/repo", "a/b", v1alpha1.GitRef{Commit: commit})},
-		"ssh://git@host:2222/org/repo.git?branch=a/b":   {want: gitSource("ssh://git@host:2222/org/repo.git", "", v1alpha1.GitRef{Branch: "a/b"})},
-		"git+ssh://host/~me/repo?ref=main":              {want: gitSource("ssh://host/~me/repo", "", main)},
-		"ssh://host/repo//dir/sub?ref=v1":               {want: gitSource("ssh://host/repo", "dir/sub", v1alpha1.GitRef{Tag: "v1"})},
-		"git+https://host/repo.git//dir?ref=1.2.3-rc.1": {want: gitSource("https://host/repo.git", "dir", v1alpha1.GitRef{Tag: "1.2.3-rc.1"})},
-		"git+https://host/repo?ref=" + commit:           {want: gitSource("https://host/repo", "", v1alpha1.GitRef{Commit: commit})},
-		"git+https://host/repo?ref=release-1.2":         {want: gitSource("https://host/repo", "", v1alpha1.GitRef{Branch: "release-1.2"})},
+		"git+https://host/org/repo.git": {
+			source.Flags{Branch: "main"},
+			gitSource("https://host/org/repo.git", "", main),
+		},
+		"https://host/org/repo.git": {
+			source.Flags{Tag: "v1"},
+			gitSource("https://host/org/repo.git", "", v1alpha1.GitRef{Tag: "v1"}),
+		},
+		"git+http://host/repo": {
+			source.Flags{Commit: commit, Directory: "/a/b/"},
+			gitSource("http://host/repo", "a/b", v1alpha1.GitRef{Commit: commit}),
+		},
+		"ssh://git@host:2222/org/repo.git?branch=a/b": {want: gitSource("ssh://git@host:2222/org/repo.git", "",
+			v1alpha1.GitRef{Branch: "a/b"})},
+		"git+ssh://host/~me/repo?ref=main": {want: gitSource("ssh://host/~me/repo", "", main)},
+		"ssh://host/repo//dir/sub?ref=v1": {want: gitSource("ssh://host/repo", "dir/sub",
+			v1alpha1.GitRef{Tag: "v1"})},
+		"git+https://host/repo.git//dir?ref=1.2.3-rc.1": {want: gitSource("https://host/repo.git", "dir",
+			v1alpha1.GitRef{Tag: "1.2.3-rc.1"})},
+		"git+https://host/repo?ref=" +
+			commit: {want: gitSource("https://host/repo", "", v1alpha1.GitRef{Commit: commit})},
+		"git+https://host/repo?ref=release-1.2": {want: gitSource("https://host/repo", "",
+			v1alpha1.GitRef{Branch: "release-1.2"})},
 	} {
 		t.Run(arg, func(t *testing.T) {
 			got, err := source.Parse(arg, test.flags)
@@ -96,16 +126,31 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		flags source.Flags
 		want  []string
 	}{
-		"":                           {want: []string{"is empty"}},
-		"s3://bucket/x":              {want: []string{`unknown scheme "s3"`}},
-		"git+ftp://host/x?ref=1":     {want: []string{`unknown scheme "git+ftp"`}},
-		"git://host/x?ref=1":         {want: []string{`scheme "git", not https or ssh`}},
-		"git+git://host/x?ref=1":     {want: []string{`scheme "git", not https or ssh`}},
-		"./dir":                      {source.Flags{Branch: "a", Directory: "b"}, []string{"--branch is for git", "--directory is for git"}},
-		"./secret":                   {source.Flags{Secret: "login"}, []string{"--source-secret is for what is fetched from a server"}},
-		"configmap/secret":           {source.Flags{Secret: "login"}, []string{"--source-secret is for what is fetched from a server"}},
-		"oci://host/secret:v1":       {source.Flags{Secret: "a/b"}, []string{`--source-secret "a/b" is not the name of a Secret`}},
-		"https://s3cret@host/secret": {source.Flags{Secret: "A"}, []string{"has a login in it", `--source-secret "A" is not`}},
+		"":                       {want: []string{"is empty"}},
+		"s3://bucket/x":          {want: []string{`unknown scheme "s3"`}},
+		"git+ftp://host/x?ref=1": {want: []string{`unknown scheme "git+ftp"`}},
+		"git://host/x?ref=1":     {want: []string{`scheme "git", not https or ssh`}},
+		"git+git://host/x?ref=1": {want: []string{`scheme "git", not https or ssh`}},
+		"./dir": {
+			source.Flags{Branch: "a", Directory: "b"},
+			[]string{"--branch is for git", "--directory is for git"},
+		},
+		"./secret": {
+			source.Flags{Secret: "login"},
+			[]string{"--source-secret is for what is fetched from a server"},
+		},
+		"configmap/secret": {
+			source.Flags{Secret: "login"},
+			[]string{"--source-secret is for what is fetched from a server"},
+		},
+		"oci://host/secret:v1": {
+			source.Flags{Secret: "a/b"},
+			[]string{`--source-secret "a/b" is not the name of a Secret`},
+		},
+		"https://s3cret@host/secret": {
+			source.Flags{Secret: "A"},
+			[]string{"has a login in it", `--source-secret "A" is not`},
+		},
 		"https://host/x.tgz":         {source.Flags{Tag: "a"}, []string{"--tag is for git"}},
 		"https://":                   {want: []string{"has no host"}},
 		"https://u:s3cret@host/x":    {want: []string{"has a login in it"}},
@@ -125,7 +170,10 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"git+https://h/r?ref=a&x=y":  {want: []string{`unknown parameter "x"`}},
 		"git+https://h/r?ref=a..b":   {want: []string{`"a..b" is not a name`}},
 		"git+https://h/r?commit=abc": {want: []string{"not a full hash"}},
-		"git+https://h/r//a?tag=b":   {source.Flags{Branch: "a", Directory: "c"}, []string{"more than one of branch", "directory is given twice"}},
+		"git+https://h/r//a?tag=b": {
+			source.Flags{Branch: "a", Directory: "c"},
+			[]string{"more than one of branch", "directory is given twice"},
+		},
 		"git+https://h/r//../a":      {source.Flags{Tag: "a"}, []string{`directory "../a" is not in the repository`}},
 		"ssh://git:s3cret@host/repo": {source.Flags{Tag: "a"}, []string{"has a password in it"}},
 		"git+https://u:s3cret@h/r":   {want: []string{"has a login in it", "names no commit"}},
@@ -157,7 +205,10 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 
 // Whatever is parsed has no login, and is taken by what fetches it.
 func FuzzParse(f *testing.F) {
-	for _, arg := range []string{"-", "./x", "oci://h/r:t", "https://h/x.tgz", "git+https://h/r.git//d?ref=v1", "ssh://git@h/r?branch=b", "configmap/a=b,cm/c", "git@h:r", "https://u:p@h/"} {
+	for _, arg := range []string{
+		"-", "./x", "oci://h/r:t", "https://h/x.tgz", "git+https://h/r.git//d?ref=v1",
+		"ssh://git@h/r?branch=b", "configmap/a=b,cm/c", "git@h:r", "https://u:p@h/",
+	} {
 		f.Add(arg, "", "", "", "")
 		f.Add(arg, "main", "v1", commit, "dir")
 	}
@@ -180,7 +231,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		if git := target.Source.Git; git != nil {
-			again, err := source.Parse("git+"+git.Repository, source.Flags{Branch: git.Ref.Branch, Tag: git.Ref.Tag, Commit: git.Ref.Commit, Directory: git.Directory})
+			again, err := source.Parse("git+"+git.Repository,
+				source.Flags{Branch: git.Ref.Branch, Tag: git.Ref.Tag, Commit: git.Ref.Commit, Directory: git.Directory})
 			if diff := cmp.Diff(target, again); err != nil || diff != "" {
 				t.Fatalf("%q is not read in the same way again: %v %s", arg, err, diff)
 			}

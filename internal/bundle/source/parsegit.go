@@ -44,7 +44,10 @@ func (p *parser) git(text string, flags Flags) *v1alpha1.Source {
 		p.wrong("directory %q is not in the repository", directory)
 	}
 	address.RawQuery, address.Fragment, address.RawFragment, address.ForceQuery = "", "", "", false
-	return &v1alpha1.Source{Type: v1alpha1.SourceGit, Git: &v1alpha1.GitSource{Repository: address.String(), Directory: directory, Ref: ref}}
+	return &v1alpha1.Source{
+		Type: v1alpha1.SourceGit,
+		Git:  &v1alpha1.GitSource{Repository: address.String(), Directory: directory, Ref: ref},
+	}
 }
 
 // ref is the one that is named, by a flag or in the address.
@@ -110,7 +113,9 @@ func guess(ref string) v1alpha1.GitRef {
 
 // isRefName has git's rules for names as far as they matter to anybody but git.
 func isRefName(name string) bool {
-	return name != "" && !strings.ContainsAny(name, " ~^:?*[\\\x7f") && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) &&
+	return name != "" && !strings.ContainsAny(name, " ~^:?*[\\\x7f") &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) &&
 		!strings.Contains(name, "..") && !strings.Contains(name, "@{") && !strings.HasPrefix(name, "-") &&
-		!strings.HasPrefix(name, "/") && !strings.HasSuffix(name, "/") && !strings.HasSuffix(name, ".lock") && !strings.HasSuffix(name, ".")
+		!strings.HasPrefix(name, "/") && !strings.HasSuffix(name, "/") && !strings.HasSuffix(name, ".lock") &&
+		!strings.HasSuffix(name, ".")
 }

@@ -65,7 +65,8 @@ func (f Fetcher) Upload(ctx context.Context, c *content.Content) error {
 // put creates a chunk, and verifies what the API server then has.
 func (c *Cluster) put(ctx context.Context, chunk *corev1.ConfigMap, owner *v1alpha1.Bundle, index, count int) error {
 	call := kube.Call{Verb: "create", Resource: "configmaps", Namespace: c.Namespace, Name: chunk.Name}
-	found, err := c.Client.ConfigMaps(c.Namespace).Create(ctx, chunk, metav1.CreateOptions{FieldManager: kube.FieldManager})
+	found, err := c.Client.ConfigMaps(c.Namespace).
+		Create(ctx, chunk, metav1.CreateOptions{FieldManager: kube.FieldManager})
 	if apierrors.IsAlreadyExists(err) {
 		call.Verb = "get"
 		found, err = c.Client.ConfigMaps(c.Namespace).Get(ctx, chunk.Name, metav1.GetOptions{})
@@ -77,14 +78,17 @@ func (c *Cluster) put(ctx context.Context, chunk *corev1.ConfigMap, owner *v1alp
 		return err
 	}
 	if found.Annotations[annotationDigest] != chunk.Annotations[annotationDigest] {
-		return fault.New(fault.Conflict, "configmap/%s in namespace %s is a chunk of the same content, packed in another way", chunk.Name, c.Namespace).
+		return fault.New(fault.Conflict,
+			"configmap/%s in namespace %s is a chunk of the same content, packed in another way", chunk.Name, c.Namespace).
 			WithHint("delete bundle %s and install it again", owner.Name)
 	}
 	return nil
 }
 
 // upload reads the chunks of the bundle.
-func (f Fetcher) upload(ctx context.Context, s v1alpha1.UploadSource) (*content.Content, *v1alpha1.UploadSource, error) {
+func (f Fetcher) upload(ctx context.Context, s v1alpha1.UploadSource) (*content.Content, *v1alpha1.UploadSource,
+	error,
+) {
 	if f.Bundle == nil {
 		return nil, nil, errors.New("source: an upload belongs to a bundle, and none is named")
 	}
@@ -102,8 +106,10 @@ func (f Fetcher) upload(ctx context.Context, s v1alpha1.UploadSource) (*content.
 	}
 	count, err := strconv.Atoi(first.Labels[LabelChunks])
 	if most := int(f.Limits.Compressed/maxChunk) + 1; err != nil || count < 1 || count > most {
-		return nil, nil, fault.New(fault.Failed, "configmap/%s in namespace %s has the label %s=%q, which is not a number of chunks from 1 to %d",
-			first.Name, f.Cluster.Namespace, LabelChunks, first.Labels[LabelChunks], most).WithHint("delete the bundle and install it again from its files")
+		return nil, nil, fault.New(fault.Failed,
+			"configmap/%s in namespace %s has the label %s=%q, which is not a number of chunks from 1 to %d",
+			first.Name, f.Cluster.Namespace, LabelChunks, first.Labels[LabelChunks], most).
+			WithHint("delete the bundle and install it again from its files")
 	}
 	c, err = f.build(ctx, func(b *content.Builder) error { return f.join(ctx, b, first, count) })
 	if err != nil {
@@ -111,7 +117,8 @@ func (f Fetcher) upload(ctx context.Context, s v1alpha1.UploadSource) (*content.
 	}
 	if want := first.Annotations[v1alpha1.AnnotationContent]; c.Digest != want {
 		_ = c.Close()
-		return nil, nil, fault.New(fault.Failed, "the upload of bundle %s has been altered: its content is %s, not %s", f.Bundle.Name, c.Digest, want).
+		return nil, nil, fault.New(fault.Failed, "the upload of bundle %s has been altered: its content is %s, not %s",
+			f.Bundle.Name, c.Digest, want).
 			WithHint("delete the bundle and install it again from its files")
 	}
 	return c, &v1alpha1.UploadSource{Digest: c.Digest}, nil
@@ -142,14 +149,17 @@ func (f Fetcher) join(ctx context.Context, b *content.Builder, first *corev1.Con
 }
 
 // chunk gets one chunk, and verifies it.
-func (c *Cluster) chunk(ctx context.Context, owner *v1alpha1.Bundle, digest string, index, count int) (*corev1.ConfigMap, error) {
+func (c *Cluster) chunk(ctx context.Context, owner *v1alpha1.Bundle, digest string, index,
+	count int,
+) (*corev1.ConfigMap, error) {
 	found, err := c.configMap(ctx, chunkName(owner, index))
 	if fault.CodeOf(err) == fault.NotFound {
 		of := ""
 		if count > 0 {
 			of = fmt.Sprintf(" of %d", count)
 		}
-		return nil, fault.New(fault.NotFound, "chunk %d%s of the upload, configmap/%s in namespace %s, is missing", index+1, of, chunkName(owner, index), c.Namespace).
+		return nil, fault.New(fault.NotFound, "chunk %d%s of the upload, configmap/%s in namespace %s, is missing", index+1,
+			of, chunkName(owner, index), c.Namespace).
 			WithReason(ReasonIncomplete).WithHint("run the command that uploads it again: berth bundle install")
 	}
 	if err != nil {

@@ -102,13 +102,16 @@ func TestUpload(t *testing.T) {
 	}
 	for _, chunk := range found {
 		owner := chunk.OwnerReferences
-		if n := len(chunk.BinaryData["content"]); n > 10<<10 || len(chunk.BinaryData) != 1 || len(chunk.Data) != 0 || !*chunk.Immutable {
+		if n := len(chunk.BinaryData["content"]); n > 10<<10 || len(chunk.BinaryData) != 1 || len(chunk.Data) != 0 ||
+			!*chunk.Immutable {
 			t.Errorf("%s has %d bytes", chunk.Name, n)
 		}
-		if len(owner) != 1 || owner[0].Kind != "Bundle" || owner[0].APIVersion != "core.rukpak.io/v1alpha1" || owner[0].Name != "app-1a2b3c" || owner[0].UID != "uid-1" {
+		if len(owner) != 1 || owner[0].Kind != "Bundle" || owner[0].APIVersion != "core.rukpak.io/v1alpha1" ||
+			owner[0].Name != "app-1a2b3c" || owner[0].UID != "uid-1" {
 			t.Errorf("%+v", owner)
 		}
-		if chunk.Labels[source.LabelBundle] != "app-1a2b3c" || chunk.Labels[source.LabelChunks] != "3" || chunk.Annotations[v1alpha1.AnnotationContent] != digest {
+		if chunk.Labels[source.LabelBundle] != "app-1a2b3c" || chunk.Labels[source.LabelChunks] != "3" ||
+			chunk.Annotations[v1alpha1.AnnotationContent] != digest {
 			t.Errorf("%v, %v", chunk.Labels, chunk.Annotations)
 		}
 	}
@@ -187,7 +190,8 @@ func TestUploadIsRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if err := f.Upload(t.Context(), other); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "has been altered") {
+	if err := f.Upload(t.Context(), other); fault.CodeOf(err) != fault.Failed ||
+		!strings.Contains(err.Error(), "has been altered") {
 		t.Error(err)
 	}
 }
@@ -201,15 +205,39 @@ func TestUploadIsVerified(t *testing.T) {
 	}{
 		"the first is missing": {0, nil, "chunk 1 of the upload, configmap/app-1a2b3c-"},
 		"one is missing":       {1, nil, "chunk 2 of 3 of the upload, configmap/app-1a2b3c-"},
-		"one bit":              {2, func(c *corev1.ConfigMap) { c.BinaryData["content"][7] ^= 1 }, "has been altered: its data does not have its digest"},
-		"cut off":              {2, func(c *corev1.ConfigMap) { c.BinaryData["content"] = nil }, "has been altered: its data does not have its digest"},
-		"not immutable":        {2, func(c *corev1.ConfigMap) { c.Immutable = nil }, "has been altered: it is not immutable"},
-		"of another bundle":    {2, func(c *corev1.ConfigMap) { c.OwnerReferences[0].UID = "x" }, "has been altered: it does not belong to the bundle"},
-		"of other content":     {2, func(c *corev1.ConfigMap) { c.Annotations[v1alpha1.AnnotationContent] = "x" }, "has been altered: it belongs to other content"},
-		"in another place":     {2, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunk] = "1" }, "has been altered: its labels are those of another chunk"},
-		"one of fewer":         {0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "2" }, "has been altered: its labels are those of another chunk"},
-		"one of none":          {0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "0" }, "not a number of chunks from 1 to"},
-		"one of very many":     {0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "1000000" }, "not a number of chunks from 1 to"},
+		"one bit": {
+			2, func(c *corev1.ConfigMap) { c.BinaryData["content"][7] ^= 1 },
+			"has been altered: its data does not have its digest",
+		},
+		"cut off": {
+			2, func(c *corev1.ConfigMap) { c.BinaryData["content"] = nil },
+			"has been altered: its data does not have its digest",
+		},
+		"not immutable": {2, func(c *corev1.ConfigMap) { c.Immutable = nil }, "has been altered: it is not immutable"},
+		"of another bundle": {
+			2, func(c *corev1.ConfigMap) { c.OwnerReferences[0].UID = "x" },
+			"has been altered: it does not belong to the bundle",
+		},
+		"of other content": {
+			2, func(c *corev1.ConfigMap) { c.Annotations[v1alpha1.AnnotationContent] = "x" },
+			"has been altered: it belongs to other content",
+		},
+		"in another place": {
+			2, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunk] = "1" },
+			"has been altered: its labels are those of another chunk",
+		},
+		"one of fewer": {
+			0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "2" },
+			"has been altered: its labels are those of another chunk",
+		},
+		"one of none": {
+			0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "0" },
+			"not a number of chunks from 1 to",
+		},
+		"one of very many": {
+			0, func(c *corev1.ConfigMap) { c.Labels[source.LabelChunks] = "1000000" },
+			"not a number of chunks from 1 to",
+		},
 		"one bit and the digest": {2, func(c *corev1.ConfigMap) {
 			c.BinaryData["content"][7] ^= 1
 			sum := sha256.Sum256(c.BinaryData["content"])
@@ -243,7 +271,8 @@ func TestUploadIsVerified(t *testing.T) {
 // What the API server answers gets through, and nothing is left hanging.
 func TestUploadFails(t *testing.T) {
 	f, client, digest := uploaded(t)
-	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New(`User "bob" cannot get resource`))
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x",
+		errors.New(`User "bob" cannot get resource`))
 	gets := 0
 	var mu sync.Mutex
 	client.PrependReactor("get", "configmaps", func(k8stesting.Action) (bool, runtime.Object, error) {

@@ -17,7 +17,10 @@ func TestADryRunThatEnds(t *testing.T) {
 		says  string
 	}{
 		{nil, fault.Internal, broken.Error()},
-		{fault.New(fault.DeadlineExceeded, "timed out after 2s"), fault.DeadlineExceeded, "timed out after 2s while computing the changes; nothing was changed"},
+		{
+			fault.New(fault.DeadlineExceeded, "timed out after 2s"), fault.DeadlineExceeded,
+			"timed out after 2s while computing the changes; nothing was changed",
+		},
 		{fault.New(fault.Interrupted, "interrupted"), fault.Interrupted, "interrupted"},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())

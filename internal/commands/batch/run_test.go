@@ -47,7 +47,10 @@ func TestTotals(t *testing.T) {
 				ran++
 			}
 		}
-		want := v1.Totals{Succeeded: good, AlreadyRunning: ran, Failed: len(test.results) - good, ExitStatus: test.want, Seconds: 1, Requests: 7}
+		want := v1.Totals{
+			Succeeded: good, AlreadyRunning: ran, Failed: len(test.results) - good, ExitStatus: test.want,
+			Seconds: 1, Requests: 7,
+		}
 		if got != want {
 			t.Errorf("%+v: %+v, want %+v", test.results, got, want)
 		}
@@ -98,7 +101,8 @@ func TestWork(t *testing.T) {
 			if last.Result == nil || (last.Result.Summary == nil) != test.batch.Single || len(view.events) != test.events {
 				t.Errorf("the view was given %+v", view.events)
 			}
-			if s := r.Summary; s != nil && (len(s.Items) != 2 || s.Failed != 2 || s.Requests != 7 || s.ExitStatus != fault.Failed.Exit()) {
+			if s := r.Summary; s != nil &&
+				(len(s.Items) != 2 || s.Failed != 2 || s.Requests != 7 || s.ExitStatus != fault.Failed.Exit()) {
 				t.Errorf("the summary is %+v", s)
 			}
 		})
@@ -109,9 +113,13 @@ func TestWork(t *testing.T) {
 func TestNoTimeLeft(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(fault.New(fault.DeadlineExceeded, "timed out after 1s"))
-	work := Work{Batch: Single("", wording.Title{ID: "a-1"}), Summary: func([]v1.Result, v1.Totals) v1.Result { return v1.Result{} }}
+	work := Work{
+		Batch:   Single("", wording.Title{ID: "a-1"}),
+		Summary: func([]v1.Result, v1.Totals) v1.Result { return v1.Result{} },
+	}
 	got := work.all(ctx, &seen{}).Error
-	if got.Message != "timed out after 1s: not started" || got.Detail != "not started" || got.ExitStatus != fault.DeadlineExceeded.Exit() {
+	if got.Message != "timed out after 1s: not started" || got.Detail != "not started" ||
+		got.ExitStatus != fault.DeadlineExceeded.Exit() {
 		t.Errorf("%+v", got)
 	}
 }

@@ -72,11 +72,13 @@ func TestBatchGoesOnWithSome(t *testing.T) {
 		t.Error(got)
 	}
 	owned := batch.Selection{ByOwner: true, Owner: "alice", Parallel: 4}
-	if got := owned.Batch("team", all[2:], "stop", again, nil).AgainFor([]int{0, 1}); got != "berth stop alice~dev id/alice-3 -n team" {
+	if got := owned.Batch("team", all[2:], "stop", again, nil).
+		AgainFor([]int{0, 1}); got != "berth stop alice~dev id/alice-3 -n team" {
 		t.Error(got)
 	}
 	all[3].Namespace = "other"
-	if got := owned.Batch("team", all[2:], "stop", again, nil); got.AgainFor != nil || got.Again != "berth stop --owner alice -n team" {
+	if got := owned.Batch("team", all[2:], "stop", again, nil); got.AgainFor != nil ||
+		got.Again != "berth stop --owner alice -n team" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -85,7 +85,8 @@ func TestBlueprintShow(t *testing.T) {
 	if err := json.Unmarshal([]byte(template), &b); err != nil {
 		t.Fatal(err)
 	}
-	if !b.IsTemplate || b.Origins["env.TEAM"] != "team (bp/team.yaml:5)" || b.Origins["resources.cpu"] != "default (built in)" {
+	if !b.IsTemplate || b.Origins["env.TEAM"] != "team (bp/team.yaml:5)" ||
+		b.Origins["resources.cpu"] != "default (built in)" {
 		t.Errorf("%+v", b)
 	}
 	goldentest.Check(t, "show.txt", plain)
@@ -95,7 +96,8 @@ func TestBlueprintShow(t *testing.T) {
 func TestBlueprintValidate(t *testing.T) {
 	home, _ := os.Getwd()
 	inTeam(t, team)
-	if stdout, _ := cmdtest.Must(t, 0, "blueprint", "validate", "bp"); stdout != "2 blueprints in 1 file: no problems found\n" {
+	if stdout, _ := cmdtest.Must(t, 0, "blueprint", "validate",
+		"bp"); stdout != "2 blueprints in 1 file: no problems found\n" {
 		t.Errorf("%q", stdout)
 	}
 	cmdtest.Must(t, 0, "blueprint", "validate", "--blueprints", "bp")
@@ -103,7 +105,8 @@ func TestBlueprintValidate(t *testing.T) {
 	cmdtest.Must(t, 2, "blueprint", "validate")
 	cmdtest.Must(t, 7, "blueprint", "validate", "nowhere")
 
-	inTeam(t, strings.NewReplacer("image:", "imge:", "script: |", "scripts: |", "env: {TEAM: blue}", "env: {1TEAM: blue}").Replace(team)+
+	inTeam(t, strings.NewReplacer("image:", "imge:", "script: |", "scripts: |", "env: {TEAM: blue}",
+		"env: {1TEAM: blue}").Replace(team)+
 		"  - {name: small, template: team, resources: {memory: lots}}\n")
 	wrong, _ := cmdtest.Must(t, 2, "blueprint", "validate", "bp", "-o", "json")
 	_, stderr := cmdtest.Must(t, 2, "blueprint", "validate", "bp")
@@ -207,7 +210,8 @@ func TestValidateKnowsWhatIsConfigured(t *testing.T) {
 	}
 	cmdtest.Must(t, 0, "blueprint", "validate", "new.yaml")
 	// What is wrong with the configured ones keeps the file from being provisioned.
-	if err := os.WriteFile("bp/other.yaml", []byte("blueprints: [{name: other, tmplate: base, env: [a]}]\n"), 0o600); err != nil {
+	if err := os.WriteFile("bp/other.yaml", []byte("blueprints: [{name: other, tmplate: base, env: [a]}]\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := problems(".k8shell.yaml"); len(got) != 4 || !strings.HasPrefix(got[2], "bp/other.yaml:1:28: unknown field") {

@@ -36,7 +36,8 @@ installed by "berth serve bundles", or by "berth bundle reconcile" when it is ru
   berth bundle uninstall shop`,
 	})
 	cmd.AddCommand(
-		NewInstall(f, Install), NewList(f, List), NewStatus(f, Status), NewUninstall(f, Uninstall), NewDiff(f, Diff), NewReconcile(f, Reconcile),
+		NewInstall(f, Install), NewList(f, List), NewStatus(f, Status), NewUninstall(f, Uninstall), NewDiff(f, Diff),
+		NewReconcile(f, Reconcile),
 		NewUnpack(f, Unpack), NewValidate(f, Validate), NewDefinitions(f, Definitions),
 	)
 	return cmd

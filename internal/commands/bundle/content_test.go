@@ -76,7 +76,10 @@ func TestValidate(t *testing.T) {
 }
 
 func TestValidateSaysAllProblems(t *testing.T) {
-	there(t, map[string]string{"manifests/a.yaml": "kind: [", "manifests/deep/b.yaml": "x", "manifests/c.yaml": "kind: ConfigMap\n"})
+	there(t, map[string]string{
+		"manifests/a.yaml": "kind: [", "manifests/deep/b.yaml": "x",
+		"manifests/c.yaml": "kind: ConfigMap\n",
+	})
 	_, stderr := cmdtest.Must(t, 2, "bundle", "validate", "shop")
 	for _, problem := range []string{"manifests/a.yaml:1: ", "manifests/deep/: ", "manifests/c.yaml:1: "} {
 		if !strings.Contains(stderr, "- "+problem) {
@@ -91,7 +94,8 @@ func TestStandardInputIsATerminal(t *testing.T) {
 	streams, b := terminal.Test("", time.Now())
 	streams.In.TTY = true
 	status := commands.Main([]string{"bundle", "validate", "-"}, streams, func(int) { t.Error("berth exited at once") })
-	if status != 2 || !strings.Contains(b.Err.String(), "standard input is a terminal, not a tar file") || !strings.Contains(b.Err.String(), "hint:") {
+	if status != 2 || !strings.Contains(b.Err.String(), "standard input is a terminal, not a tar file") ||
+		!strings.Contains(b.Err.String(), "hint:") {
 		t.Errorf("%d, %s", status, b.Err.String())
 	}
 }
@@ -112,7 +116,8 @@ func TestUnpack(t *testing.T) {
 		t.Error(stderr)
 	}
 	hostile := archive(t, map[string]string{"../../escape": "x"})
-	if status, _, stderr := cmdtest.Run(t, hostile, "bundle", "unpack", "-", "hostile"); status != 2 || !strings.Contains(stderr, "escape") {
+	if status, _, stderr := cmdtest.Run(t, hostile, "bundle", "unpack", "-", "hostile"); status != 2 ||
+		!strings.Contains(stderr, "escape") {
 		t.Errorf("%d, %s", status, stderr)
 	}
 	if left, err := filepath.Glob(".berth-*"); err != nil || len(left) > 0 {
@@ -129,12 +134,13 @@ func TestUnpackOfWhatIsInvalid(t *testing.T) {
 	object := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	metadata := "apiVersion: v2\nname: c\nversion: 1.0.0\n"
 	for name, files := range map[string]map[string]string{
-		"no format":        {"a.yaml": object},
-		"nothing":          {},
-		"no kind":          {"manifests/a.yaml": "apiVersion: v1\nmetadata: {name: a}\n"},
-		"the same twice":   {"manifests/a.yaml": object, "manifests/b.yaml": object},
-		"no version":       {"Chart.yaml": "apiVersion: v2\nname: c\n", "templates/a.yaml": object},
-		"no dependency":    {"Chart.yaml": metadata + "dependencies: [{name: d, version: 1.x.x, repository: https://example.com}]\n"},
+		"no format":      {"a.yaml": object},
+		"nothing":        {},
+		"no kind":        {"manifests/a.yaml": "apiVersion: v1\nmetadata: {name: a}\n"},
+		"the same twice": {"manifests/a.yaml": object, "manifests/b.yaml": object},
+		"no version":     {"Chart.yaml": "apiVersion: v2\nname: c\n", "templates/a.yaml": object},
+		"no dependency": {"Chart.yaml": metadata +
+			"dependencies: [{name: d, version: 1.x.x, repository: https://example.com}]\n"},
 		"another cluster":  {"Chart.yaml": metadata + "kubeVersion: \">= 99\"\n"},
 		"no package":       {"metadata/annotations.yaml": "annotations: {}\n", "manifests/a.yaml": object},
 		"several charts":   {"a/Chart.yaml": metadata, "b/Chart.yaml": metadata},
@@ -162,7 +168,10 @@ func TestUnpackOfWhatIsInvalid(t *testing.T) {
 // The second argument of install and diff can be a file, and there is no third.
 func TestCompleteSource(t *testing.T) {
 	cmdtest.Offline(t)
-	for line, want := range map[string]string{"install shop ": ":0\n", "diff shop ": ":0\n", "install shop ./shop ": ":4\n", "install shop ./shop --source-secret ": ":4\n"} {
+	for line, want := range map[string]string{
+		"install shop ": ":0\n", "diff shop ": ":0\n",
+		"install shop ./shop ": ":4\n", "install shop ./shop --source-secret ": ":4\n",
+	} {
 		args := append([]string{"__complete", "bundle"}, strings.Split(line, " ")...)
 		if _, stdout, _ := cmdtest.Run(t, "", args...); stdout != want {
 			t.Errorf("%s: %q, want %q", line, stdout, want)

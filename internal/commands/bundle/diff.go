@@ -46,7 +46,8 @@ anything would change.`,
 		ValidArgsFunction: completeSource(f),
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return fault.New(fault.InvalidArgument, "requires a name and a source, got %s", english.Plural(len(args), "argument"))
+				return fault.New(fault.InvalidArgument, "requires a name and a source, got %s",
+					english.Plural(len(args), "argument"))
 			}
 			o.Name, o.Arg, o.Namespaced = args[0], args[1], cmd.Flags().Changed("namespace")
 			return o.validate()
@@ -95,7 +96,10 @@ func Diff(ctx context.Context, o *DiffOptions) error {
 
 // compare compares an object with what it would be.
 func compare(c apply.Change) (v1.BundleDiffObject, error) {
-	item := v1.BundleDiffObject{Object: kube.Object(c.Object.GetKind(), c.Object.GetName()), Namespace: c.Object.GetNamespace(), Action: string(c.Action)}
+	item := v1.BundleDiffObject{
+		Object:    kube.Object(c.Object.GetKind(), c.Object.GetName()),
+		Namespace: c.Object.GetNamespace(), Action: string(c.Action),
+	}
 	before, after := c.Before, c.Object
 	switch c.Action {
 	case apply.Created:

@@ -26,7 +26,8 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 // keeps of it.
 func TestDiffOfASecret(t *testing.T) {
 	secret := func(a, b string) *unstructured.Unstructured {
-		data := fmt.Sprintf(`{"a": %q, "b": %q}`, base64.StdEncoding.EncodeToString([]byte(a)), base64.StdEncoding.EncodeToString([]byte(b)))
+		data := fmt.Sprintf(`{"a": %q, "b": %q}`, base64.StdEncoding.EncodeToString([]byte(a)),
+			base64.StdEncoding.EncodeToString([]byte(b)))
 		return object(t, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: s, annotations: {kubectl.kubernetes.io/last-applied-configuration: %q}}, data: %s, stringData: {c: %s}}",
 			`{"kind":"Secret","data":`+data+`}`, data, a))
 	}
@@ -39,11 +40,13 @@ func TestDiffOfASecret(t *testing.T) {
 		"emptied":  {Action: apply.Updated, Before: secret("second", "same"), Object: without},
 	} {
 		item, err := bundle.Compare(c)
-		if err != nil || !strings.Contains(item.Diff, "a: '***") || strings.Contains(item.Diff, "last-applied") || strings.Contains(item.Diff, "annotations") {
+		if err != nil || !strings.Contains(item.Diff, "a: '***") || strings.Contains(item.Diff, "last-applied") ||
+			strings.Contains(item.Diff, "annotations") {
 			t.Errorf("%s: %v\n%s", name, err, item.Diff)
 		}
 		for _, value := range []string{"first", "second", "same"} {
-			if strings.Contains(item.Diff, value) || strings.Contains(item.Diff, base64.StdEncoding.EncodeToString([]byte(value))) {
+			if strings.Contains(item.Diff, value) ||
+				strings.Contains(item.Diff, base64.StdEncoding.EncodeToString([]byte(value))) {
 				t.Errorf("%s: the diff has %q in it:\n%s", name, value, item.Diff)
 			}
 		}

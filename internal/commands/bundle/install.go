@@ -93,8 +93,8 @@ berth reconciles bundles, it does the work, and this command follows it.`,
   berth bundle install shop ./shop --dry-run=server`,
 		ValidArgsFunction: completeSource(f),
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return fault.New(fault.InvalidArgument, "requires a name and a source, got %s", english.Plural(len(args), "argument"))
+			if err := requireNameAndSource(args); err != nil {
+				return err
 			}
 			o.Name, o.Arg, o.Flags = args[0], args[1], clusterFlags(cmd, o.System)
 			o.Namespaced, o.AccountGiven = cmd.Flags().Changed("namespace"), cmd.Flags().Changed(cmdutil.FlagServiceAccount)
@@ -106,13 +106,23 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 	return cmd
 }
 
+func requireNameAndSource(args []string) error {
+	if len(args) == 2 {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "requires a name and a source, got %s", english.Plural(len(args), "argument"))
+}
+
 // addFollowFlags adds the flags about how it is written, followed and printed.
 func (o *InstallOptions) addFollowFlags(f *cmdutil.Factory, cmd *cobra.Command) {
 	o.Open = f.For(cmd).FollowedBundles
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
-	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace of --namespace if it does not exist; it outlives the bundle")
-	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount, "install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first you, or the server's installer)")
-	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false, "take over what other programs have set in the objects")
+	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false,
+		"create the namespace of --namespace if it does not exist; it outlives the bundle")
+	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount,
+		"install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first you, or the server's installer)")
+	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false,
+		"take over what other programs have set in the objects")
 	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are healthy")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddPolicyFlags(cmd)
@@ -131,7 +141,8 @@ func (o *InstallOptions) addInstallFlags(cmd *cobra.Command) {
 
 // addSystemFlag adds --system-namespace.
 func addSystemFlag(cmd *cobra.Command, system *string) {
-	cmd.Flags().StringVar(system, "system-namespace", instance.DefaultSystem, "the namespace of releases, leases and uploads")
+	cmd.Flags().StringVar(system, "system-namespace", instance.DefaultSystem,
+		"the namespace of releases, leases and uploads")
 }
 
 // clusterFlags say which cluster is meant, and where in it the records are.

@@ -167,7 +167,8 @@ func (o *InstallOptions) document(
 		Name: o.Name, Action: out.Action, Bundle: out.Bundle, Previous: out.Previous, Revision: out.Revision,
 		Content: describe(o.Arg, q.Content, q.Package), Namespace: q.Config.Namespace, SystemNamespace: r.System,
 		Objects: v1.BundleChanges{
-			Created: count(apply.Created), Updated: count(apply.Updated), Deleted: count(apply.Deleted), Unchanged: count(apply.Unchanged),
+			Created: count(apply.Created), Updated: count(apply.Updated), Deleted: count(apply.Deleted),
+			Unchanged: count(apply.Unchanged),
 		},
 		Healthy: out.Healthy, Notes: out.Notes, Timing: steps.Timing(r.Own.Requests.Count()),
 	}

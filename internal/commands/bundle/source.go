@@ -46,13 +46,16 @@ func (o *SourceOptions) parse() (err error) {
 	if err := cmdutil.CheckRender(o.RenderTimeout); err != nil {
 		return err
 	}
-	o.target, err = source.Parse(o.Arg, source.Flags{Branch: o.Branch, Tag: o.Tag, Commit: o.Commit, Directory: o.Subdirectory, Secret: o.Secret})
+	o.target, err = source.Parse(o.Arg,
+		source.Flags{Branch: o.Branch, Tag: o.Tag, Commit: o.Commit, Directory: o.Subdirectory, Secret: o.Secret})
 	return err
 }
 
 // fetch fetches the source, and says what exactly that was. Of a local one, nothing is
 // known but the content.
-func (o *SourceOptions) fetch(ctx context.Context, f source.Fetcher, io terminal.Streams) (c *content.Content, resolved v1alpha1.Source, err error) {
+func (o *SourceOptions) fetch(ctx context.Context, f source.Fetcher, io terminal.Streams) (c *content.Content,
+	resolved v1alpha1.Source, err error,
+) {
 	if o.target.Path == source.Stdin && io.In.TTY {
 		return nil, resolved, fault.New(fault.InvalidArgument, "standard input is a terminal, not a tar file").
 			WithHint("write the bundle to it: tar -cz -C DIRECTORY . | berth bundle …")
@@ -90,14 +93,16 @@ func (o *SourceOptions) addSourceFlags(cmd *cobra.Command) {
 
 // addSecretFlag adds --source-secret, of commands that have a cluster.
 func (o *SourceOptions) addSecretFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.Secret, "source-secret", "", "a Secret of the system namespace with the login for an image, a repository or an archive at a URL")
+	cmd.Flags().StringVar(&o.Secret, "source-secret", "",
+		"a Secret of the system namespace with the login for an image, a repository or an archive at a URL")
 	cmdutil.NoFlagValues(cmd, "source-secret")
 }
 
 // addFormatFlags adds the flags about what the content is.
 func (o *SourceOptions) addFormatFlags(cmd *cobra.Command) {
 	cmdutil.EnumVar(cmd, &o.Format, "format", "what the content is, if it cannot be recognized", format.Formats()...)
-	cmd.Flags().StringArrayVar(&o.ValuesFiles, "values", nil, "the values of a chart: a file of YAML (- for standard input); repeatable, a later one wins")
+	cmd.Flags().StringArrayVar(&o.ValuesFiles, "values", nil,
+		"the values of a chart: a file of YAML (- for standard input); repeatable, a later one wins")
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 }
 

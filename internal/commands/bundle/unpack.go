@@ -43,7 +43,8 @@ rendered, which takes its values.`,
   curl -s https://example.com/shop.tgz | berth bundle unpack - ./shop`,
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return fault.New(fault.InvalidArgument, "requires a source and a directory, got %s", english.Plural(len(args), "argument"))
+				return fault.New(fault.InvalidArgument, "requires a source and a directory, got %s",
+					english.Plural(len(args), "argument"))
 			}
 			o.Arg, o.Directory = args[0], args[1]
 			return o.parse()

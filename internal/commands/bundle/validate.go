@@ -46,7 +46,11 @@ func Validate(ctx context.Context, o *ContentOptions) error {
 		return err
 	}
 	defer c.Close()
-	p, err := format.Load(ctx, c.FS(), format.Options{Format: o.Format, Instance: "validated", Namespace: "default", Values: values, RenderTime: o.RenderTimeout})
+	p, err := format.Load(ctx, c.FS(),
+		format.Options{
+			Format: o.Format, Instance: "validated", Namespace: "default", Values: values,
+			RenderTime: o.RenderTimeout,
+		})
 	if err != nil {
 		return err
 	}

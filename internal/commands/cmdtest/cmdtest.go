@@ -50,14 +50,17 @@ type Case[O any] struct {
 
 // Options parses the command lines of a command, without running it. forget removes
 // from the options what does not come from the command line.
-func Options[O any](t *testing.T, newCmd func(*cmdutil.Factory, func(context.Context, *O) error) *cobra.Command, forget func(*O), cases map[string]Case[O]) {
+func Options[O any](t *testing.T, newCmd func(*cmdutil.Factory, func(context.Context, *O) error) *cobra.Command,
+	forget func(*O), cases map[string]Case[O],
+) {
 	t.Helper()
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := parse(newCmd, strings.Fields(c.Args))
 			switch {
 			case c.Err != "":
-				if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), c.Err) || fault.From(err).Hint == "" {
+				if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), c.Err) ||
+					fault.From(err).Hint == "" {
 					t.Errorf("the error is %v, want %q, with a hint", err, c.Err)
 				}
 			case err != nil:
@@ -72,7 +75,9 @@ func Options[O any](t *testing.T, newCmd func(*cmdutil.Factory, func(context.Con
 	}
 }
 
-func parse[O any](newCmd func(*cmdutil.Factory, func(context.Context, *O) error) *cobra.Command, args []string) (options *O, err error) {
+func parse[O any](newCmd func(*cmdutil.Factory, func(context.Context, *O) error) *cobra.Command,
+	args []string,
+) (options *O, err error) {
 	streams, _ := terminal.Test("", now())
 	f := cmdutil.NewFactory(streams, func(string) string { return "" })
 	cmd := newCmd(f, func(_ context.Context, o *O) error {

@@ -23,12 +23,27 @@ func TestThrough(t *testing.T) {
 		flag, gateway, target string
 		want                  gateway.Target
 	}{
-		"of the kubeconfig": {"", "office", "id/alice-2bd806c", gateway.Target{Namespace: "team", Workspace: "alice-2bd806c", Container: "side"}},
-		"of the gateway":    {"", "lab", "id/alice-2bd806c", gateway.Target{Namespace: "lab", Workspace: "alice-2bd806c", Container: "side"}},
-		"of the flag":       {"dev", "lab", "id/alice-2bd806c", gateway.Target{Namespace: "dev", Workspace: "alice-2bd806c", Container: "side"}},
-		"of an ID":          {"dev", "lab", "alice-2bd806c", gateway.Target{Namespace: "dev", Workspace: "alice-2bd806c", Container: "side"}},
-		"with an OS user":   {"dev", "lab", "alice~dev+user=root", gateway.Target{Namespace: "dev", Workspace: "alice-59936c3", Container: "side", User: "root"}},
-		"of a machine":      {"dev", "lab", "machine/vm", gateway.Target{Namespace: "dev", Machine: "vm", Container: "side"}},
+		"of the kubeconfig": {
+			"", "office", "id/alice-2bd806c",
+			gateway.Target{Namespace: "team", Workspace: "alice-2bd806c", Container: "side"},
+		},
+		"of the gateway": {
+			"", "lab", "id/alice-2bd806c",
+			gateway.Target{Namespace: "lab", Workspace: "alice-2bd806c", Container: "side"},
+		},
+		"of the flag": {
+			"dev", "lab", "id/alice-2bd806c",
+			gateway.Target{Namespace: "dev", Workspace: "alice-2bd806c", Container: "side"},
+		},
+		"of an ID": {
+			"dev", "lab", "alice-2bd806c",
+			gateway.Target{Namespace: "dev", Workspace: "alice-2bd806c", Container: "side"},
+		},
+		"with an OS user": {
+			"dev", "lab", "alice~dev+user=root",
+			gateway.Target{Namespace: "dev", Workspace: "alice-59936c3", Container: "side", User: "root"},
+		},
+		"of a machine": {"dev", "lab", "machine/vm", gateway.Target{Namespace: "dev", Machine: "vm", Container: "side"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, _ := configured(t, twoGateways)
@@ -59,9 +74,13 @@ func TestCredentialOfAGateway(t *testing.T) {
 func TestThroughRefuses(t *testing.T) {
 	f, _ := configured(t, twoGateways)
 	deps := f.For(&cobra.Command{Use: "x"})
-	for target, says := range map[string]string{"none alice": `gateway "none" is not in the configuration`, "office Ali ce": "Ali ce"} {
+	for target, says := range map[string]string{
+		"none alice":    `gateway "none" is not in the configuration`,
+		"office Ali ce": "Ali ce",
+	} {
 		name, target, _ := strings.Cut(target, " ")
-		if _, err := deps.Gateway(t.Context(), name, target, ""); fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), says) {
+		if _, err := deps.Gateway(t.Context(), name, target, ""); fault.CodeOf(err) != fault.InvalidArgument ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -79,7 +79,9 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
   berth cp alice~dev:project/. .`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument, "requires a source and a destination, got %s", english.Count(len(args), "argument")))
+				return cmdutil.UsageError(cmd,
+					fault.New(fault.InvalidArgument, "requires a source and a destination, got %s",
+						english.Count(len(args), "argument")))
 			}
 			return nil
 		},
@@ -97,7 +99,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	deps.AddGatewayFlag(cmd, &o.Gateway)
 	f.AddContainerFlag(cmd, &o.Place, workspaceOf)
 	f.AddPodFlag(cmd, &o.Place, workspaceOf)
-	cmd.Flags().BoolVar(&o.OutsideLinks, "outside-links", false, "copy symbolic links from a workspace as they are, also those that lead out of what is copied")
+	cmd.Flags().BoolVar(&o.OutsideLinks, "outside-links", false,
+		"copy symbolic links from a workspace as they are, also those that lead out of what is copied")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	return cmd
@@ -108,7 +111,8 @@ func (o *Options) validate() error {
 	switch {
 	case o.Gateway == "":
 	case o.Place.Pod != "":
-		return fault.New(fault.InvalidArgument, "--%s and --pod are mutually exclusive", cmdutil.FlagGateway).WithHint("leave out one of them")
+		return fault.New(fault.InvalidArgument, "--%s and --pod are mutually exclusive", cmdutil.FlagGateway).
+			WithHint("leave out one of them")
 	case strings.HasPrefix(o.workspace(), machine.Prefix):
 		return fault.New(fault.InvalidArgument, "%s has no files, only a console", o.workspace()).WithHint("name a workspace")
 	}
@@ -128,7 +132,10 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	begun, meter := time.Now(), &filecopy.Meter{}
 	view := transfer.Start(o.IO, func() transfer.Sample {
-		return transfer.Sample{Bytes: meter.Bytes.Load(), Total: meter.TotalBytes.Load(), Files: meter.Files.Load(), Since: time.Since(begun)}
+		return transfer.Sample{
+			Bytes: meter.Bytes.Load(), Total: meter.TotalBytes.Load(), Files: meter.Files.Load(),
+			Since: time.Since(begun),
+		}
 	})
 	done, err := o.copy(ctx, run, meter)
 	view.Stop()
@@ -154,7 +161,8 @@ func (o *Options) place(ctx context.Context) (v1.CopyResult, exec.Runner, error)
 		return v1.CopyResult{}, nil, o.orFile(err)
 	}
 	login := pod.Login{User: pod.OSUser(o.workspace()), Container: request.Container}
-	return v1.CopyResult{ID: request.ID, Namespace: client.Namespace, Pod: request.Pod, Container: request.Container}, login.As(pod.Runner(client, request)), nil
+	return v1.CopyResult{ID: request.ID, Namespace: client.Namespace, Pod: request.Pod, Container: request.Container},
+		login.As(pod.Runner(client, request)), nil
 }
 
 // orFile is the error about a workspace that does not exist, with what to type if a file of this

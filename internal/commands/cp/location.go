@@ -20,7 +20,8 @@ func parseLocation(text string) (Location, error) {
 	case !divided, text[0] == '/', text[0] == '.', text[0] == '\\', isDrive(text):
 		return Location{Path: text}, nil
 	case workspace == "":
-		return Location{}, fault.New(fault.InvalidArgument, "%q names no workspace before the colon; write ./%s for a file of that name", text, text)
+		return Location{}, fault.New(fault.InvalidArgument,
+			"%q names no workspace before the colon; write ./%s for a file of that name", text, text)
 	case strings.ContainsRune(path, 0):
 		return Location{}, fault.New(fault.InvalidArgument, "path %q has a null character", path)
 	}
@@ -52,14 +53,17 @@ func locations(args []string) (from, to Location, err error) {
 	case err != nil:
 		return from, to, err
 	case from == (Location{Path: standard}) && to.Workspace != "":
-		return from, to, notStandard("standard input", fault.Command("berth", "exec", "-i", to.Workspace, "--", "sh", "-c", "cat > "+fault.Word(orFile(to.Path))))
+		return from, to, notStandard("standard input",
+			fault.Command("berth", "exec", "-i", to.Workspace, "--", "sh", "-c", "cat > "+fault.Word(orFile(to.Path))))
 	case to == (Location{Path: standard}) && from.Workspace != "":
-		return from, to, notStandard("standard output", fault.Command("berth", "exec", from.Workspace, "--", "cat", orFile(from.Path)))
+		return from, to, notStandard("standard output",
+			fault.Command("berth", "exec", from.Workspace, "--", "cat", orFile(from.Path)))
 	case from.Workspace != "" && to.Workspace != "":
 		return from, to, fault.New(fault.InvalidArgument, "source and destination are both in a workspace").
 			WithHint("copy to this machine first; a file of this machine whose name has a colon is written ./%s", args[0])
 	case from.Workspace == "" && to.Workspace == "":
-		return from, to, fault.New(fault.InvalidArgument, "neither source nor destination is in a workspace: write USERSTR:PATH")
+		return from, to, fault.New(fault.InvalidArgument,
+			"neither source nor destination is in a workspace: write USERSTR:PATH")
 	}
 	return from, to, nil
 }

@@ -24,8 +24,14 @@ func TestStandardStreams(t *testing.T) {
 		args []string
 		hint string
 	}{
-		"output": {[]string{"alice~dev:note", "-"}, "use exec: berth exec alice~dev -- cat note; write ./- for a file of that name"},
-		"input":  {[]string{"-", "alice~dev:~/note"}, "use exec: berth exec -i alice~dev -- sh -c 'cat > note'; write ./- for a file of that name"},
+		"output": {
+			[]string{"alice~dev:note", "-"},
+			"use exec: berth exec alice~dev -- cat note; write ./- for a file of that name",
+		},
+		"input": {
+			[]string{"-", "alice~dev:~/note"},
+			"use exec: berth exec -i alice~dev -- sh -c 'cat > note'; write ./- for a file of that name",
+		},
 		"a file": {[]string{"./-", "alice~dev:"}, ""},
 	} {
 		_, _, err := locations(c.args)

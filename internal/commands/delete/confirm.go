@@ -103,7 +103,8 @@ type listing struct {
 
 // Text is a table of them.
 func (l listing) Text(p style.Page) ([]string, error) {
-	of, name := style.Column{Title: "WORKSPACE", Name: true, Least: 12}, style.Column{Title: "STORAGE", Name: true, Least: 8}
+	of, name := style.Column{Title: "WORKSPACE", Name: true, Least: 12},
+		style.Column{Title: "STORAGE", Name: true, Least: 8}
 	capacity, used := style.Column{Title: "CAPACITY"}, style.Column{Title: "USED"}
 	claim := style.Column{Title: "CLAIM", Name: true, Least: 12, DropOrder: 1}
 	for _, s := range l.all {

@@ -11,17 +11,30 @@ import (
 )
 
 func TestQuestion(t *testing.T) {
-	one, three := []batch.Workspace{{Typed: "alice~dev", ID: "alice-1"}}, []batch.Workspace{{Typed: "alice~dev"}, {Typed: "bob"}, {Typed: "id/x"}}
+	one, three := []batch.Workspace{{Typed: "alice~dev", ID: "alice-1"}},
+		[]batch.Workspace{{Typed: "alice~dev"}, {Typed: "bob"}, {Typed: "id/x"}}
 	for want, test := range map[string]struct {
 		o        Options
 		removals []batch.Workspace
 		storage  bool
 	}{
-		"Delete alice~dev and the storage?":                  {Options{Selection: batch.Selection{Args: []string{"alice~dev"}}}, one, true},
-		"Delete 3 workspaces and the storage?":               {Options{Selection: batch.Selection{Args: []string{"alice~dev", "bob", "id/x"}}}, three, true},
-		"Delete 3 workspaces of alice and the storage?":      {Options{Selection: batch.Selection{ByOwner: true, Owner: "alice"}}, three, true},
-		"Delete 1 workspace of alice?":                       {Options{Selection: batch.Selection{ByOwner: true, Owner: "alice"}}, []batch.Workspace{{ID: "alice-1"}}, false},
-		"Delete 3 workspaces of alice and keep any storage?": {Options{Selection: batch.Selection{ByOwner: true, Owner: "alice"}, KeepStorage: true}, three, false},
+		"Delete alice~dev and the storage?": {Options{Selection: batch.Selection{Args: []string{"alice~dev"}}}, one, true},
+		"Delete 3 workspaces and the storage?": {Options{Selection: batch.Selection{Args: []string{
+			"alice~dev", "bob",
+			"id/x",
+		}}}, three, true},
+		"Delete 3 workspaces of alice and the storage?": {Options{Selection: batch.Selection{
+			ByOwner: true,
+			Owner:   "alice",
+		}}, three, true},
+		"Delete 1 workspace of alice?": {Options{Selection: batch.Selection{
+			ByOwner: true,
+			Owner:   "alice",
+		}}, []batch.Workspace{{ID: "alice-1"}}, false},
+		"Delete 3 workspaces of alice and keep any storage?": {Options{Selection: batch.Selection{
+			ByOwner: true,
+			Owner:   "alice",
+		}, KeepStorage: true}, three, false},
 	} {
 		if got := test.o.question(test.removals, test.storage); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -32,7 +45,10 @@ func TestQuestion(t *testing.T) {
 func TestListing(t *testing.T) {
 	used := int64(3 << 20)
 	all := []stored{
-		{"alice-1", provision.Storage{DeletedStorage: v1.DeletedStorage{Name: "home", Claim: "pvc-alice-1-home", Capacity: "20Gi"}, Used: &used}},
+		{"alice-1", provision.Storage{DeletedStorage: v1.DeletedStorage{
+			Name: "home", Claim: "pvc-alice-1-home",
+			Capacity: "20Gi",
+		}, Used: &used}},
 		{"bob-2", provision.Storage{DeletedStorage: v1.DeletedStorage{Name: "da\x1bta", Claim: "pvc-bob-2-data"}}},
 	}
 	page := style.Page{Styles: style.New(style.NoColour, true), Width: 100}

@@ -17,7 +17,10 @@ func TestDeleteErrors(t *testing.T) {
 		says   []string
 	}{
 		{"", 2, []string{"requires at least one workspace, or --owner"}},
-		{"alice al!ce bob~ id/UP", 2, []string{"3 of 4 arguments are invalid", `"al!ce"`, `"bob~"`, `"id/UP"`, "nothing was deleted"}},
+		{"alice al!ce bob~ id/UP", 2, []string{
+			"3 of 4 arguments are invalid", `"al!ce"`, `"bob~"`, `"id/UP"`,
+			"nothing was deleted",
+		}},
 		{"--owner alice bob", 2, []string{`--owner and the workspace "bob" are mutually exclusive`}},
 		{"--owner=", 2, []string{"--owner must not be empty"}},
 		{"-A bob", 2, []string{"--all-namespaces requires --owner"}},
@@ -30,7 +33,8 @@ func TestDeleteErrors(t *testing.T) {
 		args := append([]string{"delete"}, strings.Fields(test.args)...)
 		status, stdout, stderr := cmdtest.Run(t, "", args...)
 		if status != test.status || stdout != "" {
-			t.Errorf("berth delete %s: status %d, want %d\nstdout: %s\nstderr: %s", test.args, status, test.status, stdout, stderr)
+			t.Errorf("berth delete %s: status %d, want %d\nstdout: %s\nstderr: %s", test.args, status, test.status, stdout,
+				stderr)
 		}
 		for _, want := range test.says {
 			if !strings.Contains(stderr, want) {

@@ -16,14 +16,16 @@ func blind(t *testing.T) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parts := strings.Split(r.URL.Path, "/")
-		status, body := http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"forbidden","code":403}`
+		status, body := http.StatusForbidden,
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"forbidden","code":403}`
 		switch {
 		case strings.Contains(r.URL.Path, "leases"):
 			t.Errorf("%s %s: what cannot be seen is not gone", r.Method, r.URL.Path)
 		case parts[len(parts)-1] == "pods":
 			status, body = http.StatusOK, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`
 		case strings.Contains(r.URL.Path, "/apis/apps/"):
-			status, body = http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"not found","code":404}`
+			status, body = http.StatusNotFound,
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"not found","code":404}`
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -38,7 +40,8 @@ func blind(t *testing.T) {
 // missing permission, not one that says that it does not exist.
 func TestDeleteOfWhatCannotBeSeen(t *testing.T) {
 	blind(t)
-	const secrets, configMaps = "you may not list secrets in namespace team", "you may not list configmaps in namespace team"
+	const secrets, configMaps = "you may not list secrets in namespace team",
+		"you may not list configmaps in namespace team"
 	for _, test := range []struct {
 		args   string
 		status int
@@ -54,7 +57,8 @@ func TestDeleteOfWhatCannotBeSeen(t *testing.T) {
 	} {
 		status, stdout, stderr := cmdtest.Run(t, "", append([]string{"delete"}, strings.Fields(test.args)...)...)
 		if status != test.status || stdout != "" {
-			t.Errorf("berth delete %s: status %d, want %d\nstdout: %s\nstderr: %s", test.args, status, test.status, stdout, stderr)
+			t.Errorf("berth delete %s: status %d, want %d\nstdout: %s\nstderr: %s", test.args, status, test.status, stdout,
+				stderr)
 		}
 		for _, want := range test.says {
 			if !strings.Contains(stderr, want) {
@@ -62,7 +66,8 @@ func TestDeleteOfWhatCannotBeSeen(t *testing.T) {
 			}
 		}
 	}
-	if status, _, stderr := cmdtest.Run(t, "", "status", "alice~dev"); status != 7 || !strings.Contains(stderr, "you may not see whether it is installed") {
+	if status, _, stderr := cmdtest.Run(t, "", "status", "alice~dev"); status != 7 ||
+		!strings.Contains(stderr, "you may not see whether it is installed") {
 		t.Errorf("berth status alice~dev: status %d\n%s", status, stderr)
 	}
 }

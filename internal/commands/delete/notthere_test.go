@@ -12,10 +12,12 @@ import (
 func TestNotThere(t *testing.T) {
 	missing := fault.New(fault.NotFound, "workspace a not found").WithHint("`berth provision a` creates it")
 	err := notThere(missing)
-	if hint := fault.From(err).Hint; fault.CodeOf(err) != fault.NotFound || !strings.Contains(hint, "--ignore-not-found") || strings.Contains(hint, "provision") {
+	if hint := fault.From(err).Hint; fault.CodeOf(err) != fault.NotFound ||
+		!strings.Contains(hint, "--ignore-not-found") || strings.Contains(hint, "provision") {
 		t.Errorf("%v: %s", err, hint)
 	}
-	if denied := error(fault.New(fault.PermissionDenied, "no")); !errors.Is(notThere(denied), denied) || notThere(nil) != nil {
+	if denied := error(fault.New(fault.PermissionDenied, "no")); !errors.Is(notThere(denied), denied) ||
+		notThere(nil) != nil {
 		t.Error("another error is changed")
 	}
 }

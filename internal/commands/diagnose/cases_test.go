@@ -76,7 +76,8 @@ func (want reading) check(t *testing.T, dir, name string) {
 		want.Now = casesNow
 	}
 	for form, path := range forms(t, filepath.Join(dir, want.File)) {
-		args := append([]string{"diagnose", "-f", path, "--subject", want.Subject, "--now", want.Now, "-o", "json"}, want.Args...)
+		args := append([]string{"diagnose", "-f", path, "--subject", want.Subject, "--now", want.Now, "-o", "json"},
+			want.Args...)
 		_, stdout, stderr := offline(t, "", args...)
 		var d v1.Diagnosis
 		_ = json.Unmarshal([]byte(stdout), &d) // what is no diagnosis is an error
@@ -144,7 +145,8 @@ func (want reading) wrong(d v1.Diagnosis, text string) (wrong []string) {
 	if want.WarnCount != 0 && most != want.WarnCount {
 		wrong = append(wrong, fmt.Sprintf("a warning counts %d, not %d", most, want.WarnCount))
 	}
-	return slices.Concat(wrong, match("the cause", cause, want.Cause, want.CauseNot), match("the hint", hint, want.Hint, nil),
+	return slices.Concat(wrong, match("the cause", cause, want.Cause, want.CauseNot),
+		match("the hint", hint, want.Hint, nil),
 		match("what is said", said, nil, want.Not), match("what is said with its warnings", said+warnings, want.Says, nil))
 }
 

@@ -50,7 +50,9 @@ func kindsLike(typed string) (words []cobra.Completion) {
 }
 
 // names are those of the namespace's objects of a kind, after the word for it that was typed.
-func names(cmd *cobra.Command, f *cmdutil.Factory, word string) (found []cobra.Completion, directive cobra.ShellCompDirective) {
+func names(cmd *cobra.Command, f *cmdutil.Factory, word string) (found []cobra.Completion,
+	directive cobra.ShellCompDirective,
+) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), cmdutil.CompletionTimeout)
 	defer cancel()
 	client, err := cmdutil.Await(ctx, f.Client)
@@ -61,7 +63,8 @@ func names(cmd *cobra.Command, f *cmdutil.Factory, word string) (found []cobra.C
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	list, err := reader.Resource(resourceOf(diagnose.KindOf(word))).Namespace(client.Namespace).List(ctx, metav1.ListOptions{Limit: maxNames})
+	list, err := reader.Resource(resourceOf(diagnose.KindOf(word))).Namespace(client.Namespace).
+		List(ctx, metav1.ListOptions{Limit: maxNames})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -82,7 +82,8 @@ subject has failed.`,
 	o.Config, o.Inventory, o.States = deps.Config, deps.Inventory, deps.States
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
-	flags.StringVarP(&o.File, "filename", "f", "", "read a dump from this file, directory or archive (- for standard input) instead of a cluster")
+	flags.StringVarP(&o.File, "filename", "f", "",
+		"read a dump from this file, directory or archive (- for standard input) instead of a cluster")
 	flags.StringVar(&o.Subject, "subject", "", "what to diagnose in the dump: NAME or KIND/NAME, or the beginning of one")
 	flags.StringVar(&now, "now", "", "the time at which the dump is read, in RFC 3339 (default: the newest time in it)")
 	flags.BoolVar(&o.ExitCode, "exit-code", false, "exit with status 3 if the subject has failed")

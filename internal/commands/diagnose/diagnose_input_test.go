@@ -64,10 +64,12 @@ func TestDiagnoseList(t *testing.T) {
 		"crashloop-exit1": {"pod/api", v1.VerdictFailed, "CrashLoop"},
 	} {
 		d := diagnosis(t, list(t, name), "-f", "-", "--now", "2026-11-21T00:00:00Z")
-		if d.Subject != want.subject || d.Verdict != want.verdict || (d.Cause == nil) != (want.code == "") || d.Cause != nil && d.Cause.Code != want.code {
+		if d.Subject != want.subject || d.Verdict != want.verdict || (d.Cause == nil) != (want.code == "") ||
+			d.Cause != nil && d.Cause.Code != want.code {
 			t.Errorf("%s: %s is %s because of %+v, want %+v", name, d.Subject, d.Verdict, d.Cause, want)
 		}
-		if len(d.Timeline) == 0 || d.Timeline[len(d.Timeline)-1].Stage != d.Stage || (d.FailedAt != nil) != (d.Verdict == v1.VerdictFailed) {
+		if len(d.Timeline) == 0 || d.Timeline[len(d.Timeline)-1].Stage != d.Stage ||
+			(d.FailedAt != nil) != (d.Verdict == v1.VerdictFailed) {
 			t.Errorf("%s: failed at %v, %+v", name, d.FailedAt, d.Timeline)
 		}
 	}
@@ -81,7 +83,8 @@ func TestDiagnoseOtherDocuments(t *testing.T) {
 		"two documents":  pod + "\n" + `{"apiVersion":"v1","kind":"List","items":[]}`,
 		"list of a kind": `{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"api","namespace":"shop"}}]}`,
 	} {
-		if d := diagnosis(t, text, "-f", "-"); d.Subject != "pod/api" || d.Namespace != "shop" || d.Verdict != v1.VerdictWaiting {
+		if d := diagnosis(t, text, "-f", "-"); d.Subject != "pod/api" || d.Namespace != "shop" ||
+			d.Verdict != v1.VerdictWaiting {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -108,7 +111,8 @@ func TestDiagnoseSubject(t *testing.T) {
 func TestDiagnoseNow(t *testing.T) {
 	slow := recordings + "crashloop-exit1.jsonl"
 	d := diagnosis(t, "", "-f", slow, "--now", "2026-11-20T23:50:20Z")
-	if d.Verdict != v1.VerdictWaiting || d.FailedAt != nil || !d.At.Equal(time.Date(2026, 11, 20, 23, 50, 20, 0, time.UTC)) {
+	if d.Verdict != v1.VerdictWaiting || d.FailedAt != nil ||
+		!d.At.Equal(time.Date(2026, 11, 20, 23, 50, 20, 0, time.UTC)) {
 		t.Errorf("%+v", d)
 	}
 	if d = diagnosis(t, "", "-f", slow, "--now", "2026-11-21T23:50:20Z"); d.Verdict != v1.VerdictFailed {
@@ -118,7 +122,8 @@ func TestDiagnoseNow(t *testing.T) {
 
 func TestDiagnoseExitCode(t *testing.T) {
 	for name, want := range map[string]int{"pull-not-found": 3, "readiness-fail": 0, "ok-init-ready": 0} {
-		if status, stdout, _ := offline(t, "", "diagnose", "-f", recordings+name+".jsonl", "--exit-code"); status != want || stdout == "" {
+		if status, stdout, _ := offline(t, "", "diagnose", "-f", recordings+name+".jsonl", "--exit-code"); status != want ||
+			stdout == "" {
 			t.Errorf("%s: exit status %d, want %d\n%s", name, status, want, stdout)
 		}
 	}
@@ -144,33 +149,57 @@ func TestDiagnoseRefuses(t *testing.T) {
 		args  []string
 		says  []string
 	}{
-		"nothing":             {"", nil, []string{"--filename"}},
-		"empty":               {" \n", dump, []string{"standard input: empty"}},
-		"no such file":        {"", []string{"-f", "nowhere.json"}, []string{"nowhere.json"}},
-		"a directory":         {"", []string{"-f", t.TempDir()}, []string{"the directory is empty"}},
-		"YAML without items":  {"apiVersion: v1\nkind: List\n", dump, []string{"neither a pod nor a workload"}},
-		"broken YAML":         {"apiVersion: v1\nkind: [\n", dump, []string{"standard input:2", "not closed"}},
-		"broken line":         {line[:40] + "\n", dump, []string{"standard input:1", "cut off"}},
-		"broken list":         {"{\n\"kind\": \"List\",\n\"items\": [,]\n}", dump, []string{"standard input:3"}},
-		"list cut off":        {"{\n\"kind\": \"List\",\n\"items\": [\n", dump, []string{"standard input:3", "line 1 has no end"}},
-		"no kind":             {`{"type":"ADDED","object":{}}`, dump, []string{"standard input:1", `"kind"`}},
-		"no time at all":      {strings.Replace(line, "1795218636.7", "1e300", 1), dump, []string{"standard input:1", `"at"`}},
-		"unknown type":        {strings.Replace(line, "ADDED", "GROWN", 1), dump, []string{"GROWN"}},
-		"no object":           {`{"at":1,"type":"ADDED"}`, dump, []string{"standard input:1", "object"}},
-		"wrong type":          {strings.Replace(line, `"name":"a"`, `"name":{}`, 1), dump, []string{"standard input:1", "name"}},
-		"a number":            {"42", dump, []string{"no Kubernetes objects"}},
-		"null":                {"null", dump, []string{"no Kubernetes objects"}},
-		"nothing known":       {`{"kind":"List","apiVersion":"v1","items":[{"kind":"Widget","apiVersion":"e.com/v1"}]}`, dump, []string{"neither a pod nor a workload"}},
-		"no record":           {`{"at":1,"type":"ADDED","object":{"kind":"Widget","apiVersion":"e.com/v1"}}`, dump, []string{"neither a pod nor a workload"}},
+		"nothing":            {"", nil, []string{"--filename"}},
+		"empty":              {" \n", dump, []string{"standard input: empty"}},
+		"no such file":       {"", []string{"-f", "nowhere.json"}, []string{"nowhere.json"}},
+		"a directory":        {"", []string{"-f", t.TempDir()}, []string{"the directory is empty"}},
+		"YAML without items": {"apiVersion: v1\nkind: List\n", dump, []string{"neither a pod nor a workload"}},
+		"broken YAML":        {"apiVersion: v1\nkind: [\n", dump, []string{"standard input:2", "not closed"}},
+		"broken line":        {line[:40] + "\n", dump, []string{"standard input:1", "cut off"}},
+		"broken list":        {"{\n\"kind\": \"List\",\n\"items\": [,]\n}", dump, []string{"standard input:3"}},
+		"list cut off": {
+			"{\n\"kind\": \"List\",\n\"items\": [\n", dump,
+			[]string{"standard input:3", "line 1 has no end"},
+		},
+		"no kind": {`{"type":"ADDED","object":{}}`, dump, []string{"standard input:1", `"kind"`}},
+		"no time at all": {
+			strings.Replace(line, "1795218636.7", "1e300", 1), dump,
+			[]string{"standard input:1", `"at"`},
+		},
+		"unknown type": {strings.Replace(line, "ADDED", "GROWN", 1), dump, []string{"GROWN"}},
+		"no object":    {`{"at":1,"type":"ADDED"}`, dump, []string{"standard input:1", "object"}},
+		"wrong type": {
+			strings.Replace(line, `"name":"a"`, `"name":{}`, 1), dump,
+			[]string{"standard input:1", "name"},
+		},
+		"a number": {"42", dump, []string{"no Kubernetes objects"}},
+		"null":     {"null", dump, []string{"no Kubernetes objects"}},
+		"nothing known": {
+			`{"kind":"List","apiVersion":"v1","items":[{"kind":"Widget","apiVersion":"e.com/v1"}]}`,
+			dump,
+			[]string{"neither a pod nor a workload"},
+		},
+		"no record": {
+			`{"at":1,"type":"ADDED","object":{"kind":"Widget","apiVersion":"e.com/v1"}}`, dump,
+			[]string{"neither a pod nor a workload"},
+		},
 		"too large":           {strings.Repeat(" ", 64<<20) + "x", dump, []string{"larger than 64 MiB"}},
 		"ambiguous":           {"", []string{"-f", graceful}, []string{"pod/deaf", "pod/polite", "pod/prestop"}},
 		"ambiguous beginning": {"", []string{"-f", graceful, "--subject", "p"}, []string{"pod/polite", "pod/prestop"}},
 		"not there":           {"", []string{"-f", graceful, "--subject", "pod/x"}, []string{"no pod/x", "pod/deaf"}},
-		"wrong kind":          {"", []string{"-f", graceful, "--subject", "cronjob/x"}, []string{"cronjob/x", "deployment/NAME"}},
-		"too early":           {"", []string{"-f", graceful, "--now", "2020-01-01T00:00:00Z"}, []string{"before the recording"}},
-		"no date":             {"", []string{"-f", graceful, "--now", "yesterday"}, []string{"yesterday"}},
-		"both":                {"", []string{"-f", graceful, "polite"}, []string{"--subject"}},
-		"subject alone":       {"", []string{"--subject", "polite", "x"}, []string{"--filename"}},
+		"wrong kind": {
+			"",
+			[]string{"-f", graceful, "--subject", "cronjob/x"},
+			[]string{"cronjob/x", "deployment/NAME"},
+		},
+		"too early": {
+			"",
+			[]string{"-f", graceful, "--now", "2020-01-01T00:00:00Z"},
+			[]string{"before the recording"},
+		},
+		"no date":       {"", []string{"-f", graceful, "--now", "yesterday"}, []string{"yesterday"}},
+		"both":          {"", []string{"-f", graceful, "polite"}, []string{"--subject"}},
+		"subject alone": {"", []string{"--subject", "polite", "x"}, []string{"--filename"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, stdout, _ := offline(t, c.stdin, append([]string{"diagnose", "-o", "json"}, c.args...)...)
@@ -196,7 +225,8 @@ func TestDiagnoseNamespace(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, stderr := offline(t, "", "diagnose", "-f", file, "--subject", "api"); status != 2 || !strings.Contains(stderr, "--namespace") {
+	if status, _, stderr := offline(t, "", "diagnose", "-f", file, "--subject", "api"); status != 2 ||
+		!strings.Contains(stderr, "--namespace") {
 		t.Errorf("exit status %d, %s", status, stderr)
 	}
 	if d := diagnosis(t, "", "-f", file, "--subject", "api", "--namespace", "b"); d.Namespace != "b" {

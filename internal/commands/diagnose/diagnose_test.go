@@ -83,7 +83,8 @@ func (want expectation) check(t *testing.T, d v1.Diagnosis) {
 	if (d.FailedAt != nil) != failed || want.Within > 0 && *d.FailedAt > want.Within {
 		t.Errorf("failed at %v, want within %v s", d.FailedAt, want.Within)
 	}
-	if waiting := want.Verdict == v1.VerdictWaiting; (d.Cause != nil) != (failed || waiting) || (failed || waiting) && d.Hint == "" {
+	if waiting := want.Verdict == v1.VerdictWaiting; (d.Cause != nil) != (failed || waiting) || (failed || waiting) &&
+		d.Hint == "" {
 		t.Errorf("cause %+v, hint %q", d.Cause, d.Hint)
 	}
 	for _, word := range want.Cause {
@@ -101,7 +102,8 @@ func (want expectation) check(t *testing.T, d v1.Diagnosis) {
 		t.Errorf("the timeline has no %v in its place", stages)
 	}
 	for i, m := range d.Timeline {
-		if i > 0 && (m.Stage == d.Timeline[i-1].Stage || m.Offset < d.Timeline[i-1].Offset || m.At.Before(d.Timeline[i-1].At)) {
+		if i > 0 && (m.Stage == d.Timeline[i-1].Stage || m.Offset < d.Timeline[i-1].Offset ||
+			m.At.Before(d.Timeline[i-1].At)) {
 			t.Errorf("moment %d of the timeline is out of place", i)
 		}
 	}
@@ -115,7 +117,8 @@ func TestDiagnoseOfADumpThatEndsEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	beginning := strings.Join(strings.SplitAfter(string(records), "\n")[:3], "")
-	if d := diagnosis(t, beginning, "-f", "-", "--subject", "api"); d.Cause == nil || d.Cause.Code != "Unschedulable" || d.Cause.Tentative {
+	if d := diagnosis(t, beginning, "-f", "-", "--subject", "api"); d.Cause == nil || d.Cause.Code != "Unschedulable" ||
+		d.Cause.Tentative {
 		t.Errorf("%+v", d.Cause)
 	}
 }

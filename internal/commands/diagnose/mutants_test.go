@@ -206,7 +206,8 @@ func (m mutator) other() any {
 		[]any{nil},
 		map[string]any{"": nil},
 		strings.Repeat("long ", 2000),
-		"\x1b[31mred\x00\n", "../../etc", "%s%!d", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "9223372036854775807", "1e99", "-1Ki", "Failed", "Unknown",
+		"\x1b[31mred\x00\n", "../../etc", "%s%!d", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "9223372036854775807",
+		"1e99", "-1Ki", "Failed", "Unknown",
 	}
 	return all[m.IntN(len(all))]
 }
@@ -220,7 +221,10 @@ func (m mutator) moved(v any) any {
 		return !v
 	case string:
 		if at, err := time.Parse(time.RFC3339, v); err == nil {
-			by := []time.Duration{time.Second, -time.Minute, time.Hour, -24 * time.Hour, 1000 * time.Hour, math.MaxInt64, math.MinInt64}
+			by := []time.Duration{
+				time.Second, -time.Minute, time.Hour, -24 * time.Hour, 1000 * time.Hour, math.MaxInt64,
+				math.MinInt64,
+			}
 			return at.Add(by[m.IntN(len(by))]).UTC().Format(time.RFC3339)
 		}
 		return v[:m.IntN(len(v)+1)]

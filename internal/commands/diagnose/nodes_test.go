@@ -35,7 +35,8 @@ func TestDiagnoseReadsNodes(t *testing.T) {
 	server.Put("/api/v1/nodes/node-2", &kubetest.Object{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{},
 		"status": map[string]any{"conditions": []any{map[string]any{
-			"type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status.", "lastTransitionTime": "2026-11-20T20:00:00Z",
+			"type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status.",
+			"lastTransitionTime": "2026-11-20T20:00:00Z",
 		}}},
 	}})
 	pod := func(name, node string, status map[string]any) {
@@ -46,18 +47,27 @@ func TestDiagnoseReadsNodes(t *testing.T) {
 			"status":   status,
 		}})
 	}
-	pod("api", "node-2", map[string]any{"phase": "Unknown", "reason": "NodeLost", "message": "Node node-2 which was running pod api is unresponsive"})
+	pod("api", "node-2", map[string]any{
+		"phase": "Unknown", "reason": "NodeLost",
+		"message": "Node node-2 which was running pod api is unresponsive",
+	})
 	pod("waiting", "", map[string]any{"phase": "Pending"})
 
 	stdout, _ := cmdtest.Must(t, 0, "diagnose", "pod/api", "--namespace", "team")
-	for _, words := range []string{"node node-2 is not heard of since 2026-11-20 20:00:00 UTC", "kubectl describe node node-2"} {
+	for _, words := range []string{
+		"node node-2 is not heard of since 2026-11-20 20:00:00 UTC",
+		"kubectl describe node node-2",
+	} {
 		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), words) {
 			t.Errorf("it does not say %q:\n%s", words, stdout)
 		}
 	}
 	refuses.Store(true)
 	stdout, _ = cmdtest.Must(t, 0, "diagnose", "pod/api", "--namespace", "team")
-	for _, words := range []string{"node node-2 is not heard of: Node node-2 which was running pod api is unresponsive", "made without permission to get nodes"} {
+	for _, words := range []string{
+		"node node-2 is not heard of: Node node-2 which was running pod api is unresponsive",
+		"made without permission to get nodes",
+	} {
 		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), words) {
 			t.Errorf("without permission, it does not say %q:\n%s", words, stdout)
 		}

@@ -41,7 +41,9 @@ func (o *Options) podless(ctx context.Context, target *inventory.Target, err err
 
 // known is the diagnosis of a workspace of which only a record of its desired state is left. The
 // error is that of looking for the workspace.
-func (o *Options) known(ctx context.Context, namespace string, arg inventory.Argument, err error) (v1.Diagnosis, error) {
+func (o *Options) known(ctx context.Context, namespace string, arg inventory.Argument, err error) (v1.Diagnosis,
+	error,
+) {
 	place, done, placeErr := o.States(ctx)
 	if placeErr != nil {
 		return v1.Diagnosis{}, cmdutil.Because(ctx, err)
@@ -53,7 +55,8 @@ func (o *Options) known(ctx context.Context, namespace string, arg inventory.Arg
 	if recordErr != nil || r.ID == "" {
 		return v1.Diagnosis{}, cmdutil.Because(ctx, err)
 	}
-	return o.of(recorded.Of(r, namespace), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: r.ID, Namespace: namespace}}), nil
+	return o.of(recorded.Of(r, namespace), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: r.ID, Namespace: namespace}}),
+		nil
 }
 
 // of is the diagnosis of a workspace without a pod; the pod is as it would be.

@@ -22,7 +22,11 @@ func TestDiagnosePolicies(t *testing.T) {
 		{"pull-not-found", []string{"--ignore-reason", "imagepullbackoff"}, v1.VerdictWaiting, "ImageNotFound"},
 		{"crashloop-exit1", nil, v1.VerdictFailed, ""},
 		{"crashloop-exit1", []string{"--crash-loop-threshold", "99"}, v1.VerdictWaiting, ""},
-		{"crashloop-exit1", []string{"--ignore-reason", "OOMKilled", "--ignore-reason", "CrashLoopBackOff"}, v1.VerdictWaiting, "CrashLoop"},
+		{
+			"crashloop-exit1",
+			[]string{"--ignore-reason", "OOMKilled", "--ignore-reason", "CrashLoopBackOff"},
+			v1.VerdictWaiting, "CrashLoop",
+		},
 		{"init-fail", nil, v1.VerdictFailed, ""},
 		{"init-fail", []string{"--policy", "patient", "--crash-loop-threshold", "99"}, v1.VerdictWaiting, ""},
 	} {
@@ -34,7 +38,8 @@ func TestDiagnosePolicies(t *testing.T) {
 		if test.ignored == "" {
 			continue
 		}
-		if _, text, _ := offline(t, "", append([]string{"diagnose", "-f", file}, test.args...)...); !strings.Contains(text, "ignored on request: "+test.ignored) {
+		if _, text, _ := offline(t, "", append([]string{"diagnose", "-f", file}, test.args...)...); !strings.Contains(text,
+			"ignored on request: "+test.ignored) {
 			t.Errorf("%s %q does not say what was ignored:\n%s", test.recording, test.args, text)
 		}
 	}
@@ -56,10 +61,14 @@ func TestPolicyFlags(t *testing.T) {
 	for _, command := range []string{"provision", "diagnose"} {
 		args := []string{command, "alice"}
 		status, _, stderr := offline(t, "", append(args, "--ignore-reason", "Nonsense")...)
-		if status != 2 || !strings.Contains(stderr, `unknown reason "Nonsense"`) || !strings.Contains(stderr, "CrashLoopBackOff") {
+		if status != 2 || !strings.Contains(stderr, `unknown reason "Nonsense"`) ||
+			!strings.Contains(stderr, "CrashLoopBackOff") {
 			t.Errorf("%s: %d %s", command, status, stderr)
 		}
-		for flag, want := range map[string]string{"--policy": "patient", "--ignore-reason": "CrashLoop\n", "--grace-period": "10m", "--pull-delay": "8s"} {
+		for flag, want := range map[string]string{
+			"--policy": "patient", "--ignore-reason": "CrashLoop\n",
+			"--grace-period": "10m", "--pull-delay": "8s",
+		} {
 			if _, stdout, _ := offline(t, "", "__complete", command, flag, ""); !strings.Contains(stdout, want) {
 				t.Errorf("%s %s completes %q", command, flag, stdout)
 			}

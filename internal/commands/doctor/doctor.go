@@ -180,8 +180,10 @@ func (o *Options) identities(namespace string) []doctor.Check {
 			case caller == "":
 				return doctor.OK(link.Name + " is configured"), nil
 			}
-			command := fault.Command("berth", "provision", userstring.UserString{User: caller}.String(), "--namespace", namespace)
-			return doctor.OK("you are " + caller + " (according to " + link.Name + "): `" + command + "` brings up your workspace"), nil
+			command := fault.Command("berth", "provision", userstring.UserString{User: caller}.String(), "--namespace",
+				namespace)
+			return doctor.OK("you are " + caller + " (according to " + link.Name + "): `" + command +
+				"` brings up your workspace"), nil
 		}}
 	}
 	return checks

@@ -44,8 +44,10 @@ func TestDoctorSaysAllThatIsWrong(t *testing.T) {
 	t.Setenv("BERTH_CONFIG", filepath.Join(dir, "config.yaml"))
 	stdout, _ := cmdtest.Must(t, 3, "doctor")
 	for _, says := range []string{
-		"config.yaml:1:1: unknown field \"blueprnts\": did you mean blueprints?", "config.yaml:2:20: registry.server: invalid hostname \"a/b\"",
-		"config.yaml:2:38: unknown field \"pasword\": did you mean password?", "config.yaml:3:16: policy.name \"hasty\": must be one of",
+		"config.yaml:1:1: unknown field \"blueprnts\": did you mean blueprints?",
+		"config.yaml:2:20: registry.server: invalid hostname \"a/b\"",
+		"config.yaml:2:38: unknown field \"pasword\": did you mean password?",
+		"config.yaml:3:16: policy.name \"hasty\": must be one of",
 	} {
 		if !strings.Contains(stdout, says) {
 			t.Errorf("nothing says %q:\n%s", says, stdout)
@@ -61,7 +63,10 @@ func TestDoctorSaysAllThatIsWrong(t *testing.T) {
 	}
 	write("bp/a.yaml", "blueprints:\n- {name: a, template: base, resources: {memory: 512m}}\n")
 	stdout, _ = cmdtest.Must(t, 3, "doctor")
-	for _, says := range []string{"bp/a.yaml:2:49: blueprint a: resources.memory: \"512m\"", "  - {name: a, template: base, resources: {memory: 512m}}\n", "                        ^"} {
+	for _, says := range []string{
+		"bp/a.yaml:2:49: blueprint a: resources.memory: \"512m\"",
+		"  - {name: a, template: base, resources: {memory: 512m}}\n", "                        ^",
+	} {
 		if !strings.Contains(stdout, says) {
 			t.Errorf("nothing says %q:\n%s", says, stdout)
 		}

@@ -114,7 +114,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVarP(&o.Terminal.Always, "tty", "t", false, "allocate a terminal; an error if berth itself has none")
 	flags.BoolVarP(&o.Terminal.Never, "no-tty", "T", false, "do not allocate a terminal, even at one")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "fail if the workspace is not running yet")
-	flags.BoolVar(&o.Provision, "provision", false, "provision the workspace if it does not exist, and start it if it is stopped")
+	flags.BoolVar(&o.Provision, "provision", false,
+		"provision the workspace if it does not exist, and start it if it is stopped")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
 	f.AddContainerFlag(cmd, &o.Place, cmdutil.FirstArgument)
@@ -204,7 +205,8 @@ func (o *Options) find(ctx context.Context, a attach.Attacher) (attach.Session, 
 	defer cancel()
 	session, err := a.Find(ctx, o.Workspace)
 	reason := fault.ReasonOf(err)
-	if fault.CodeOf(err) == fault.NotFound || o.Provision && (reason == cmdutil.ReasonStopped || reason == pod.ReasonEnded) {
+	if fault.CodeOf(err) == fault.NotFound || o.Provision &&
+		(reason == cmdutil.ReasonStopped || reason == pod.ReasonEnded) {
 		session, err = o.missing(ctx, a, err)
 	}
 	if _, printed := errors.AsType[cmdutil.ExitError](err); printed {

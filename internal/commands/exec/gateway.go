@@ -40,7 +40,11 @@ func (o *Options) throughGateway(ctx context.Context) error {
 		return err
 	}
 	if o.Machine.Name != "" {
-		return o.open(ctx, func(ctx context.Context, s exec.Session) (int, error) { return run(ctx, nil, machine.Session(s)) })
+		return o.open(ctx, func(ctx context.Context, s exec.Session) (int,
+			error,
+		) {
+			return run(ctx, nil, machine.Session(s))
+		})
 	}
 	return attach.Command{IO: o.IO, Args: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}.Run(ctx, run, nil)
 }

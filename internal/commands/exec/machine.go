@@ -42,16 +42,20 @@ const (
 // flags adds the flags of machines.
 func (m *Machine) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&m.Direct, flagDirect, false, "machine: connect to the poollet of its pool instead of through the API server, with your credentials")
-	flags.StringVar(&m.Trust.CAFile, machine.FlagCA, "", "machine: with --direct, the file of the CA of the poollet, in PEM")
+	flags.BoolVar(&m.Direct, flagDirect, false,
+		"machine: connect to the poollet of its pool instead of through the API server, with your credentials")
+	flags.StringVar(&m.Trust.CAFile, machine.FlagCA, "",
+		"machine: with --direct, the file of the CA of the poollet, in PEM")
 	flags.BoolVar(&m.Trust.Insecure, machine.FlagInsecure, false, "machine: do not verify the certificate of the poollet")
-	flags.StringSliceVar(&m.Types, flagTypes, nil, "machine: with --direct, the types of addresses to use, in order of preference")
-	_ = cmd.RegisterFlagCompletionFunc(flagTypes, func(*cobra.Command, []string, string) (types []cobra.Completion, _ cobra.ShellCompDirective) {
-		for _, t := range machine.AddressTypes() {
-			types = append(types, string(t))
-		}
-		return types, cobra.ShellCompDirectiveNoFileComp
-	})
+	flags.StringSliceVar(&m.Types, flagTypes, nil,
+		"machine: with --direct, the types of addresses to use, in order of preference")
+	_ = cmd.RegisterFlagCompletionFunc(flagTypes,
+		func(*cobra.Command, []string, string) (types []cobra.Completion, _ cobra.ShellCompDirective) {
+			for _, t := range machine.AddressTypes() {
+				types = append(types, string(t))
+			}
+			return types, cobra.ShellCompDirectiveNoFileComp
+		})
 }
 
 // parse finds out whether the first argument names a machine, and refuses what does not
@@ -74,7 +78,8 @@ func (m *Machine) parse(flags *pflag.FlagSet, args []string) error {
 func notOfWorkspaces(changed []string) error {
 	for _, flag := range changed {
 		if slices.Contains([]string{flagDirect, flagTypes, machine.FlagCA, machine.FlagInsecure}, flag) {
-			return fault.New(fault.InvalidArgument, "--%s requires a machine, as in machine/web", flag).WithHint("leave out --%s", flag)
+			return fault.New(fault.InvalidArgument, "--%s requires a machine, as in machine/web", flag).
+				WithHint("leave out --%s", flag)
 		}
 	}
 	return nil
@@ -90,13 +95,16 @@ func (m *Machine) validate(command, changed []string) error {
 		return fault.New(fault.InvalidArgument, "machine/%s takes no command: it is entered at its serial console", m.Name).
 			WithHint("leave out the command and type it at the console")
 	case at >= 0:
-		return fault.New(fault.InvalidArgument, "--%s requires a workspace: machine/%s is entered at its serial console", changed[at], m.Name).
+		return fault.New(fault.InvalidArgument, "--%s requires a workspace: machine/%s is entered at its serial console",
+			changed[at], m.Name).
 			WithHint("leave out --%s", changed[at])
 	case !m.Direct && m.Trust.CAFile != "":
-		return fault.New(fault.InvalidArgument, "--%s requires --%s: otherwise the API server verifies the poollet", machine.FlagCA, flagDirect).
+		return fault.New(fault.InvalidArgument, "--%s requires --%s: otherwise the API server verifies the poollet",
+			machine.FlagCA, flagDirect).
 			WithHint("leave out --%s, or add --%s", machine.FlagCA, flagDirect)
 	case !m.Direct && len(m.Types) > 0:
-		return fault.New(fault.InvalidArgument, "--%s requires --%s: otherwise the API server chooses the address", flagTypes, flagDirect).
+		return fault.New(fault.InvalidArgument, "--%s requires --%s: otherwise the API server chooses the address",
+			flagTypes, flagDirect).
 			WithHint("leave out --%s, or add --%s", flagTypes, flagDirect)
 	case m.Direct:
 		if err := m.Trust.Check(); err != nil {
@@ -133,7 +141,9 @@ func (m *Machine) find(ctx context.Context, client *kube.Client) (machine.Consol
 }
 
 // open connects the console with the terminal, or with the streams as they are.
-func (o *Options) open(ctx context.Context, connect func(context.Context, remote.Session) (status int, err error)) error {
+func (o *Options) open(ctx context.Context,
+	connect func(context.Context, remote.Session) (status int, err error),
+) error {
 	status, err := o.session(ctx, connect)
 	if err == nil && status != 0 {
 		err = cmdutil.ExitError(status)
@@ -141,7 +151,9 @@ func (o *Options) open(ctx context.Context, connect func(context.Context, remote
 	return err
 }
 
-func (o *Options) session(ctx context.Context, connect func(context.Context, remote.Session) (int, error)) (status int, err error) {
+func (o *Options) session(ctx context.Context,
+	connect func(context.Context, remote.Session) (int, error),
+) (status int, err error) {
 	session := remote.Session{Stdin: o.IO.In.Reader, Stdout: o.IO.Out}
 	if !o.Terminal.Always && (!o.IO.In.TTY || !o.IO.Out.TTY) {
 		return connect(ctx, session)

@@ -28,7 +28,8 @@ func document[D any](t *testing.T, args ...string) (d D) {
 // A cause is found however it is written, and by Kubernetes' own word for it.
 func TestExplainOne(t *testing.T) {
 	for _, name := range []string{"CrashLoop", "crash-loop", "CrashLoopBackOff"} {
-		if e := document[v1.Explanation](t, name); e.Kind != "Explanation" || e.Code != cause.CrashLoop || e.Family != "crash" || len(e.Policies) != 2 {
+		if e := document[v1.Explanation](t, name); e.Kind != "Explanation" || e.Code != cause.CrashLoop ||
+			e.Family != "crash" || len(e.Policies) != 2 {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

@@ -159,7 +159,9 @@ func (o *Options) follow(ctx context.Context, jobs cmdutil.Jobs) error {
 }
 
 // complete completes the ID of a job: its short form, or the whole one if more was typed.
-func (o *Options) complete(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (o *Options) complete(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
+	cobra.ShellCompDirective,
+) {
 	return cmdutil.CompleteOne(func(cmd *cobra.Command) (ids []cobra.Completion, err error) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), cmdutil.CompletionTimeout)
 		defer cancel()

@@ -24,8 +24,11 @@ func TestOptions(t *testing.T) {
 func TestStatsOptions(t *testing.T) {
 	forget := func(o *jobs.StatsOptions) { o.IO, o.Open = terminal.Streams{}, nil }
 	cmdtest.Options(t, jobs.NewStats, forget, map[string]cmdtest.Case[jobs.StatsOptions]{
-		"all":                  {},
-		"of some days":         {Args: "--since 7d --by node", Want: jobs.StatsOptions{Since: 7 * 24 * time.Hour, By: v1.JobsByNode}},
+		"all": {},
+		"of some days": {
+			Args: "--since 7d --by node",
+			Want: jobs.StatsOptions{Since: 7 * 24 * time.Hour, By: v1.JobsByNode},
+		},
 		"of some hours":        {Args: "--since 1d12h", Want: jobs.StatsOptions{Since: 36 * time.Hour}},
 		"of a time to come":    {Args: "--since -7d", Err: "must be a duration, such as 90m, 24h or 7d"},
 		"of no time":           {Args: "--since yesterday", Err: "must be a duration"},

@@ -57,14 +57,17 @@ waited for, unless the workspace has failed.`,
 	deps := f.For(cmd)
 	o.Pods.Workspaces, o.Pods.States, o.Policy = deps.Workspaces, deps.States, deps.PolicyOrDefault
 	flags := cmd.Flags()
-	flags.StringVarP(&o.Container, "container", "c", "", "the container, or init container (default: "+v1.MainContainer+")")
-	flags.BoolVar(&o.AllContainers, "all-containers", false, "print all containers, with the container's name before each line")
+	flags.StringVarP(&o.Container, "container", "c", "", "the container, or init container (default: "+v1.MainContainer+
+		")")
+	flags.BoolVar(&o.AllContainers, "all-containers", false,
+		"print all containers, with the container's name before each line")
 	flags.BoolVarP(&o.Follow, "follow", "f", false, "follow the log until the container ends")
 	flags.BoolVarP(&o.Previous, "previous", "p", false, "print the log of the previous instance")
 	flags.Int64Var(&o.Tail, "tail", -1, "how many of the last lines to print (-1: all)")
 	flags.DurationVar(&o.Since, "since", 0, "only lines newer than this, such as 30s or 2h (0: all)")
 	flags.BoolVar(&o.Timestamps, "timestamps", false, "print the time of each line")
-	_ = cmd.RegisterFlagCompletionFunc("container", cobra.FixedCompletions([]string{v1.MainContainer}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("container",
+		cobra.FixedCompletions([]string{v1.MainContainer}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -78,7 +81,8 @@ func (o *Options) validate() error {
 	case o.Container != "" && o.AllContainers:
 		return fault.New(fault.InvalidArgument, "--container and --all-containers are mutually exclusive")
 	case o.Follow && o.Previous:
-		return fault.New(fault.InvalidArgument, "--follow and --previous are mutually exclusive: the previous instance has ended")
+		return fault.New(fault.InvalidArgument,
+			"--follow and --previous are mutually exclusive: the previous instance has ended")
 	}
 	return nil
 }

@@ -67,7 +67,8 @@ open, and connections meanwhile wait. The command ends when the workspace is del
 		}),
 	}
 	o.States = f.For(cmd).States
-	cmd.Flags().StringSliceVar(&o.Addresses, "address", []string{"localhost"}, "the addresses of this machine to listen on: IP addresses, or localhost")
+	cmd.Flags().StringSliceVar(&o.Addresses, "address", []string{"localhost"},
+		"the addresses of this machine to listen on: IP addresses, or localhost")
 	cmdutil.NoFlagValues(cmd, "address")
 	f.AddPodFlag(cmd, &o.Place, cmdutil.FirstArgument)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "jsonl")

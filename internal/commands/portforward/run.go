@@ -34,7 +34,8 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if _, err := reader.Pods(ctx, found); err != nil {
-		if err := cmdutil.OrStopped(ctx, o.States, o.Flags, found, o.Workspace, err); fault.ReasonOf(err) == cmdutil.ReasonStopped {
+		if err := cmdutil.OrStopped(ctx, o.States, o.Flags, found, o.Workspace,
+			err); fault.ReasonOf(err) == cmdutil.ReasonStopped {
 			return err // anything else is waited for, or found again
 		}
 	}

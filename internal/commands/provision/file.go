@@ -60,7 +60,8 @@ func parseFile(name string, content []byte) ([]userstring.UserString, error) {
 	users, problems := parseEntries(entries)
 	switch {
 	case len(problems) > 0:
-		err := fault.New(fault.InvalidArgument, "%s: %d of %d user strings are invalid; nothing was provisioned", name, len(problems), len(entries))
+		err := fault.New(fault.InvalidArgument, "%s: %d of %d user strings are invalid; nothing was provisioned", name,
+			len(problems), len(entries))
 		err.Problems = problems
 		return nil, err.WithHint("see `berth help user-strings`")
 	case len(users) == 0:

@@ -49,10 +49,19 @@ func TestParseFileProblems(t *testing.T) {
 	}{
 		"lines": {
 			"alice~dev\nal!ce\n\nAlice~dev+user=root # the same\nbob~pod=ws\ncarol~\n",
-			[]string{"line 2: ", "character 3", `line 4: "Alice~dev+user=root" is the same workspace as "alice~dev" on line 1`, "line 5: ", "not provisioned", "line 6: "},
+			[]string{
+				"line 2: ", "character 3", `line 4: "Alice~dev+user=root" is the same workspace as "alice~dev" on line 1`,
+				"line 5: ", "not provisioned", "line 6: ",
+			},
 		},
-		"two words":      {"alice dev\n", []string{"line 1: "}},
-		"YAML":           {"- alice\n- [bob]\n- {user: bob}\n- userString:\n    al!ce\n- alice\n- \n- {}\n", []string{"line 2: must be a user string", `line 3: unknown field "user"`, "line 5: ", `line 6: "alice" is the same workspace as "alice" on line 1`, "line 7: ", "line 8: userString is required"}},
+		"two words": {"alice dev\n", []string{"line 1: "}},
+		"YAML": {
+			"- alice\n- [bob]\n- {user: bob}\n- userString:\n    al!ce\n- alice\n- \n- {}\n",
+			[]string{
+				"line 2: must be a user string", `line 3: unknown field "user"`, "line 5: ",
+				`line 6: "alice" is the same workspace as "alice" on line 1`, "line 7: ", "line 8: userString is required",
+			},
+		},
 		"an alias":       {"- &a alice\n- *a\n", []string{`line 2: "alice" is the same workspace`}},
 		"twice":          {"- {userString: a, userString: b}\n", []string{"line 1: duplicate field userString"}},
 		"no list":        {"{userString: alice}", []string{"line 1: must be a list"}},
@@ -64,7 +73,8 @@ func TestParseFileProblems(t *testing.T) {
 		"unknown anchor": {"- *a\n", []string{"unknown anchor"}},
 	} {
 		_, err := parseFile("team.txt", []byte(test.text))
-		if fault.CodeOf(err) != fault.InvalidArgument || fault.From(err).Hint == "" || !strings.HasPrefix(err.Error(), "team.txt") {
+		if fault.CodeOf(err) != fault.InvalidArgument || fault.From(err).Hint == "" ||
+			!strings.HasPrefix(err.Error(), "team.txt") {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -80,7 +90,10 @@ func TestParseFileProblems(t *testing.T) {
 // Every file gives user strings that can be provisioned, each once, or an error that
 // says what is wrong.
 func FuzzParseFile(f *testing.F) {
-	for _, seed := range []string{"alice~dev\n# x\nbob", "- alice\n- userString: bob", `["a",{"userString":"b"}]`, "- &a [*a]", "---\n...\n", "{", "-\t\n-"} {
+	for _, seed := range []string{
+		"alice~dev\n# x\nbob", "- alice\n- userString: bob", `["a",{"userString":"b"}]`,
+		"- &a [*a]", "---\n...\n", "{", "-\t\n-",
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {

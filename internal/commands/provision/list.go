@@ -18,7 +18,8 @@ func isList(text string) bool {
 		if line == "" {
 			continue
 		}
-		return line == "-" || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "---") || strings.ContainsAny(line[:1], "[{")
+		return line == "-" || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "---") ||
+			strings.ContainsAny(line[:1], "[{")
 	}
 	return false
 }

@@ -112,7 +112,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
   berth provision -f team.txt --parallel 8 --if-not-exists`,
 		Args: cmdutil.MaxOneArg("user string"),
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
-			o.UserString, o.FromFile, o.Flags = cmdutil.Optional(args), cmd.Flags().Changed("filename"), cmdutil.ClusterFlags(cmd)
+			o.UserString, o.FromFile, o.Flags = cmdutil.Optional(args), cmd.Flags().Changed("filename"),
+				cmdutil.ClusterFlags(cmd)
 			return o.validate(cmd.Flags().Changed("parallel"))
 		}),
 	}
@@ -130,10 +131,13 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "with --update: do not ask for confirmation")
 	flags.BoolVar(&o.Exec, "exec", false, "enter the workspace as soon as it runs")
 	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace if it does not exist")
-	flags.BoolVar(&o.Force, "force", false, "inject into a workload even if its rollout is paused, it has no replicas, or only one of them can mount the storage")
+	flags.BoolVar(&o.Force, "force", false,
+		"inject into a workload even if its rollout is paused, it has no replicas, or only one of them can mount the storage")
 	flags.StringVarP(&o.File, "filename", "f", "", "provision the user strings in this file (- for standard input)")
 	batch.AddParallelFlag(cmd, &o.Parallel)
-	cmdutil.EnumVar(cmd, &o.OnFailure, "on-failure", "what to do with what was created if the workspace fails or times out", provision.KeepOnFailure, provision.DeleteOnFailure)
+	cmdutil.EnumVar(cmd, &o.OnFailure, "on-failure",
+		"what to do with what was created if the workspace fails or times out", provision.KeepOnFailure,
+		provision.DeleteOnFailure)
 	flags.BoolVar(&o.Strict, "strict-scripts", false, "fail if one of the init scripts fails")
 	cmdutil.AddPolicyFlags(cmd)
 	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
@@ -183,7 +187,10 @@ func (o *Options) validateExec() error {
 	if !o.Exec {
 		return nil
 	}
-	for flag, given := range map[string]bool{"--filename": o.FromFile, "--no-wait": o.NoWait, "--dry-run": o.DryRun != "", "--output": !o.Output.IsText()} {
+	for flag, given := range map[string]bool{
+		"--filename": o.FromFile, "--no-wait": o.NoWait,
+		"--dry-run": o.DryRun != "", "--output": !o.Output.IsText(),
+	} {
 		if given {
 			return fault.New(fault.InvalidArgument, "--exec and %s are mutually exclusive", flag)
 		}

@@ -141,7 +141,8 @@ func (o *Options) controller(ctx context.Context, log *slog.Logger) (*controller
 		return nil, nil, err
 	}
 	c := &controller.Controller{
-		Guarded: guarded, Provisioner: p, Namespace: p.Client.Namespace, Limits: limits.For, Workers: o.Parallel, Timeout: workTime, Log: log,
+		Guarded: guarded, Provisioner: p, Namespace: p.Client.Namespace, Limits: limits.For, Workers: o.Parallel,
+		Timeout: workTime, Log: log,
 		Jobs: recorders.Single,
 	}
 	if o.AllNamespaces {

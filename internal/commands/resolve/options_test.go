@@ -15,7 +15,10 @@ func TestOptions(t *testing.T) {
 		"a user string": {Args: "alice~dev", Want: resolve.Options{UserString: "alice~dev"}},
 		"all flags": {
 			Args: "alice --offline --image a:1 --set cpu=2 --set x=y --blueprints bp",
-			Want: resolve.Options{UserString: "alice", Offline: true, Set: cmdutil.SetFlags{Image: "a:1", Fields: []string{"cpu=2", "x=y"}}},
+			Want: resolve.Options{
+				UserString: "alice", Offline: true,
+				Set: cmdutil.SetFlags{Image: "a:1", Fields: []string{"cpu=2", "x=y"}},
+			},
 		},
 		"nothing": {Err: "requires one user string, got 0"},
 		"two":     {Args: "alice bob", Err: "requires one user string, got 2"},

@@ -24,16 +24,24 @@ func TestResolveOffline(t *testing.T) {
 			"alice~dev+user=root", "explicit", "u=alice|bp=dev", "alice-59936c3", "alice~dev+user=root",
 			map[string]any{"username": "alice", "blueprint": "dev", "user": "root"},
 		},
-		{"alice~pod=ws1+ns=x", "named", "", "ws1", "alice~ns=x+pod=ws1", map[string]any{"username": "alice", "pod": "ws1", "ns": "x"}},
 		{
-			"alice~repo=Proj+ref=Main", "repo", "u=alice|r=alice/proj|ref=main|bp=repo-alice-proj", "", "alice~ref=Main+repo=alice/proj",
+			"alice~pod=ws1+ns=x", "named", "", "ws1", "alice~ns=x+pod=ws1",
+			map[string]any{"username": "alice", "pod": "ws1", "ns": "x"},
+		},
+		{
+			"alice~repo=Proj+ref=Main", "repo", "u=alice|r=alice/proj|ref=main|bp=repo-alice-proj", "",
+			"alice~ref=Main+repo=alice/proj",
 			map[string]any{"username": "alice", "repo": "alice/proj", "ref": "Main"},
 		},
 		{
-			"alice~dev+workload=Deployment/web+ns=shop", "explicit", "u=alice|bp=dev|workload=deployment/web|ns=shop", "", "alice~dev+ns=shop+workload=deployment/web",
+			"alice~dev+workload=Deployment/web+ns=shop", "explicit", "u=alice|bp=dev|workload=deployment/web|ns=shop", "",
+			"alice~dev+ns=shop+workload=deployment/web",
 			map[string]any{"username": "alice", "blueprint": "dev", "workload": "deployment/web", "ns": "shop"},
 		},
-		{"b64-YWxpY2V-ZGV2", "explicit", "u=alice|bp=dev", "alice-59936c3", "alice~dev", map[string]any{"username": "alice", "blueprint": "dev"}},
+		{
+			"b64-YWxpY2V-ZGV2", "explicit", "u=alice|bp=dev", "alice-59936c3", "alice~dev",
+			map[string]any{"username": "alice", "blueprint": "dev"},
+		},
 	} {
 		stdout, stderr := cmdtest.Must(t, 0, "resolve", tc.in, "--offline", "-o", "json")
 		schematest.Validate(t, []byte(stdout))

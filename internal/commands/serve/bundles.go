@@ -71,7 +71,9 @@ type BundlesOptions struct {
 }
 
 // NewBundles makes the command `berth serve bundles`.
-func NewBundles(f *cmdutil.Factory, backend func(context.Context, BackendOptions) (Backend, error), runF func(context.Context, *BundlesOptions) error) *cobra.Command {
+func NewBundles(f *cmdutil.Factory, backend func(context.Context, BackendOptions) (Backend, error),
+	runF func(context.Context, *BundlesOptions) error,
+) *cobra.Command {
 	o := &BundlesOptions{IO: f.IO, Client: f.Client, Backend: backend}
 	cmd := &cobra.Command{
 		Use:   "bundles",
@@ -104,9 +106,12 @@ a certificate only this host is listened on.`,
 	o.flags(cmd, "content")
 	flags := cmd.Flags()
 	flags.StringVar(&o.BaseURL, "base-url", "", "where content is reached by others: https://HOST[:PORT]")
-	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace, "the namespace of records, uploads, logins and leases")
-	cmdutil.AddServiceAccountFlag(cmd, &o.Installer, flagInstaller, "the ServiceAccount as which instances are installed that name none (default: with the rights of the kubeconfig)")
-	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false, "let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the rights of the installer go")
+	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace,
+		"the namespace of records, uploads, logins and leases")
+	cmdutil.AddServiceAccountFlag(cmd, &o.Installer, flagInstaller,
+		"the ServiceAccount as which instances are installed that name none (default: with the rights of the kubeconfig)")
+	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false,
+		"let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the rights of the installer go")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 	cmdutil.AddFetchFlag(cmd, &o.FetchTimeout)
@@ -128,10 +133,15 @@ func (o *BundlesOptions) validate() error {
 	case o.Namespace == "":
 		return invalid("--system-namespace must not be empty")
 	}
-	if base, err := url.Parse(o.BaseURL); o.BaseURL != "" && (err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Path != "" && base.Path != "/") {
+	if base, err := url.Parse(o.BaseURL); o.BaseURL != "" &&
+		(err != nil || base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" ||
+			base.Path != "" && base.Path != "/") {
 		return invalid("--base-url must be https://HOST[:PORT], got %q", o.BaseURL)
 	}
-	for _, err := range []error{o.About.validate(), cmdutil.CheckRender(o.RenderTimeout), cmdutil.CheckFetch(o.FetchTimeout)} {
+	for _, err := range []error{
+		o.About.validate(), cmdutil.CheckRender(o.RenderTimeout),
+		cmdutil.CheckFetch(o.FetchTimeout),
+	} {
 		if err != nil {
 			return err
 		}
@@ -146,11 +156,13 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 		return err
 	}
 	if o.Installer == nil && client.InPod() {
-		return fault.New(fault.InvalidArgument, "--%s is required in a pod: bundles would be installed with the rights of the server itself", flagInstaller).
+		return fault.New(fault.InvalidArgument,
+			"--%s is required in a pod: bundles would be installed with the rights of the server itself", flagInstaller).
 			WithHint("apply what `berth serve manifests bundles` prints: it has the ServiceAccount for that")
 	}
 	backend, err := o.Backend(ctx, BackendOptions{
-		Client: client, Namespace: o.Namespace, BaseURL: o.BaseURL, Trust: o.Trust, Installer: o.Installer, AllowSystem: o.AllowSystem,
+		Client: client, Namespace: o.Namespace, BaseURL: o.BaseURL, Trust: o.Trust, Installer: o.Installer,
+		AllowSystem:   o.AllowSystem,
 		RenderTimeout: o.RenderTimeout, FetchTimeout: o.FetchTimeout,
 	})
 	if err != nil {
@@ -180,7 +192,8 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 		Log: log, Now: time.Now, Timeouts: serve.DefaultTimeouts(),
 	}, func(ctx context.Context) error {
 		work.Run(ctx, controller.Election{
-			Leases: client.CoordinationV1(), Namespace: o.Namespace, Identity: serve.Identity(host), Metrics: metrics, Health: health,
+			Leases: client.CoordinationV1(), Namespace: o.Namespace, Identity: serve.Identity(host), Metrics: metrics,
+			Health: health,
 		})
 		return nil
 	})
@@ -194,7 +207,8 @@ func classes() []string {
 func authenticator(ctx context.Context, client *kube.Client, limits serve.Limits) *serve.Authenticator {
 	get := func(ctx context.Context, path string) ([]byte, error) {
 		// Keys have a type of their own, and are refused to a client that takes only JSON.
-		return client.Discovery().RESTClient().Get().AbsPath(path).SetHeader("Accept", "application/jwk-set+json, application/json").DoRaw(ctx)
+		return client.Discovery().RESTClient().Get().AbsPath(path).
+			SetHeader("Accept", "application/jwk-set+json, application/json").DoRaw(ctx)
 	}
 	return serve.NewAuthenticator(client.AuthenticationV1(), limits, time.Now).Verifying(ctx, get)
 }

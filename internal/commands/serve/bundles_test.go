@@ -35,8 +35,10 @@ func TestBundlesOptions(t *testing.T) {
 	forget := func(o *serve.BundlesOptions) { o.IO, o.Client, o.Backend = terminal.Streams{}, nil, nil }
 	defaults := func(change func(*serve.BundlesOptions)) serve.BundlesOptions {
 		o := serve.BundlesOptions{
-			Serving: serve.Serving{Listen: "127.0.0.1:8443", About: serve.About{MetricsListen: "127.0.0.1:8081"}}, Namespace: "berth-system",
-			Period: 10 * time.Minute, Timeout: 30 * time.Minute, Workers: 4, RenderTimeout: 20 * time.Second, FetchTimeout: 2 * time.Minute,
+			Serving:   serve.Serving{Listen: "127.0.0.1:8443", About: serve.About{MetricsListen: "127.0.0.1:8081"}},
+			Namespace: "berth-system",
+			Period:    10 * time.Minute, Timeout: 30 * time.Minute, Workers: 4, RenderTimeout: 20 * time.Second,
+			FetchTimeout: 2 * time.Minute,
 		}
 		change(&o)
 		return o
@@ -58,11 +60,17 @@ func TestBundlesOptions(t *testing.T) {
 		"no time to fetch":                 {Args: "--fetch-timeout 0s", Err: "--fetch-timeout must be positive, got 0s"},
 		"no workers":                       {Args: "--workers 0", Err: "--workers must be at least 1, got 0"},
 		"no namespace":                     {Args: "--system-namespace=", Err: "--system-namespace must not be empty"},
-		"a base without TLS":               {Args: "--base-url http://x", Err: `--base-url must be https://HOST[:PORT], got "http://x"`},
-		"a base with a login":              {Args: "--base-url https://a:b@x", Err: "--base-url must be"},
-		"a base with a path":               {Args: "--base-url https://x/y", Err: "--base-url must be"},
-		"a host with a path":               {Args: "--content-host x/y", Err: `--content-host must be HOST or HOST:PORT, got "x/y"`},
-		"an argument":                      {Args: "x", Err: `unexpected argument "x"`},
+		"a base without TLS": {
+			Args: "--base-url http://x",
+			Err:  `--base-url must be https://HOST[:PORT], got "http://x"`,
+		},
+		"a base with a login": {Args: "--base-url https://a:b@x", Err: "--base-url must be"},
+		"a base with a path":  {Args: "--base-url https://x/y", Err: "--base-url must be"},
+		"a host with a path": {
+			Args: "--content-host x/y",
+			Err:  `--content-host must be HOST or HOST:PORT, got "x/y"`,
+		},
+		"an argument": {Args: "x", Err: `unexpected argument "x"`},
 	})
 }
 
@@ -159,7 +167,8 @@ func TestBundles(t *testing.T) {
 	listen, about := freePort(t), freePort(t)
 	o := &serve.BundlesOptions{
 		IO: streams, Client: f.Client, Namespace: "team", BaseURL: "https://" + listen,
-		Serving: serve.Serving{Listen: listen, About: serve.About{MetricsListen: about, Cert: pair.Cert, Key: pair.Key}}, Period: time.Hour, Timeout: time.Minute, Workers: 2,
+		Serving: serve.Serving{Listen: listen, About: serve.About{MetricsListen: about, Cert: pair.Cert, Key: pair.Key}},
+		Period:  time.Hour, Timeout: time.Minute, Workers: 2,
 		Backend: func(_ context.Context, o serve.BackendOptions) (serve.Backend, error) {
 			made = o
 			return work, nil
@@ -174,14 +183,16 @@ func TestBundles(t *testing.T) {
 	if made.Namespace != "team" || made.BaseURL != o.BaseURL || made.Client != client {
 		t.Errorf("the backend is made of %+v", made)
 	}
-	leader, err := leaders.Leader(t.Context(), client.CoordinationV1(), "team", leaders.LeaseName(v1alpha1.ClassPlain), time.Now)
+	leader, err := leaders.Leader(t.Context(), client.CoordinationV1(), "team", leaders.LeaseName(v1alpha1.ClassPlain),
+		time.Now)
 	if err != nil || leader == "" {
 		t.Errorf("a terminal sees %q lead, %v", leader, err)
 	}
 	before := work.times("instance web")
 	api.Put(at+"bundles/web-1", object(v1alpha1.KindBundle, v1alpha1.ClassHelm, "web"))
 	waittest.Until(t, "a bundle that is new", func() bool { return work.times("bundle web-1") > 0 })
-	waittest.Until(t, "the instance of another class that has a new bundle", func() bool { return work.times("instance web") > before })
+	waittest.Until(t, "the instance of another class that has a new bundle",
+		func() bool { return work.times("instance web") > before })
 	api.Put(at+"bundles/other-1", object(v1alpha1.KindBundle, "core-rukpak-io-plain", "foreign"))
 	api.Put(at+"bundles/last", object(v1alpha1.KindBundle, v1alpha1.ClassPlain, ""))
 	waittest.Until(t, "the last bundle", func() bool { return work.times("bundle last") > 0 })
@@ -191,7 +202,8 @@ func TestBundles(t *testing.T) {
 
 	fetch := func(token, bundle string) (string, error) {
 		c := server.Client{
-			Config: &rest.Config{Host: api.URL, BearerToken: token}, Trust: server.Trust{Hosts: []string{listen}, CAFile: authority.File},
+			Config: &rest.Config{Host: api.URL, BearerToken: token},
+			Trust:  server.Trust{Hosts: []string{listen}, CAFile: authority.File},
 		}
 		body, err := c.Fetch(t.Context(), server.URL(o.BaseURL, bundle), 100)
 		if err != nil {
@@ -217,7 +229,8 @@ func TestBundles(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	lease, err := client.CoordinationV1().Leases("team").Get(t.Context(), leaders.LeaseName(v1alpha1.ClassPlain), metav1.GetOptions{})
+	lease, err := client.CoordinationV1().Leases("team").
+		Get(t.Context(), leaders.LeaseName(v1alpha1.ClassPlain), metav1.GetOptions{})
 	if err != nil || lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" {
 		t.Errorf("the lease was not given back: %v, %v", lease.Spec, err)
 	}
@@ -239,7 +252,9 @@ func TestBundlesCannotListen(t *testing.T) {
 	streams, _ := terminal.Test("", time.Now())
 	f := cmdutil.NewFactory(streams, func(string) string { return "" })
 	err := serve.Bundles(t.Context(), &serve.BundlesOptions{
-		IO: streams, Client: f.Client, Namespace: "team", Serving: serve.Serving{Listen: "0.0.0.0:0", About: serve.About{MetricsListen: "127.0.0.1:0"}}, Period: time.Hour, Timeout: time.Hour, Workers: 1,
+		IO: streams, Client: f.Client, Namespace: "team",
+		Serving: serve.Serving{Listen: "0.0.0.0:0", About: serve.About{MetricsListen: "127.0.0.1:0"}}, Period: time.Hour,
+		Timeout: time.Hour, Workers: 1,
 		Backend: func(context.Context, serve.BackendOptions) (serve.Backend, error) {
 			return &backend{worked: map[string]int{}}, nil
 		},

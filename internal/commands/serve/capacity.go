@@ -21,7 +21,8 @@ const (
 
 func (c *Capacity) flags(cmd *cobra.Command) {
 	flags, most := cmd.Flags(), DefaultCapacity()
-	flags.IntVar(&c.Sessions, flagSessions, most.Sessions, "how many sessions of each pod are open at once; an idle one takes a quarter of a MiB")
+	flags.IntVar(&c.Sessions, flagSessions, most.Sessions,
+		"how many sessions of each pod are open at once; an idle one takes a quarter of a MiB")
 	flags.IntVar(&c.SessionsPerUser, flagSessionsPerUser, most.SessionsPerUser, "how many of them one user has")
 }
 
@@ -32,7 +33,8 @@ func (c *Capacity) validate() error {
 	case c.SessionsPerUser < 1:
 		return fault.New(fault.InvalidArgument, "--%s must be at least 1, got %d", flagSessionsPerUser, c.SessionsPerUser)
 	case c.SessionsPerUser > c.Sessions && c.SessionsPerUser != DefaultCapacity().SessionsPerUser:
-		return fault.New(fault.InvalidArgument, "--%s is %d, more than the %d of --%s", flagSessionsPerUser, c.SessionsPerUser, c.Sessions, flagSessions)
+		return fault.New(fault.InvalidArgument, "--%s is %d, more than the %d of --%s", flagSessionsPerUser,
+			c.SessionsPerUser, c.Sessions, flagSessions)
 	}
 	return nil
 }

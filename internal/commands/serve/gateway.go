@@ -68,9 +68,12 @@ certificate only this host is listened on.`,
 	}
 	o.Serving.flags(cmd, "users")
 	flags := cmd.Flags()
-	flags.StringVar(&o.StreamListen, "stream-listen", "127.0.0.1:0", "the loopback address of the URLs that stand for one session each")
-	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities of client certificates (default: only tokens are taken)")
-	flags.DurationVar(&o.AllowedFor, "allowed-for", serve.DefaultAllowedFor, "how long a permission that was granted is believed")
+	flags.StringVar(&o.StreamListen, "stream-listen", "127.0.0.1:0",
+		"the loopback address of the URLs that stand for one session each")
+	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "",
+		"the file of the authorities of client certificates (default: only tokens are taken)")
+	flags.DurationVar(&o.AllowedFor, "allowed-for", serve.DefaultAllowedFor,
+		"how long a permission that was granted is believed")
 	o.Capacity.flags(cmd)
 	o.Machines.flags(cmd)
 	return cmd
@@ -166,6 +169,7 @@ func (o *GatewayOptions) backends(client *kube.Client, log *slog.Logger) (map[se
 	if err != nil {
 		return nil, err
 	}
-	all[server.Machine] = server.Machines(target, server.Consoles{Namespace: o.MachineNamespace, There: o.TargetNamespace}, log)
+	all[server.Machine] = server.Machines(target,
+		server.Consoles{Namespace: o.MachineNamespace, There: o.TargetNamespace}, log)
 	return all, nil
 }

@@ -35,17 +35,41 @@ func TestGatewayOptions(t *testing.T) {
 				o.MachinePool, o.TargetKubeconfig, o.TargetNamespace, o.MachineNamespace = "p", "f", "n", "m"
 			}),
 		},
-		"half a certificate":                  {Args: "--tls-key k", Err: "--tls-cert and --tls-key are given together"},
-		"client certificates without TLS":     {Args: "--client-ca a", Err: "--client-ca requires --tls-cert"},
-		"no sessions":                         {Args: "--max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
-		"more of a user than in all":          {Args: "--max-sessions 10 --max-sessions-per-user 20", Err: "--max-sessions-per-user is 20, more than the 10 of --max-sessions"},
-		"no sessions of a user":               {Args: "--max-sessions-per-user 0", Err: "--max-sessions-per-user must be at least 1, got 0"},
-		"a permission that is not believed":   {Args: "--allowed-for 10ms", Err: "--allowed-for must be at least 1s, got 10ms"},
-		"a pool without machines":             {Args: "--machine-pool p", Err: "--machine-pool and --target-kubeconfig are given together"},
-		"all namespaces in one":               {Args: "--machine-pool p --target-kubeconfig f --target-namespace n", Err: "require each other"},
-		"a namespace of machines without any": {Args: "--target-namespace n", Err: "--target-namespace requires --machine-pool"},
-		"no pool":                             {Args: "--machine-pool East --target-kubeconfig f", Err: `--machine-pool must be the name of a machine pool, got "East"`},
-		"no namespace there":                  {Args: "--machine-pool p --target-kubeconfig f --target-namespace N --machine-namespace m", Err: `--target-namespace must be the name of a namespace, got "N"`},
-		"an argument":                         {Args: "x", Err: `unexpected argument "x"`},
+		"half a certificate":              {Args: "--tls-key k", Err: "--tls-cert and --tls-key are given together"},
+		"client certificates without TLS": {Args: "--client-ca a", Err: "--client-ca requires --tls-cert"},
+		"no sessions":                     {Args: "--max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
+		"more of a user than in all": {
+			Args: "--max-sessions 10 --max-sessions-per-user 20",
+			Err:  "--max-sessions-per-user is 20, more than the 10 of --max-sessions",
+		},
+		"no sessions of a user": {
+			Args: "--max-sessions-per-user 0",
+			Err:  "--max-sessions-per-user must be at least 1, got 0",
+		},
+		"a permission that is not believed": {
+			Args: "--allowed-for 10ms",
+			Err:  "--allowed-for must be at least 1s, got 10ms",
+		},
+		"a pool without machines": {
+			Args: "--machine-pool p",
+			Err:  "--machine-pool and --target-kubeconfig are given together",
+		},
+		"all namespaces in one": {
+			Args: "--machine-pool p --target-kubeconfig f --target-namespace n",
+			Err:  "require each other",
+		},
+		"a namespace of machines without any": {
+			Args: "--target-namespace n",
+			Err:  "--target-namespace requires --machine-pool",
+		},
+		"no pool": {
+			Args: "--machine-pool East --target-kubeconfig f",
+			Err:  `--machine-pool must be the name of a machine pool, got "East"`,
+		},
+		"no namespace there": {
+			Args: "--machine-pool p --target-kubeconfig f --target-namespace N --machine-namespace m",
+			Err:  `--target-namespace must be the name of a namespace, got "N"`,
+		},
+		"an argument": {Args: "x", Err: `unexpected argument "x"`},
 	})
 }

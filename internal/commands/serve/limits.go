@@ -29,7 +29,8 @@ func (l *limits) changed() bool {
 	before := l.now
 	now, err := l.read()
 	if err != nil {
-		l.log.Warn("the configuration cannot be read; the limits stay as they are", slog.String("error", fault.Line(err.Error())))
+		l.log.Warn("the configuration cannot be read; the limits stay as they are",
+			slog.String("error", fault.Line(err.Error())))
 		return false
 	}
 	l.now = now

@@ -24,9 +24,12 @@ const (
 func (m *Machines) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&m.MachinePool, flagMachinePool, "", "the pool whose machines are served (default: none)")
-	flags.StringVar(&m.TargetKubeconfig, flagTargetKubeconfig, "", "the kubeconfig of the API server that has the machines")
-	flags.StringVar(&m.TargetNamespace, flagTargetNamespace, "", "the namespace there of the machines of --machine-namespace (default: the one asked for)")
-	flags.StringVar(&m.MachineNamespace, flagMachineNamespace, "", "with --target-namespace, the only namespace whose machines are served")
+	flags.StringVar(&m.TargetKubeconfig, flagTargetKubeconfig, "",
+		"the kubeconfig of the API server that has the machines")
+	flags.StringVar(&m.TargetNamespace, flagTargetNamespace, "",
+		"the namespace there of the machines of --machine-namespace (default: the one asked for)")
+	flags.StringVar(&m.MachineNamespace, flagMachineNamespace, "",
+		"with --target-namespace, the only namespace whose machines are served")
 }
 
 func (m *Machines) validate() error {

@@ -104,7 +104,8 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version), "the image to run")
-	flags.StringVar(&o.Issuer, "cert-manager", "", "cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
+	flags.StringVar(&o.Issuer, "cert-manager", "",
+		"cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
 	o.bundleFlags(cmd)
 	o.gatewayFlags(cmd)
 	o.workspaceFlags(cmd)
@@ -116,8 +117,10 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 // gatewayFlags adds the flags of the role gateway.
 func (o *ManifestsOptions) gatewayFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.Hosts, "host", nil, "a DNS name or IP address by which the gateway is reached from outside, for its certificate")
-	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "", "the file of the authorities whose client certificates the gateway takes (default: only tokens)")
+	flags.StringSliceVar(&o.Hosts, "host", nil,
+		"a DNS name or IP address by which the gateway is reached from outside, for its certificate")
+	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "",
+		"the file of the authorities whose client certificates the gateway takes (default: only tokens)")
 	o.Capacity.flags(cmd)
 	o.Machines.flags(cmd)
 }
@@ -125,15 +128,19 @@ func (o *ManifestsOptions) gatewayFlags(cmd *cobra.Command) {
 // bundleFlags adds the flags of the role bundles.
 func (o *ManifestsOptions) bundleFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.InstallRole, "install-role", "", "the ClusterRole of the ServiceAccount as which instances are installed (default: none; nothing is installed)")
-	flags.StringSliceVar(&o.Accounts, cmdutil.FlagServiceAccount, nil, "a ServiceAccount, NAMESPACE/NAME, that instances may name to be installed as")
-	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false, "let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the install role goes")
+	flags.StringVar(&o.InstallRole, "install-role", "",
+		"the ClusterRole of the ServiceAccount as which instances are installed (default: none; nothing is installed)")
+	flags.StringSliceVar(&o.Accounts, cmdutil.FlagServiceAccount, nil,
+		"a ServiceAccount, NAMESPACE/NAME, that instances may name to be installed as")
+	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false,
+		"let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the install role goes")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 }
 
 // imageTag is the tag of a version's image: v1.2.3 for 1.2.3, latest for what is no release.
 func imageTag(version string) string {
-	if release := strings.TrimPrefix(version, "v"); strings.Count(release, ".") == 2 && !strings.ContainsAny(release, "-+ ()") {
+	if release := strings.TrimPrefix(version, "v"); strings.Count(release, ".") == 2 &&
+		!strings.ContainsAny(release, "-+ ()") {
 		return "v" + release
 	}
 	return "latest"
@@ -161,7 +168,10 @@ func (o *ManifestsOptions) validate() error {
 	case divided && (kind != "Issuer" && kind != "ClusterIssuer" || name == ""):
 		return invalid("--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got %q", o.Issuer)
 	}
-	for _, check := range []func() error{o.checkWorkspaces, o.Capacity.validate, o.Machines.validate, o.checkVolumes, func() error { return checkHosts(o.Hosts) }} {
+	for _, check := range []func() error{
+		o.checkWorkspaces, o.Capacity.validate, o.Machines.validate, o.checkVolumes,
+		func() error { return checkHosts(o.Hosts) },
+	} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -215,7 +225,8 @@ func (o *ManifestsOptions) manifests(name string) ([]byte, error) {
 	if o.InstallRole == "" {
 		fmt.Fprintln(o.IO.Err, "The server can install nothing: choose the ClusterRole for that with --install-role (cluster-admin is what most bundles take).")
 	} else {
-		fmt.Fprintf(o.IO.Err, "Anyone who may create a bundle instance installs with the ClusterRole %s.\n", fault.Line(o.InstallRole))
+		fmt.Fprintf(o.IO.Err, "Anyone who may create a bundle instance installs with the ClusterRole %s.\n",
+			fault.Line(o.InstallRole))
 	}
 	return o.ofRole(role, options)
 }
@@ -226,7 +237,8 @@ func (o *ManifestsOptions) ofRole(role manifest.Role, options manifest.Options) 
 		if options.Pair, err = manifest.NewPair(append(role.Hosts(o.Namespace), options.Hosts...), now); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(o.IO.Err, "The Secret that is printed holds a private key. Its certificate is good until %s.\n", now.Add(manifest.PairFor).UTC().Format(time.DateOnly))
+		fmt.Fprintf(o.IO.Err, "The Secret that is printed holds a private key. Its certificate is good until %s.\n",
+			now.Add(manifest.PairFor).UTC().Format(time.DateOnly))
 	}
 	return manifest.YAML(role, options)
 }
@@ -253,7 +265,10 @@ func bundles(namespace string) (manifest.Role, error) {
 	return manifest.Role{
 		Name: server.Role, Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
 		Users: []manifest.UserRole{{
-			Name: server.ReaderRole, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{server.Paths}, Verbs: []string{"get"}}},
+			Name: server.ReaderRole, Rules: []rbacv1.PolicyRule{{
+				NonResourceURLs: []string{server.Paths},
+				Verbs:           []string{"get"},
+			}},
 		}},
 		Definitions: definitions, Cache: "4Gi", NeedsBaseURL: true,
 		Policies: installer.Policies(namespace), Installer: rbac.Named(rbac.ServeBundlesAsInstaller),

@@ -35,7 +35,10 @@ func freePort(t *testing.T) string {
 func TestManifestsOptions(t *testing.T) {
 	forget := func(o *serve.ManifestsOptions) { o.IO, o.Getenv = terminal.Streams{}, nil }
 	defaults := func(change func(*serve.ManifestsOptions)) serve.ManifestsOptions {
-		o := serve.ManifestsOptions{Roles: []string{"bundles"}, Image: "ghcr.io/berthdev/berth:latest", Namespace: "berth-system", Replicas: 2, Capacity: serve.DefaultCapacity(), Scratch: serve.DefaultScratch()}
+		o := serve.ManifestsOptions{
+			Roles: []string{"bundles"}, Image: "ghcr.io/berthdev/berth:latest",
+			Namespace: "berth-system", Replicas: 2, Capacity: serve.DefaultCapacity(), Scratch: serve.DefaultScratch(),
+		}
 		change(&o)
 		return o
 	}
@@ -50,43 +53,80 @@ func TestManifestsOptions(t *testing.T) {
 		"a gateway with machines": {
 			Args: "gateway --host a.example.com,10.0.0.1,*.b --machine-pool p --target-kubeconfig f --target-namespace n --machine-namespace m --max-sessions 9 --max-sessions-per-user 8",
 			Want: defaults(func(o *serve.ManifestsOptions) {
-				o.Roles, o.Hosts, o.Capacity = []string{"gateway"}, []string{"a.example.com", "10.0.0.1", "*.b"}, serve.Capacity{Sessions: 9, SessionsPerUser: 8}
+				o.Roles, o.Hosts, o.Capacity = []string{"gateway"}, []string{"a.example.com", "10.0.0.1", "*.b"},
+					serve.Capacity{Sessions: 9, SessionsPerUser: 8}
 				o.MachinePool, o.TargetKubeconfig, o.TargetNamespace, o.MachineNamespace = "p", "f", "n", "m"
 			}),
 		},
-		"a pool without a gateway":        {Args: "bundles --machine-pool p --target-kubeconfig f", Err: "--machine-pool requires the role gateway"},
-		"a pool without machines":         {Args: "gateway --machine-pool p", Err: "--machine-pool and --target-kubeconfig are given together"},
-		"one namespace":                   {Args: "workspaces --only team", Want: defaults(func(o *serve.ManifestsOptions) { o.Roles, o.Only = []string{"workspaces"}, "team" })},
-		"a namespace of another role":     {Args: "bundles --only team", Err: "--only requires the role workspaces"},
-		"no namespace of workspaces":      {Args: "workspaces --only A", Err: `--only must be the name of a namespace, got "A"`},
-		"a configuration of another role": {Args: "bundles --configuration c", Err: "--configuration requires the role workspaces"},
+		"a pool without a gateway": {
+			Args: "bundles --machine-pool p --target-kubeconfig f",
+			Err:  "--machine-pool requires the role gateway",
+		},
+		"a pool without machines": {
+			Args: "gateway --machine-pool p",
+			Err:  "--machine-pool and --target-kubeconfig are given together",
+		},
+		"one namespace": {
+			Args: "workspaces --only team",
+			Want: defaults(func(o *serve.ManifestsOptions) { o.Roles, o.Only = []string{"workspaces"}, "team" }),
+		},
+		"a namespace of another role": {Args: "bundles --only team", Err: "--only requires the role workspaces"},
+		"no namespace of workspaces": {
+			Args: "workspaces --only A",
+			Err:  `--only must be the name of a namespace, got "A"`,
+		},
+		"a configuration of another role": {
+			Args: "bundles --configuration c",
+			Err:  "--configuration requires the role workspaces",
+		},
 		"scratch volumes": {
 			Args: "volumes --afterlife 24h --headroom 0.2 --max-volumes 5 --kubelet-directory /k --directory /d --driver-name n.example.com",
 			Want: defaults(func(o *serve.ManifestsOptions) {
 				o.Roles, o.Namespace = []string{"volumes"}, "berth-volumes"
-				o.Scratch = serve.Scratch{Driver: "n.example.com", Directory: "/d", Kubelet: "/k", Afterlife: 24 * time.Hour, PruneInterval: 5 * time.Second, Headroom: 0.2, MaxVolumes: 5}
+				o.Scratch = serve.Scratch{
+					Driver: "n.example.com", Directory: "/d", Kubelet: "/k", Afterlife: 24 * time.Hour,
+					PruneInterval: 5 * time.Second, Headroom: 0.2, MaxVolumes: 5,
+				}
 			}),
 		},
 		"scratch volumes elsewhere": {Args: "volumes --namespace ns", Want: defaults(func(o *serve.ManifestsOptions) {
 			o.Roles, o.Namespace, o.Scratch = []string{"volumes"}, "ns", serve.DefaultScratch()
 		})},
-		"volumes beside another role":  {Args: "volumes bundles", Err: "the role volumes is printed alone"},
-		"an afterlife of another role": {Args: "bundles --afterlife 1h", Err: "[--afterlife=1h0m0s] require the role volumes"},
-		"too much headroom":            {Args: "volumes --headroom 1.5", Err: "--headroom must be from 0 to 1, got 1.5"},
-		"no sessions":                  {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
-		"no host":                      {Args: "gateway --host https://a", Err: `--host must be a DNS name or an IP address, got "https://a"`},
-		"no role":                      {Err: "a role is required: one of bundles, gateway, volumes, workspaces"},
-		"an unknown role":              {Args: "bundles x", Err: `unknown role "x": must be one of bundles, gateway, volumes, workspaces`},
-		"no image":                     {Args: "bundles --image=", Err: "--image must not be empty"},
-		"no pods":                      {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
-		"no namespace":                 {Args: "bundles --namespace A", Err: `--namespace must be the name of a namespace, got "A"`},
-		"no issuer":                    {Args: "bundles --cert-manager Secret/x", Err: `--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got "Secret/x"`},
+		"volumes beside another role": {Args: "volumes bundles", Err: "the role volumes is printed alone"},
+		"an afterlife of another role": {
+			Args: "bundles --afterlife 1h",
+			Err:  "[--afterlife=1h0m0s] require the role volumes",
+		},
+		"too much headroom": {Args: "volumes --headroom 1.5", Err: "--headroom must be from 0 to 1, got 1.5"},
+		"no sessions":       {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
+		"no host": {
+			Args: "gateway --host https://a",
+			Err:  `--host must be a DNS name or an IP address, got "https://a"`,
+		},
+		"no role": {Err: "a role is required: one of bundles, gateway, volumes, workspaces"},
+		"an unknown role": {
+			Args: "bundles x",
+			Err:  `unknown role "x": must be one of bundles, gateway, volumes, workspaces`,
+		},
+		"no image": {Args: "bundles --image=", Err: "--image must not be empty"},
+		"no pods":  {Args: "bundles --replicas 0", Err: "--replicas must be at least 1, got 0"},
+		"no namespace": {
+			Args: "bundles --namespace A",
+			Err:  `--namespace must be the name of a namespace, got "A"`,
+		},
+		"no issuer": {
+			Args: "bundles --cert-manager Secret/x",
+			Err:  `--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got "Secret/x"`,
+		},
 	})
 }
 
 func TestManifests(t *testing.T) {
 	streams, out := terminal.Test("", time.Date(2026, time.November, 22, 0, 0, 0, 0, time.UTC))
-	o := &serve.ManifestsOptions{IO: streams, Roles: []string{"bundles", "bundles"}, Image: "i", Namespace: "ns", Replicas: 2}
+	o := &serve.ManifestsOptions{
+		IO: streams, Roles: []string{"bundles", "bundles"}, Image: "i", Namespace: "ns",
+		Replicas: 2,
+	}
 	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +142,8 @@ func TestManifests(t *testing.T) {
 	if n := strings.Count(text, "kind: Deployment"); n != 1 {
 		t.Errorf("a role that is named twice is printed %d times", n)
 	}
-	if said := out.Err.String(); !strings.Contains(said, "good until 2028-11-21") || !strings.Contains(said, "--install-role") {
+	if said := out.Err.String(); !strings.Contains(said, "good until 2028-11-21") ||
+		!strings.Contains(said, "--install-role") {
 		t.Errorf("it says %q", said)
 	}
 	streams, out = terminal.Test("", time.Now())
@@ -114,7 +155,10 @@ func TestManifests(t *testing.T) {
 	if strings.Contains(out.Out.String(), "kind: Secret") || !strings.Contains(out.Out.String(), "kind: Certificate") {
 		t.Error("cert-manager makes the certificate")
 	}
-	for _, want := range []string{"--content-host=a.example.com,b:1", "--content-ca=/etc/berth/authorities/ca.crt", "name: berth-bundles-authorities", "BEGIN CERTIFICATE"} {
+	for _, want := range []string{
+		"--content-host=a.example.com,b:1", "--content-ca=/etc/berth/authorities/ca.crt",
+		"name: berth-bundles-authorities", "BEGIN CERTIFICATE",
+	} {
 		if !strings.Contains(out.Out.String(), want) {
 			t.Errorf("what is printed has no %s", want)
 		}
@@ -127,11 +171,17 @@ func TestManifests(t *testing.T) {
 // The gateway has its names, the ClusterRole for users, and the authorities of clients.
 func TestManifestsOfTheGateway(t *testing.T) {
 	streams, out := terminal.Test("", time.Now())
-	o := &serve.ManifestsOptions{IO: streams, Roles: []string{"gateway"}, Image: "i", Namespace: "ns", Replicas: 2, Capacity: serve.DefaultCapacity(), Hosts: []string{"berth.example.com"}, ClientCA: certtest.New(t).File}
+	o := &serve.ManifestsOptions{
+		IO: streams, Roles: []string{"gateway"}, Image: "i", Namespace: "ns", Replicas: 2,
+		Capacity: serve.DefaultCapacity(), Hosts: []string{"berth.example.com"}, ClientCA: certtest.New(t).File,
+	}
 	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"name: workspace-user", "workspaces/exec", "--client-ca=/etc/berth/authorities/ca.crt", "name: berth-gateway-authorities"} {
+	for _, want := range []string{
+		"name: workspace-user", "workspaces/exec", "--client-ca=/etc/berth/authorities/ca.crt",
+		"name: berth-gateway-authorities",
+	} {
 		if !strings.Contains(out.Out.String(), want) {
 			t.Errorf("what is printed has no %s", want)
 		}
@@ -156,16 +206,23 @@ current-context: far
 // What is printed for a pool, with the kubeconfig as it works in a pod.
 func TestManifestsOfAPool(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"config": target, "ca.crt": "the CA", "exec": strings.Replace(target, "token: an-example", "tokenFile: t", 1)} {
+	for name, text := range map[string]string{
+		"config": target, "ca.crt": "the CA",
+		"exec": strings.Replace(target, "token: an-example", "tokenFile: t", 1),
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	streams, out := terminal.Test("", time.Now())
 	o := &serve.ManifestsOptions{
-		IO: streams, Roles: []string{"gateway"}, Image: "registry.example.com/berth:v1", Namespace: "berth-system", Replicas: 1, Issuer: "ours",
+		IO: streams, Roles: []string{"gateway"}, Image: "registry.example.com/berth:v1", Namespace: "berth-system",
+		Replicas: 1, Issuer: "ours",
 		Hosts: []string{"pool.example.com", "10.0.0.1"}, Capacity: serve.Capacity{Sessions: 500, SessionsPerUser: 200},
-		Machines: serve.Machines{MachinePool: "east", TargetKubeconfig: filepath.Join(dir, "config"), TargetNamespace: "broker", MachineNamespace: "shop"},
+		Machines: serve.Machines{
+			MachinePool: "east", TargetKubeconfig: filepath.Join(dir, "config"),
+			TargetNamespace: "broker", MachineNamespace: "shop",
+		},
 	}
 	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -190,7 +247,8 @@ func TestManifestsOfWorkspaces(t *testing.T) {
 	}
 	streams, out := terminal.Test("", time.Now())
 	o := &serve.ManifestsOptions{
-		IO: streams, Roles: []string{"workspaces"}, Image: "registry.example.com/berth:v1", Namespace: "berth-system", Replicas: 2, Issuer: "ours",
+		IO: streams, Roles: []string{"workspaces"}, Image: "registry.example.com/berth:v1", Namespace: "berth-system",
+		Replicas: 2, Issuer: "ours",
 		Configuration: file, Getenv: func(string) string { return "" },
 	}
 	if err := serve.Manifests(t.Context(), o); err != nil {
@@ -205,7 +263,8 @@ func TestManifestsOfWorkspaces(t *testing.T) {
 	// Everywhere it may only read its policy.
 	if err := serve.Manifests(t.Context(), o); err != nil || strings.Count(out.Out.String(), "ClusterRoleBinding") != 1 ||
 		!strings.Contains(out.Out.String(), "kind: ClusterRole\n  name: berth-workspaces-guard\n") ||
-		!strings.Contains(out.Out.String(), "name: berth-workspaces-only\n  namespace: team\n") || !strings.Contains(out.Out.String(), "--only=team") {
+		!strings.Contains(out.Out.String(), "name: berth-workspaces-only\n  namespace: team\n") ||
+		!strings.Contains(out.Out.String(), "--only=team") {
 		t.Errorf("%v:\n%s", err, out.Out.String())
 	}
 	if err := os.WriteFile(file, []byte("limits: {maxActiveHour: 36}\n"), 0o600); err != nil {

@@ -26,7 +26,8 @@ func gatewayRole(pool string) manifest.Role {
 		Users: []manifest.UserRole{{Name: rbac.WorkspaceUser, Rules: rbac.Named(rbac.EnterByGateway).PolicyRules()}},
 	}
 	if pool != "" {
-		role.Users = append(role.Users, manifest.UserRole{Name: rbac.MachinePoolUser(pool), Rules: rbac.Named(rbac.EnterMachineByPool).PolicyRulesOf(pool)})
+		role.Users = append(role.Users,
+			manifest.UserRole{Name: rbac.MachinePoolUser(pool), Rules: rbac.Named(rbac.EnterMachineByPool).PolicyRulesOf(pool)})
 		role.Ports = []manifest.Port{{Name: "poollet", Number: machine.DefaultPort}}
 	}
 	return role
@@ -68,9 +69,12 @@ func (o *ManifestsOptions) machines(options *manifest.Options) error {
 		return err
 	}
 	if n := len(options.Kubeconfig); n > maxFile {
-		return fault.New(fault.InvalidArgument, "the kubeconfig of --%s is too large: with the files that it names it has %d bytes, more than %d", flagTargetKubeconfig, n, maxFile)
+		return fault.New(fault.InvalidArgument,
+			"the kubeconfig of --%s is too large: with the files that it names it has %d bytes, more than %d",
+			flagTargetKubeconfig, n, maxFile)
 	}
-	fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the credential of --%s.\n", manifest.SecretKubeconfig(roleGateway), flagTargetKubeconfig)
+	fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the credential of --%s.\n",
+		manifest.SecretKubeconfig(roleGateway), flagTargetKubeconfig)
 	return nil
 }
 

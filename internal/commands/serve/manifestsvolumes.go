@@ -25,7 +25,8 @@ func (o *ManifestsOptions) checkVolumes() error {
 	case !is && o.Scratch != DefaultScratch():
 		return fault.New(fault.InvalidArgument, "%s require the role %s", o.Scratch.arguments(), roleVolumes)
 	case is && slices.ContainsFunc(o.Roles, func(role string) bool { return role != roleVolumes }):
-		return fault.New(fault.InvalidArgument, "the role %s is printed alone: its pods are privileged, and have a namespace of their own", roleVolumes)
+		return fault.New(fault.InvalidArgument,
+			"the role %s is printed alone: its pods are privileged, and have a namespace of their own", roleVolumes)
 	}
 	return o.Scratch.validate()
 }

@@ -23,7 +23,8 @@ const (
 // workspaceFlags adds the flags of the role workspaces.
 func (o *ManifestsOptions) workspaceFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.Configuration, flagConfiguration, "", "the configuration file of the role workspaces (default: none)")
+	flags.StringVar(&o.Configuration, flagConfiguration, "",
+		"the configuration file of the role workspaces (default: none)")
 	flags.StringVar(&o.Only, flagOnly, "", "the one namespace whose workspaces the role workspaces keeps (default: all)")
 	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
 }
@@ -47,7 +48,8 @@ func (o *ManifestsOptions) checkWorkspaces() error {
 // ofWorkspaces are the objects of the role that keeps workspaces in their desired state.
 func (o *ManifestsOptions) ofWorkspaces(options manifest.Options) ([]byte, error) {
 	role := manifest.Role{
-		Name: roleWorkspaces, Everywhere: rbac.Named(rbac.ServeWorkspaces), InSystem: rbac.Named(rbac.ServeWorkspacesInSystem), NoService: true,
+		Name: roleWorkspaces, Everywhere: rbac.Named(rbac.ServeWorkspaces),
+		InSystem: rbac.Named(rbac.ServeWorkspacesInSystem), NoService: true,
 		Guard: rbac.Named(rbac.ServeWorkspacesGuard), Policies: []manifest.Policy{guard.Policy()},
 	}
 	options.Arguments = append(options.Arguments, "--system-namespace="+o.Namespace)
@@ -66,7 +68,8 @@ func (o *ManifestsOptions) ofWorkspaces(options manifest.Options) ([]byte, error
 			return nil, err
 		}
 		options.Configuration = text
-		fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the file of --%s.\n", manifest.SecretConfiguration(roleWorkspaces), flagConfiguration)
+		fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the file of --%s.\n",
+			manifest.SecretConfiguration(roleWorkspaces), flagConfiguration)
 	}
 	return o.ofRole(role, options)
 }

@@ -46,8 +46,10 @@ func (s *Scratch) flags(cmd *cobra.Command) {
 	flags.StringVar(&s.Kubelet, flagKubelet, d.Kubelet, "the directory of the kubelet")
 	flags.DurationVar(&s.Afterlife, flagAfterlife, d.Afterlife, "how long data outlives its pod at most")
 	flags.DurationVar(&s.PruneInterval, flagPruneInterval, d.PruneInterval, "how often the driver looks for what is to go")
-	flags.Float64Var(&s.Headroom, flagHeadroom, d.Headroom, "the part of the disk that is to be free, from 0 to 1: with less, data goes earlier")
-	flags.Int64Var(&s.MaxVolumes, flagMaxVolumes, d.MaxVolumes, "how many scratch volumes pods of a node use at most (0: any number)")
+	flags.Float64Var(&s.Headroom, flagHeadroom, d.Headroom,
+		"the part of the disk that is to be free, from 0 to 1: with less, data goes earlier")
+	flags.Int64Var(&s.MaxVolumes, flagMaxVolumes, d.MaxVolumes,
+		"how many scratch volumes pods of a node use at most (0: any number)")
 	cmdutil.NoFlagValues(cmd, flagDriver, flagHeadroom, flagMaxVolumes)
 }
 

@@ -37,6 +37,7 @@ func NewCmd(f *cmdutil.Factory) *cobra.Command {
 the time, for teams, is served by the same program. These commands run in a pod;
 ` + "`berth serve manifests`" + ` prints what runs them there.`,
 	})
-	cmd.AddCommand(NewBundles(f, backend, Bundles), NewGateway(f, Gateway), NewVolumes(f, Volumes), NewWorkspaces(f, Workspaces), NewManifests(f, Manifests), NewAsk(f, Ask))
+	cmd.AddCommand(NewBundles(f, backend, Bundles), NewGateway(f, Gateway), NewVolumes(f, Volumes),
+		NewWorkspaces(f, Workspaces), NewManifests(f, Manifests), NewAsk(f, Ask))
 	return cmd
 }

@@ -53,7 +53,8 @@ a certificate only this host is listened on. What is removed is logged with "msg
 	o.About.flags(cmd)
 	o.Scratch.flags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.Endpoint, "endpoint", "", "the socket of the driver, unix:///PATH (default: plugins/NAME/csi.sock in the kubelet's directory)")
+	flags.StringVar(&o.Endpoint, "endpoint", "",
+		"the socket of the driver, unix:///PATH (default: plugins/NAME/csi.sock in the kubelet's directory)")
 	flags.StringVar(&o.Node, flagNode, "", "the name of this node (required)")
 	cmdutil.NoFlagValues(cmd, flagNode)
 	return cmd

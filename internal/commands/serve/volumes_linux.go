@@ -27,7 +27,8 @@ func Volumes(ctx context.Context, o *VolumesOptions) (err error) {
 	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
 	work, err := driver.New(driver.Options{
 		Name: o.Driver, Version: cmp.Or(cmdutil.Version().Version, "unknown"), Node: o.Node, Directory: o.Directory,
-		Afterlife: o.Afterlife, PruneInterval: o.PruneInterval, Headroom: o.Headroom, MaxVolumes: o.MaxVolumes, Log: log, Now: time.Now,
+		Afterlife: o.Afterlife, PruneInterval: o.PruneInterval, Headroom: o.Headroom, MaxVolumes: o.MaxVolumes, Log: log,
+		Now: time.Now,
 	})
 	if err != nil {
 		return err
@@ -43,7 +44,8 @@ func Volumes(ctx context.Context, o *VolumesOptions) (err error) {
 	count(metrics, work)
 	health.Check("disk", work.Ready)
 	health.Check("kubelet", server.Registered)
-	log.Info("scratch volumes", slog.String("driver", o.Driver), slog.String("node", o.Node), slog.String("directory", o.Directory),
+	log.Info("scratch volumes", slog.String("driver", o.Driver), slog.String("node", o.Node),
+		slog.String("directory", o.Directory),
 		slog.String("afterlife", o.Afterlife.String()), slog.Float64("headroom", o.Headroom))
 	return serve.Role(serve.WithLog(ctx, log), serve.Config{
 		MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key, Health: health, Metrics: metrics,
@@ -53,7 +55,8 @@ func Volumes(ctx context.Context, o *VolumesOptions) (err error) {
 		group.Go(func() error { return server.Serve(ctx) })
 		group.Go(func() error { work.Run(ctx); return nil })
 		group.Go(func() error {
-			return admin.Serve(ctx, administrators, admin.Config{Node: work, Now: time.Now, Audit: func(a admin.Audited) { a.Log(log) }})
+			return admin.Serve(ctx, administrators,
+				admin.Config{Node: work, Now: time.Now, Audit: func(a admin.Audited) { a.Log(log) }})
 		})
 		return group.Wait()
 	})
@@ -64,9 +67,14 @@ func count(metrics *serve.Metrics, work *driver.Driver) {
 	show := func(name, help string, value func(driver.Status) float64) {
 		metrics.Gauge(name, help, func() float64 { return value(work.Status()) })
 	}
-	show("berth_scratch_volumes_used", "Scratch volumes that pods use.", func(s driver.Status) float64 { return float64(s.Used) })
-	show("berth_scratch_volumes_queued", "Scratch volumes in their afterlife.", func(s driver.Status) float64 { return float64(s.Waiting) })
-	show("berth_scratch_volumes_queued_bytes", "What those take on the disk, as far as it is measured.", func(s driver.Status) float64 { return float64(s.Bytes) })
-	show("berth_scratch_pressure_factor", "By how much pressure shortens every afterlife: 1 without pressure.", func(s driver.Status) float64 { return s.Factor })
-	metrics.Counter("berth_scratch_volumes_removed_total", "Scratch volumes whose data was removed.", func() float64 { return float64(work.Status().Removed) })
+	show("berth_scratch_volumes_used", "Scratch volumes that pods use.",
+		func(s driver.Status) float64 { return float64(s.Used) })
+	show("berth_scratch_volumes_queued", "Scratch volumes in their afterlife.",
+		func(s driver.Status) float64 { return float64(s.Waiting) })
+	show("berth_scratch_volumes_queued_bytes", "What those take on the disk, as far as it is measured.",
+		func(s driver.Status) float64 { return float64(s.Bytes) })
+	show("berth_scratch_pressure_factor", "By how much pressure shortens every afterlife: 1 without pressure.",
+		func(s driver.Status) float64 { return s.Factor })
+	metrics.Counter("berth_scratch_volumes_removed_total", "Scratch volumes whose data was removed.",
+		func() float64 { return float64(work.Status().Removed) })
 }

@@ -22,7 +22,10 @@ import (
 func TestVolumesOptions(t *testing.T) {
 	forget := func(o *serve.VolumesOptions) { o.IO = terminal.Streams{} }
 	defaults := func(change func(*serve.VolumesOptions)) serve.VolumesOptions {
-		o := serve.VolumesOptions{About: serve.About{MetricsListen: "127.0.0.1:8081"}, Scratch: serve.DefaultScratch(), Node: "n"}
+		o := serve.VolumesOptions{
+			About: serve.About{MetricsListen: "127.0.0.1:8081"}, Scratch: serve.DefaultScratch(),
+			Node: "n",
+		}
 		change(&o)
 		return o
 	}
@@ -32,20 +35,38 @@ func TestVolumesOptions(t *testing.T) {
 			Args: "--node n --endpoint unix:///e --directory /d/ --afterlife 1h --prune-interval 1s --headroom 0 --max-volumes 7 --driver-name x.y --kubelet-directory /k --metrics-listen :1 --tls-cert c --tls-key k",
 			Want: defaults(func(o *serve.VolumesOptions) {
 				o.Endpoint, o.About = "unix:///e", serve.About{MetricsListen: ":1", Cert: "c", Key: "k"}
-				o.Scratch = serve.Scratch{Driver: "x.y", Directory: "/d", Kubelet: "/k", Afterlife: time.Hour, PruneInterval: time.Second, MaxVolumes: 7}
+				o.Scratch = serve.Scratch{
+					Driver: "x.y", Directory: "/d", Kubelet: "/k", Afterlife: time.Hour,
+					PruneInterval: time.Second, MaxVolumes: 7,
+				}
 			}),
 		},
-		"no node":                       {Err: "--node is required"},
-		"headroom below the range":      {Args: "--node n --headroom -0.1", Err: "--headroom must be from 0 to 1, got -0.1"},
-		"headroom above the range":      {Args: "--node n --headroom 1.01", Err: "--headroom must be from 0 to 1, got 1.01"},
-		"headroom, no number":           {Args: "--node n --headroom NaN", Err: "--headroom must be from 0 to 1, got NaN"},
-		"an afterlife less than none":   {Args: "--node n --afterlife -1s", Err: "--afterlife must not be negative, got -1s"},
-		"no interval":                   {Args: "--node n --prune-interval 0s", Err: "--prune-interval must be positive, got 0s"},
-		"fewer volumes than none":       {Args: "--node n --max-volumes -1", Err: "--max-volumes must not be negative, got -1"},
-		"a driver that is no name":      {Args: "--node n --driver-name A/b", Err: `--driver-name must be a DNS name of at most 63 characters, got "A/b"`},
-		"a relative directory":          {Args: "--node n --directory d", Err: `--directory must be an absolute path, got "d"`},
-		"the directory of everything":   {Args: "--node n --directory /x/..", Err: "--directory must be an absolute path"},
-		"a relative kubelet directory":  {Args: "--node n --kubelet-directory k", Err: "--kubelet-directory must be an absolute path"},
+		"no node":                     {Err: "--node is required"},
+		"headroom below the range":    {Args: "--node n --headroom -0.1", Err: "--headroom must be from 0 to 1, got -0.1"},
+		"headroom above the range":    {Args: "--node n --headroom 1.01", Err: "--headroom must be from 0 to 1, got 1.01"},
+		"headroom, no number":         {Args: "--node n --headroom NaN", Err: "--headroom must be from 0 to 1, got NaN"},
+		"an afterlife less than none": {Args: "--node n --afterlife -1s", Err: "--afterlife must not be negative, got -1s"},
+		"no interval": {
+			Args: "--node n --prune-interval 0s",
+			Err:  "--prune-interval must be positive, got 0s",
+		},
+		"fewer volumes than none": {
+			Args: "--node n --max-volumes -1",
+			Err:  "--max-volumes must not be negative, got -1",
+		},
+		"a driver that is no name": {
+			Args: "--node n --driver-name A/b",
+			Err:  `--driver-name must be a DNS name of at most 63 characters, got "A/b"`,
+		},
+		"a relative directory": {
+			Args: "--node n --directory d",
+			Err:  `--directory must be an absolute path, got "d"`,
+		},
+		"the directory of everything": {Args: "--node n --directory /x/..", Err: "--directory must be an absolute path"},
+		"a relative kubelet directory": {
+			Args: "--node n --kubelet-directory k",
+			Err:  "--kubelet-directory must be an absolute path",
+		},
 		"half a certificate":            {Args: "--node n --tls-cert c", Err: "--tls-cert and --tls-key are given together"},
 		"an argument that nobody takes": {Args: "--node n x", Err: `unexpected argument "x"`},
 	})
@@ -63,7 +84,10 @@ func TestVolumes(t *testing.T) {
 	defer func() { _ = os.RemoveAll(root) }()
 	streams, _ := terminal.Test("", time.Now())
 	about := freePort(t)
-	o := &serve.VolumesOptions{IO: streams, About: serve.About{MetricsListen: about}, Scratch: serve.DefaultScratch(), Node: "n"}
+	o := &serve.VolumesOptions{
+		IO: streams, About: serve.About{MetricsListen: about}, Scratch: serve.DefaultScratch(),
+		Node: "n",
+	}
 	o.Directory, o.Kubelet = filepath.Join(root, "work"), filepath.Join(root, "kubelet")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -79,12 +103,14 @@ func TestVolumes(t *testing.T) {
 		return response.StatusCode, string(text)
 	}
 	waittest.Until(t, "it lives", func() bool { code, _ := get("/healthz"); return code == http.StatusOK })
-	if code, text := get("/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(text, "the kubelet has not registered the driver yet") {
+	if code, text := get("/readyz"); code != http.StatusServiceUnavailable ||
+		!strings.Contains(text, "the kubelet has not registered the driver yet") {
 		t.Errorf("it is ready: %d %s", code, text)
 	}
 	_, text := get("/metrics")
 	for _, want := range []string{
-		"berth_scratch_volumes_used 0", "berth_scratch_volumes_queued 0", "berth_scratch_volumes_queued_bytes 0", "berth_scratch_pressure_factor ", "berth_scratch_volumes_removed_total 0",
+		"berth_scratch_volumes_used 0", "berth_scratch_volumes_queued 0", "berth_scratch_volumes_queued_bytes 0",
+		"berth_scratch_pressure_factor ", "berth_scratch_volumes_removed_total 0",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the metrics have no %s", want)
@@ -109,7 +135,8 @@ func TestVolumes(t *testing.T) {
 func TestManifestsOfVolumes(t *testing.T) {
 	streams, out := terminal.Test("", time.Now())
 	o := &serve.ManifestsOptions{
-		IO: streams, Roles: []string{"volumes"}, Image: "registry.example.com/berth:v1", Namespace: "berth-volumes", Replicas: 2, Issuer: "ours", Scratch: serve.DefaultScratch(),
+		IO: streams, Roles: []string{"volumes"}, Image: "registry.example.com/berth:v1", Namespace: "berth-volumes",
+		Replicas: 2, Issuer: "ours", Scratch: serve.DefaultScratch(),
 	}
 	o.Headroom, o.Kubelet = 0.2, "/var/lib/k0s/kubelet"
 	if err := serve.Manifests(t.Context(), o); err != nil {

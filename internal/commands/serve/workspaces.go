@@ -146,7 +146,9 @@ func Workspaces(ctx context.Context, o *WorkspacesOptions) error {
 }
 
 // lead works whenever this process is the leader, until ctx ends.
-func (o *WorkspacesOptions) lead(ctx context.Context, work *controller.Controller, identity string, metrics *serve.Metrics, health *serve.Health) {
+func (o *WorkspacesOptions) lead(ctx context.Context, work *controller.Controller, identity string,
+	metrics *serve.Metrics, health *serve.Health,
+) {
 	var known atomic.Bool
 	known.Store(true)
 	health.Check(roleWorkspaces, func(ctx context.Context) error {
@@ -159,7 +161,8 @@ func (o *WorkspacesOptions) lead(ctx context.Context, work *controller.Controlle
 		return nil
 	})
 	election := serve.Election{
-		Leases: work.Provisioner.Client.CoordinationV1(), Namespace: o.System, Name: serve.LeaseName(o.class()), Identity: identity, Log: work.Log,
+		Leases: work.Provisioner.Client.CoordinationV1(), Namespace: o.System, Name: serve.LeaseName(o.class()),
+		Identity: identity, Log: work.Log,
 		Leading: func(leads bool) {
 			known.Store(!leads)
 			metrics.Leading(o.class(), leads)

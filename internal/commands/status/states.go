@@ -15,7 +15,9 @@ import (
 
 // list reads the workspaces that match, those without pods as well. A warning says why some
 // of these cannot be read.
-func (o *Options) list(ctx context.Context, reader inventory.Reader, q fleet.Query, read recorded.Read) (*v1.WorkspaceList, error) {
+func (o *Options) list(ctx context.Context, reader inventory.Reader, q fleet.Query,
+	read recorded.Read,
+) (*v1.WorkspaceList, error) {
 	place, done, err := o.States(ctx)
 	if err != nil {
 		return nil, err
@@ -38,7 +40,9 @@ func warnMissing(io terminal.Streams, missing []error) {
 }
 
 // inspect reads one workspace, and what is recorded of it.
-func (o *Options) inspect(ctx context.Context, reader inventory.Reader, arg inventory.Argument, read func(context.Context, inventory.Argument) (*v1.Workspace, error)) (*v1.Workspace, error) {
+func (o *Options) inspect(ctx context.Context, reader inventory.Reader, arg inventory.Argument,
+	read func(context.Context, inventory.Argument) (*v1.Workspace, error),
+) (*v1.Workspace, error) {
 	w, err := read(ctx, arg)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return nil, err

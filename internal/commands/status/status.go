@@ -87,11 +87,13 @@ only lost its pod "startable": true as well.
 	flags.StringSliceVar(&o.Blueprints, "blueprint", nil, "list only workspaces from these blueprints")
 	cmdutil.EnumSliceVar(cmd, &o.Stages, "stage", "list only workspaces in these stages", fleet.Stages()...)
 	flags.StringVarP(&o.Selector, "selector", "l", "", "list only workspaces whose pods match this label selector")
-	cmdutil.EnumVar(cmd, &o.SortBy, "sort-by", "sort the list by this column, instead of namespace and name", fleet.Orders()...)
+	cmdutil.EnumVar(cmd, &o.SortBy, "sort-by", "sort the list by this column, instead of namespace and name",
+		fleet.Orders()...)
 	flags.BoolVar(&o.NoHeaders, "no-headers", false, "print no column titles")
 	flags.BoolVarP(&o.Watch, "watch", "w", false, "keep printing changes until Ctrl-C")
 	flags.BoolVar(&o.Events, "events", false, "also show the Kubernetes events of the workspace")
-	flags.BoolVar(&o.History, "history", false, "show what happened when the workspace was provisioned, even if it no longer exists, and how its states have changed since")
+	flags.BoolVar(&o.History, "history", false,
+		"show what happened when the workspace was provisioned, even if it no longer exists, and how its states have changed since")
 	f.CompleteFrom(cmd, "owner", func(w v1.Workspace) string { return w.Owner })
 	f.CompleteFrom(cmd, "blueprint", func(w v1.Workspace) string { return w.Blueprint })
 	cmdutil.NoFlagValues(cmd, "selector")
@@ -121,7 +123,10 @@ func (o *Options) query(namespace string) fleet.Query {
 	if o.AllNamespaces {
 		namespace = "" // metav1.NamespaceAll
 	}
-	return fleet.Query{Namespace: namespace, Owners: o.Owners, Blueprints: o.Blueprints, Stages: o.Stages, Labels: o.Selector, Kept: o.Kept}
+	return fleet.Query{
+		Namespace: namespace, Owners: o.Owners, Blueprints: o.Blueprints, Stages: o.Stages,
+		Labels: o.Selector, Kept: o.Kept,
+	}
 }
 
 // needsStages says whether the list takes more than the metadata of pods.

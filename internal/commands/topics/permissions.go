@@ -20,7 +20,8 @@ A missing permission is an error before anything is changed. To see what you may
   berth doctor
   kubectl auth can-i --list --namespace NAMESPACE
 `)
-	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere(), rbac.Machines(), rbac.Bundles(), rbac.Volumes(), rbac.Serving()) {
+	for _, c := range slices.Concat(rbac.Commands(), rbac.Elsewhere(), rbac.Machines(), rbac.Bundles(), rbac.Volumes(),
+		rbac.Serving()) {
 		where := ""
 		switch {
 		case c.Cluster:

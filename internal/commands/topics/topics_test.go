@@ -25,7 +25,8 @@ func TestTopics(t *testing.T) {
 			}
 		}
 	}
-	for _, command := range slices.Concat(rbac.Commands(), rbac.Elsewhere(), rbac.Machines(), rbac.Bundles(), rbac.Volumes(), rbac.Serving()) {
+	for _, command := range slices.Concat(rbac.Commands(), rbac.Elsewhere(), rbac.Machines(), rbac.Bundles(),
+		rbac.Volumes(), rbac.Serving()) {
 		if !strings.Contains(pages["rbac"], "\n"+command.Name) {
 			t.Errorf("rbac does not explain %s", command.Name)
 		}

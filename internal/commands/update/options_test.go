@@ -18,12 +18,16 @@ func TestOptions(t *testing.T) {
 		"all": {
 			Args: "alice~dev --image a:1 --set cpu=2 -y --wait --no-wait --force --timing --timeout 2m --dry-run=server --context c",
 			Want: command.Options{
-				UserString: "alice~dev", Set: cmdutil.SetFlags{Image: "a:1", Fields: []string{"cpu=2"}}, Yes: true, Wait: true, NoWait: true, Force: true,
+				UserString: "alice~dev", Set: cmdutil.SetFlags{Image: "a:1", Fields: []string{"cpu=2"}}, Yes: true, Wait: true,
+				NoWait: true, Force: true,
 				Timing: true, Timeout: 2 * time.Minute, DryRun: apply.DryRunServer, Flags: []string{"--context c"},
 			},
 		},
-		"back":               {Args: "alice --rollback", Want: command.Options{UserString: "alice", Rollback: true}},
-		"back to what":       {Args: "alice --rollback --image a:1", Err: "--rollback and --image or --set are mutually exclusive"},
+		"back": {Args: "alice --rollback", Want: command.Options{UserString: "alice", Rollback: true}},
+		"back to what": {
+			Args: "alice --rollback --image a:1",
+			Err:  "--rollback and --image or --set are mutually exclusive",
+		},
 		"none":               {Err: "user string"},
 		"two":                {Args: "alice bob", Err: "user string"},
 		"a negative timeout": {Args: "alice --timeout -1s", Err: "timeout"},

@@ -22,7 +22,8 @@ const leastID = 4
 func checkIDs(ids []string) error {
 	for _, id := range ids {
 		if len(withoutPrefix(id)) < leastID {
-			return fault.New(fault.InvalidArgument, "%q is too short for the ID of a volume: give at least %d characters", id, leastID)
+			return fault.New(fault.InvalidArgument, "%q is too short for the ID of a volume: give at least %d characters", id,
+				leastID)
 		}
 	}
 	return nil
@@ -56,7 +57,8 @@ func find(answers []nodes.Answer, id string) (kept, error) {
 	for _, k := range found {
 		names = append(names, k.ID+" on node "+k.on.Node.Name)
 	}
-	err := fault.New(fault.InvalidArgument, "%q is ambiguous: %d volumes", id, len(found)).WithHint("give more of the ID, or --node")
+	err := fault.New(fault.InvalidArgument, "%q is ambiguous: %d volumes", id, len(found)).
+		WithHint("give more of the ID, or --node")
 	err.Problems = names
 	return kept{}, err
 }

@@ -85,7 +85,8 @@ func documentOf(p volume.Picture, v volume.Volume) v1.Volume {
 	d := v1.Volume{
 		ID: v.ID, Node: p.Node, Namespace: v.Namespace, Pod: v.Pod, PodUID: v.PodUID,
 		Workspace: v.Workspace, UserString: v.UserString, Storage: v.Storage,
-		CreatedAt: v.Published.UTC(), DeletedAt: v.Deleted.UTC(), LifespanSeconds: v.Lifespan.Seconds(), GoesAt: p.Due(v).UTC(), Failure: v.Failure,
+		CreatedAt: v.Published.UTC(), DeletedAt: v.Deleted.UTC(), LifespanSeconds: v.Lifespan.Seconds(),
+		GoesAt: p.Due(v).UTC(), Failure: v.Failure,
 	}
 	if v.Bytes >= 0 {
 		d.Bytes = &v.Bytes

@@ -21,19 +21,29 @@ func fleet() map[string]*driver {
 	failing := kept("dddddddddddd", "", "", 20*time.Hour, 12*time.Hour, -1)
 	failing.Failure, failing.Inodes = "a file system is mounted in it", -1
 	return map[string]*driver{
-		"n1": {Picture: volume.Picture{Node: "n1", Now: now(), Factor: 1, Free: 50 << 30, Total: 100 << 30, Headroom: 0.1, Used: 3, Volumes: []volume.Volume{
-			kept("1f0c9a2b4d5e", "alice~dev", "build", 9*time.Hour, 12*time.Hour, 3<<30), kept("2222222222aa", "alice", "cache", time.Hour, 12*time.Hour, 5000),
-		}}},
-		"n2": {Picture: volume.Picture{Node: "n2", Now: now(), Factor: 0.5, Free: 5 << 30, Total: 100 << 30, Headroom: 0.1, Volumes: []volume.Volume{
-			failing, forged, kept("2222222222bb", "bob~dev", "build", time.Hour, 6*time.Hour, 42<<20),
-		}}},
+		"n1": {Picture: volume.Picture{
+			Node: "n1", Now: now(), Factor: 1, Free: 50 << 30, Total: 100 << 30, Headroom: 0.1,
+			Used: 3, Volumes: []volume.Volume{
+				kept("1f0c9a2b4d5e", "alice~dev", "build", 9*time.Hour, 12*time.Hour, 3<<30),
+				kept("2222222222aa", "alice", "cache", time.Hour, 12*time.Hour, 5000),
+			},
+		}},
+		"n2": {Picture: volume.Picture{
+			Node: "n2", Now: now(), Factor: 0.5, Free: 5 << 30, Total: 100 << 30, Headroom: 0.1,
+			Volumes: []volume.Volume{
+				failing, forged, kept("2222222222bb", "bob~dev", "build", time.Hour, 6*time.Hour, 42<<20),
+			},
+		}},
 	}
 }
 
 // What people see.
 func TestListGolden(t *testing.T) {
 	newWorld(t, fleet())
-	for name, args := range map[string]string{"list": "", "wide": "-o wide", "of-alice": "--of alice", "node": "--node n1", "names": "-o name", "nobody": "--of carol"} {
+	for name, args := range map[string]string{
+		"list": "", "wide": "-o wide", "of-alice": "--of alice",
+		"node": "--node n1", "names": "-o name", "nobody": "--of carol",
+	} {
 		stdout, stderr := cmdtest.Must(t, 0, append([]string{"volume", "list"}, strings.Fields(args)...)...)
 		goldentest.Check(t, name+".txt", stdout+stderr)
 	}
@@ -51,7 +61,8 @@ func TestListOf(t *testing.T) {
 		"eve\x1b[31m~dev\n": {id("cccccccccccc")},
 	} {
 		stdout, _ := cmdtest.Must(t, 0, "volume", "list", "--of", of, "-o", "name")
-		if diff := cmp.Diff(want, strings.Fields(stdout), cmp.Transformer("empty", func(all []string) []string { return append([]string{}, all...) })); diff != "" {
+		if diff := cmp.Diff(want, strings.Fields(stdout),
+			cmp.Transformer("empty", func(all []string) []string { return append([]string{}, all...) })); diff != "" {
 			t.Errorf("%q: %s", of, diff)
 		}
 	}
@@ -88,7 +99,8 @@ func TestNodesThatDoNotAnswer(t *testing.T) {
 	if n := list.Nodes[2]; n.Name != "n3" || n.Error == nil || n.Error.Code != "UNAVAILABLE" || len(list.Items) != 5 {
 		t.Errorf("%+v", list.Nodes)
 	}
-	if !strings.Contains(stderr, "warning: node n3 is left out: the driver does not answer on "+w.dirs["berth-volumes-n3"]) {
+	if !strings.Contains(stderr, "warning: node n3 is left out: the driver does not answer on "+
+		w.dirs["berth-volumes-n3"]) {
 		t.Errorf("%s", stderr)
 	}
 	for args, c := range map[string]struct {

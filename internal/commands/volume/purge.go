@@ -126,8 +126,12 @@ const (
 )
 
 func purge(ctx context.Context, k kept) v1.PurgedVolume {
-	v := v1.PurgedVolume{ID: k.ID, Node: k.on.Node.Name, Workspace: k.Workspace, UserString: k.UserString, Storage: k.Storage}
-	ctx, cancel := context.WithTimeoutCause(ctx, purgeTime, fault.New(fault.Unavailable, "node %s does not answer within %s", v.Node, purgeTime))
+	v := v1.PurgedVolume{
+		ID: k.ID, Node: k.on.Node.Name, Workspace: k.Workspace, UserString: k.UserString,
+		Storage: k.Storage,
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, purgeTime,
+		fault.New(fault.Unavailable, "node %s does not answer within %s", v.Node, purgeTime))
 	defer cancel()
 	if err := k.on.Node.Purge(ctx, k.ID); err != nil {
 		v.Error = result.NewError(err)

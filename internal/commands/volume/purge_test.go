@@ -42,13 +42,15 @@ func TestPurge(t *testing.T) {
 		t.Run(args, func(t *testing.T) {
 			drivers := fleet()
 			newWorld(t, drivers)
-			status, stdout, stderr := cmdtest.Run(t, "", append([]string{"volume", "purge", "--yes"}, strings.Fields(args)...)...)
+			status, stdout, stderr := cmdtest.Run(t, "",
+				append([]string{"volume", "purge", "--yes"}, strings.Fields(args)...)...)
 			if status != c.status || !strings.Contains(stdout+stderr, c.says) {
 				t.Errorf("%d, %s%s", status, stdout, stderr)
 			}
 			got := slices.Concat(drivers["n1"].purged, drivers["n2"].purged)
 			slices.Sort(got)
-			if diff := cmp.Diff(c.purged, got, cmp.Transformer("empty", func(all []string) []string { return append([]string{}, all...) })); diff != "" {
+			if diff := cmp.Diff(c.purged, got,
+				cmp.Transformer("empty", func(all []string) []string { return append([]string{}, all...) })); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -66,7 +68,8 @@ func TestPurgeFails(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &d); err != nil {
 		t.Fatal(err)
 	}
-	if status != 3 || len(d.Items) != 2 || d.Items[0].Error != nil || d.Items[1].Error.Code != "CONFLICT" || d.Items[1].Error.Message != "volume is being restored" {
+	if status != 3 || len(d.Items) != 2 || d.Items[0].Error != nil || d.Items[1].Error.Code != "CONFLICT" ||
+		d.Items[1].Error.Message != "volume is being restored" {
 		t.Errorf("%d, %+v", status, d)
 	}
 }
@@ -79,7 +82,10 @@ func TestPurgeAsks(t *testing.T) {
 		s, b := terminal.Test(answer, now())
 		s.In.TTY, s.Err.TTY, s.Out.TTY = true, true, true
 		f := cmdutil.NewFactory(s, func(string) string { return "" })
-		o := &commandvolume.PurgeOptions{Drivers: commandvolume.Drivers{IO: s, Open: f.Volumes, Namespace: "berth-volumes", Timeout: time.Minute}, AllOf: "alice"}
+		o := &commandvolume.PurgeOptions{Drivers: commandvolume.Drivers{
+			IO: s, Open: f.Volumes, Namespace: "berth-volumes",
+			Timeout: time.Minute,
+		}, AllOf: "alice"}
 		err := commandvolume.Purge(t.Context(), o)
 		if fault.CodeOf(err) != want || (len(drivers["n1"].purged) == 2) != (err == nil) {
 			t.Errorf("%q: %v, %q", answer, err, drivers["n1"].purged)
@@ -96,18 +102,32 @@ func TestPurgeAsks(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	base := commandvolume.Drivers{Namespace: "berth-volumes"}
-	cmdtest.Options(t, commandvolume.NewPurge, func(o *commandvolume.PurgeOptions) { o.IO, o.Open = terminal.Streams{}, nil }, map[string]cmdtest.Case[commandvolume.PurgeOptions]{
-		"some":        {Args: "abcd efgh --yes", Want: commandvolume.PurgeOptions{Drivers: base, IDs: []string{"abcd", "efgh"}, Yes: true}},
-		"of":          {Args: "--all-of alice --yes", Want: commandvolume.PurgeOptions{Drivers: base, AllOf: "alice", Yes: true, IDs: []string{}}},
-		"nothing":     {Args: "--yes", Err: "requires the ID of a volume, or --all-of"},
-		"both":        {Args: "abcd --all-of alice --yes", Err: "mutually exclusive"},
-		"no question": {Args: "abcd", Err: "--yes is required"},
-		"too short":   {Args: "abc --yes", Err: "too short"},
-	})
+	cmdtest.Options(t, commandvolume.NewPurge,
+		func(o *commandvolume.PurgeOptions) { o.IO, o.Open = terminal.Streams{}, nil },
+		map[string]cmdtest.Case[commandvolume.PurgeOptions]{
+			"some": {
+				Args: "abcd efgh --yes",
+				Want: commandvolume.PurgeOptions{Drivers: base, IDs: []string{"abcd", "efgh"}, Yes: true},
+			},
+			"of": {
+				Args: "--all-of alice --yes",
+				Want: commandvolume.PurgeOptions{Drivers: base, AllOf: "alice", Yes: true, IDs: []string{}},
+			},
+			"nothing":     {Args: "--yes", Err: "requires the ID of a volume, or --all-of"},
+			"both":        {Args: "abcd --all-of alice --yes", Err: "mutually exclusive"},
+			"no question": {Args: "abcd", Err: "--yes is required"},
+			"too short":   {Args: "abc --yes", Err: "too short"},
+		})
 	forget := func(o *commandvolume.RestoreOptions) { o.IO, o.Open, o.Pods = terminal.Streams{}, nil, cmdutil.Pods{} }
 	cmdtest.Options(t, commandvolume.NewRestore, forget, map[string]cmdtest.Case[commandvolume.RestoreOptions]{
-		"here":          {Args: "abcd --to x", Want: commandvolume.RestoreOptions{Drivers: base, ID: "abcd", To: "x"}},
-		"there":         {Args: "abcd --into alice~dev:/a:b --overwrite --node n1", Want: commandvolume.RestoreOptions{Drivers: commandvolume.Drivers{Namespace: "berth-volumes", Node: "n1"}, ID: "abcd", Into: "alice~dev", Path: "/a:b", Overwrite: true}},
+		"here": {Args: "abcd --to x", Want: commandvolume.RestoreOptions{Drivers: base, ID: "abcd", To: "x"}},
+		"there": {
+			Args: "abcd --into alice~dev:/a:b --overwrite --node n1",
+			Want: commandvolume.RestoreOptions{
+				Drivers: commandvolume.Drivers{Namespace: "berth-volumes", Node: "n1"},
+				ID:      "abcd", Into: "alice~dev", Path: "/a:b", Overwrite: true,
+			},
+		},
 		"nowhere":       {Args: "abcd", Err: "--to or --into is required"},
 		"both":          {Args: "abcd --to x --into alice", Err: "mutually exclusive"},
 		"no workspace":  {Args: "abcd --into :x", Err: "names no workspace"},
@@ -116,18 +136,29 @@ func TestOptions(t *testing.T) {
 		"no namespace":  {Args: "abcd --to x --driver-namespace=", Err: "--driver-namespace must not be empty"},
 		"negative time": {Args: "abcd --to x --timeout -1s", Err: "--timeout must not be negative"},
 	})
-	cmdtest.Options(t, commandvolume.NewList, func(o *commandvolume.ListOptions) { o.IO, o.Open = terminal.Streams{}, nil }, map[string]cmdtest.Case[commandvolume.ListOptions]{
-		"all":      {Args: "", Want: commandvolume.ListOptions{Drivers: base}},
-		"of":       {Args: "--of alice --node n1", Want: commandvolume.ListOptions{Drivers: commandvolume.Drivers{Namespace: "berth-volumes", Node: "n1"}, Of: "alice"}},
-		"argument": {Args: "x", Err: "unexpected argument"},
-	})
+	cmdtest.Options(t, commandvolume.NewList,
+		func(o *commandvolume.ListOptions) { o.IO, o.Open = terminal.Streams{}, nil },
+		map[string]cmdtest.Case[commandvolume.ListOptions]{
+			"all": {Args: "", Want: commandvolume.ListOptions{Drivers: base}},
+			"of": {
+				Args: "--of alice --node n1",
+				Want: commandvolume.ListOptions{
+					Drivers: commandvolume.Drivers{Namespace: "berth-volumes", Node: "n1"},
+					Of:      "alice",
+				},
+			},
+			"argument": {Args: "x", Err: "unexpected argument"},
+		})
 }
 
 // IDs and nodes are completed.
 func TestCompletion(t *testing.T) {
 	newWorld(t, fleet())
 	for args, want := range map[string][]string{
-		"volume purge ":              {"1f0c9a2b4d5", "2222222222a\talice cache on n1", "2222222222b", "ccccccccccc\teve~dev", "ddddddddddd"},
+		"volume purge ": {
+			"1f0c9a2b4d5", "2222222222a\talice cache on n1", "2222222222b",
+			"ccccccccccc\teve~dev", "ddddddddddd",
+		},
 		"volume purge 1f0c9a2b4d ":   {"2222222222", "cccccccccc", "dddddddddd"},
 		"volume restore ":            {"1f0c9a2b4d"},
 		"volume restore 1f0c9a2b4d ": nil,

@@ -75,7 +75,8 @@ volume any more. The workspace needs sh and tar.`,
 	flags.StringVar(&o.To, "to", "", "the directory of this machine to restore to")
 	flags.StringVar(&into, "into", "", "the workspace to restore into: USERSTR|ID[:PATH]")
 	flags.BoolVar(&o.Overwrite, "overwrite", false, "add the files to what is there, and replace those of the same name")
-	flags.BoolVar(&o.OutsideLinks, "outside-links", false, "copy symbolic links as they are, also those that lead out of the volume")
+	flags.BoolVar(&o.OutsideLinks, "outside-links", false,
+		"copy symbolic links as they are, also those that lead out of the volume")
 	_ = cmd.MarkFlagDirname("to")
 	f.CompleteFrom(cmd, "into", func(w v1.Workspace) string { return w.UserString })
 	return cmd
@@ -132,7 +133,8 @@ func Restore(ctx context.Context, o *RestoreOptions) error {
 	if err != nil {
 		return cmdutil.Because(ctx, err)
 	}
-	d.Destination, d.Files, d.Bytes, d.Seconds, d.Warnings = done.Path, done.Files, done.Bytes, time.Since(begun).Seconds(), done.Warnings
+	d.Destination, d.Files, d.Bytes, d.Seconds, d.Warnings = done.Path, done.Files, done.Bytes,
+		time.Since(begun).Seconds(), done.Warnings
 	s := o.IO
 	if o.Output.IsText() {
 		s.Out = s.Err // where the progress was
@@ -141,12 +143,17 @@ func Restore(ctx context.Context, o *RestoreOptions) error {
 }
 
 // destination is where a volume is restored to, and the copy to there.
-func (o *RestoreOptions) destination(ctx context.Context, k kept) (d v1.VolumeRestoration, to func(*filecopy.Meter) (filecopy.Result, error), err error) {
+func (o *RestoreOptions) destination(ctx context.Context, k kept) (d v1.VolumeRestoration,
+	to func(*filecopy.Meter) (filecopy.Result, error), err error,
+) {
 	d = v1.VolumeRestoration{ID: k.ID, Node: k.on.Node.Name}
 	archive := filecopy.Archive(func(ctx context.Context, w io.Writer) error { return k.on.Node.Archive(ctx, k.ID, w) })
 	if o.Into == "" {
 		return d, func(meter *filecopy.Meter) (filecopy.Result, error) {
-			return filecopy.Receive{Run: archive.Runner(), From: filecopy.Contents, To: o.To, OutsideLinks: o.OutsideLinks, Meter: meter}.Do(ctx)
+			return filecopy.Receive{
+				Run: archive.Runner(), From: filecopy.Contents, To: o.To, OutsideLinks: o.OutsideLinks,
+				Meter: meter,
+			}.Do(ctx)
 		}, nil
 	}
 	client, request, err := o.Pods.Place(ctx, o.Into, pod.Place{})

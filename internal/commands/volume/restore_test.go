@@ -61,7 +61,10 @@ func TestRestoreOverWhatIsThere(t *testing.T) {
 	drivers["n1"].archives = map[string][]byte{id("1f0c9a2b4d5e"): tree(t)}
 	w := newWorld(t, drivers)
 	here := t.TempDir()
-	for args, dir := range map[string]string{"--to " + filepath.Join(here, "x"): filepath.Join(here, "x"), "--into alice:x": filepath.Join(w.home, "x")} {
+	for args, dir := range map[string]string{
+		"--to " + filepath.Join(here, "x"): filepath.Join(here, "x"),
+		"--into alice:x":                   filepath.Join(w.home, "x"),
+	} {
 		if err := os.MkdirAll(filepath.Join(dir, "src"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -73,12 +76,14 @@ func TestRestoreOverWhatIsThere(t *testing.T) {
 		before := listing(t, dir)
 		all := append([]string{"volume", "restore", "1f0c"}, strings.Fields(args)...)
 		status, _, stderr := cmdtest.Run(t, "", all...)
-		if status != 6 || !strings.Contains(stderr, "is not empty") || !strings.Contains(stderr, "--overwrite") || listing(t, dir) != before {
+		if status != 6 || !strings.Contains(stderr, "is not empty") || !strings.Contains(stderr, "--overwrite") ||
+			listing(t, dir) != before {
 			t.Errorf("%s: %d, %s", args, status, stderr)
 		}
 		cmdtest.Must(t, 0, append(all, "--overwrite")...)
 		got := listing(t, dir)
-		if !strings.Contains(got, `.other "mine"`) || !strings.Contains(got, `src/main.go "package "`) || !strings.Contains(got, "drwxr-xr-x src\n") {
+		if !strings.Contains(got, `.other "mine"`) || !strings.Contains(got, `src/main.go "package "`) ||
+			!strings.Contains(got, "drwxr-xr-x src\n") {
 			t.Errorf("%s:\n%s", args, got)
 		}
 	}
@@ -86,7 +91,11 @@ func TestRestoreOverWhatIsThere(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"--to", file}, {"--to", file, "--overwrite"}, {"--to", filepath.Join(here, "no", "such")}} {
+	for _, args := range [][]string{
+		{"--to", file},
+		{"--to", file, "--overwrite"},
+		{"--to", filepath.Join(here, "no", "such")},
+	} {
 		if status, _, stderr := cmdtest.Run(t, "", append([]string{"volume", "restore", "1f0c"}, args...)...); status == 0 {
 			t.Errorf("%q: %s", args, stderr)
 		}
@@ -104,11 +113,21 @@ func TestRestoreHostile(t *testing.T) {
 		fails   error
 		says    string
 	}{
-		"climbing":      {archive(t, tar.Header{Typeflag: tar.TypeReg, Name: "../../evil", Size: 4}), nil, "climbs out with .."},
-		"absolute":      {archive(t, tar.Header{Typeflag: tar.TypeReg, Name: secret, Size: 4}), nil, "its name is absolute"},
-		"a link out":    {archive(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "l", Linkname: secret}), nil, "--outside-links"},
-		"over a link":   {archive(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "l", Linkname: "m"}, tar.Header{Typeflag: tar.TypeReg, Name: "l", Size: 4}), nil, "l"},
-		"a device":      {archive(t, tar.Header{Typeflag: tar.TypeChar, Name: "null", Devmajor: 1, Devminor: 3}), nil, "a device or a pipe"},
+		"climbing": {
+			archive(t, tar.Header{Typeflag: tar.TypeReg, Name: "../../evil", Size: 4}), nil,
+			"climbs out with ..",
+		},
+		"absolute": {archive(t, tar.Header{Typeflag: tar.TypeReg, Name: secret, Size: 4}), nil, "its name is absolute"},
+		"a link out": {
+			archive(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "l", Linkname: secret}), nil,
+			"--outside-links",
+		},
+		"over a link": {archive(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "l", Linkname: "m"},
+			tar.Header{Typeflag: tar.TypeReg, Name: "l", Size: 4}), nil, "l"},
+		"a device": {
+			archive(t, tar.Header{Typeflag: tar.TypeChar, Name: "null", Devmajor: 1, Devminor: 3}), nil,
+			"a device or a pipe",
+		},
 		"no archive":    {bytes.Repeat([]byte("hello\n"), 500), nil, "something else than an archive"},
 		"it breaks off": {tree(t)[:2000], errNode, "file a cannot be read"},
 		"at the end":    {tree(t), errNode, "file a cannot be read"},

@@ -63,9 +63,10 @@ func drivers(f *cmdutil.Factory, cmd *cobra.Command, d *Drivers, formats ...stri
 	cmd.Flags().StringVar(&d.Namespace, "driver-namespace", volume.Namespace, "the namespace of the drivers")
 	cmd.Flags().StringVar(&d.Node, "node", "", "ask only the driver of this node")
 	cmdutil.NoFlagValues(cmd, "driver-namespace")
-	_ = cmd.RegisterFlagCompletionFunc("node", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return f.CompleteVolumes(cmd, d.Namespace, nodeNames)
-	})
+	_ = cmd.RegisterFlagCompletionFunc("node",
+		func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return f.CompleteVolumes(cmd, d.Namespace, nodeNames)
+		})
 	cmdutil.AddTimeoutFlag(cmd, &d.Timeout)
 	cmdutil.AddOutputFlag(cmd, &d.Output, formats...)
 }

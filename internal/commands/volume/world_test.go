@@ -120,12 +120,18 @@ func newWorld(t *testing.T, drivers map[string]*driver) *world {
 func driverPod(name, dir, state string) *kubetest.Object {
 	return &kubetest.Object{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Pod",
-		"metadata": map[string]any{"namespace": "berth-volumes", "labels": map[string]any{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": "volumes"}},
+		"metadata": map[string]any{
+			"namespace": "berth-volumes",
+			"labels":    map[string]any{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": "volumes"},
+		},
 		"spec": map[string]any{
 			"nodeName":   strings.TrimPrefix(name, "berth-volumes-"),
 			"containers": []any{map[string]any{"name": "volumes", "args": []any{"serve", "volumes", "--directory=" + dir}}},
 		},
-		"status": map[string]any{"phase": "Running", "containerStatuses": []any{map[string]any{"name": "volumes", "state": map[string]any{state: map[string]any{}}}}},
+		"status": map[string]any{
+			"phase":             "Running",
+			"containerStatuses": []any{map[string]any{"name": "volumes", "state": map[string]any{state: map[string]any{}}}},
+		},
 	}}
 }
 
@@ -135,7 +141,8 @@ func (w *world) exec(t *testing.T, rw http.ResponseWriter, r *http.Request) {
 	kubetest.Exec(rw, r, func(streams map[string]httpstream.Stream) {
 		var status int
 		if dir, driver := w.dirs[pod]; driver {
-			if command[0] != "/berth" || r.URL.Query().Get("container") != "volumes" || !strings.Contains(strings.Join(command, " "), "--directory="+dir) {
+			if command[0] != "/berth" || r.URL.Query().Get("container") != "volumes" ||
+				!strings.Contains(strings.Join(command, " "), "--directory="+dir) {
 				t.Errorf("%q is run in %s", command, pod)
 			}
 			s, _ := terminal.Test("", now())
@@ -184,8 +191,10 @@ func id(begin string) string { return "csi-" + begin + strings.Repeat("0", 64-le
 
 func kept(begin, userString, storage string, ago, lifespan time.Duration, bytes int64) volume.Volume {
 	v := volume.Volume{
-		ID: id(begin), Namespace: "dev", Pod: "pod-" + begin, PodUID: "uid-" + begin, UserString: userString, Storage: storage,
-		Published: now().Add(-ago - time.Hour), Deleted: now().Add(-ago), Lifespan: lifespan, Bytes: bytes, Inodes: bytes / 1000,
+		ID: id(begin), Namespace: "dev", Pod: "pod-" + begin, PodUID: "uid-" + begin, UserString: userString,
+		Storage:   storage,
+		Published: now().Add(-ago - time.Hour), Deleted: now().Add(-ago), Lifespan: lifespan, Bytes: bytes,
+		Inodes: bytes / 1000,
 	}
 	if userString != "" {
 		v.Workspace = strings.ReplaceAll(userString, "~", "-") + "-1234567"

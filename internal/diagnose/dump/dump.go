@@ -53,7 +53,8 @@ type reader struct {
 
 // problem adds what is wrong with a file; line 0 is the whole file.
 func (r *reader) problem(file string, line int, format string, args ...any) {
-	r.problems = append(r.problems, yamldoc.Problem{File: file, Line: line, Message: fault.Line(fmt.Sprintf(format, args...))})
+	r.problems = append(r.problems,
+		yamldoc.Problem{File: file, Line: line, Message: fault.Line(fmt.Sprintf(format, args...))})
 }
 
 func (r *reader) add(record watch.Record) {

@@ -28,31 +28,98 @@ func TestRead(t *testing.T) {
 		objects []string
 		skipped []string
 	}{
-		"YAML":                       {podYAML, []string{"ADDED Pod a"}, nil},
-		"YAML with CRLF":             {strings.ReplaceAll(podYAML+"---\n"+podYAML, "\n", "\r\n"), []string{"ADDED Pod a", "ADDED Pod a"}, nil},
-		"documents":                  {"---\n" + podYAML + "---\n# nothing\n---\n" + podYAML + "...\n", []string{"ADDED Pod a", "ADDED Pod a"}, nil},
-		"documents without a --- ":   {podYAML + "# and\n" + podYAML, []string{"ADDED Pod a", "ADDED Pod a"}, nil},
-		"a sequence of YAML":         {"- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n", []string{"ADDED Pod a"}, nil},
-		"a sequence, further in":     {"-\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n-   apiVersion: v1\n    kind: Pod\n    metadata: {name: b}\n", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
-		"YAML with quoted keys":      {"\"apiVersion\": \"v1\"\n\"kind\": \"Pod\"\n\"metadata\":\n  \"name\": \"a\"\n---\n'kind': Pod\n'apiVersion': v1\n'metadata': {name: b}\n", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
-		"JSON beside YAML":           {podJSON + "\n---\n" + podYAML + "--- # more\n" + otherJSON, []string{"ADDED Pod a", "ADDED Pod a", "ADDED Pod b"}, nil},
-		"an array":                   {"[" + podJSON + "," + otherJSON + "]", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
-		"a list in a list":           {`{"kind":"List","apiVersion":"v1","items":[{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"c"}}]}]}`, []string{"ADDED Pod c"}, nil},
-		"kinds that are not known":   {`{"kind":"List","apiVersion":"v1","items":[{"kind":"Widget","apiVersion":"e.com/v1"},` + podJSON + `]}`, []string{"ADDED Pod a"}, nil},
-		"a change in YAML":           {"type: DELETED\nobject:\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n", []string{"DELETED Pod a"}, nil},
-		"an event of the newer API":  {`{"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{"name":"e"},"note":"n"}`, []string{"ADDED Event e"}, nil},
-		"a bookmark, and an error":   {`{"type":"BOOKMARK","object":{}}{"type":"ERROR","object":{"kind":"Status"}}` + change, []string{"ADDED Pod a"}, nil},
-		"a refusal among objects":    {podJSON + `{"kind":"Status","apiVersion":"v1","message":"events is forbidden"}`, []string{"ADDED Pod a"}, []string{`f:1: the API server answered: "events is forbidden"`}},
-		"what kubectl says besides":  {"Warning: old\nError from server (Forbidden): no\n" + podYAML, []string{"ADDED Pod a"}, []string{"f:2: Error from server (Forbidden): no"}},
-		"logs between lists":         {podJSON + "\n==== START logs for container c of pod p ====\n{\nError from server: x\n==== END logs for container c of pod p ====\n" + otherJSON, []string{"ADDED Pod a", "ADDED Pod b"}, nil},
-		"a line that is broken":      {podJSON + "\n{\"apiVersion\":\n" + otherJSON + "\n", []string{"ADDED Pod a", "ADDED Pod b"}, []string{"f:3: cut off: what begins on line 2 has no end"}},
-		"another that is broken":     {podJSON + "\n{\"apiVersion\"]\n" + otherJSON + "\n", []string{"ADDED Pod a", "ADDED Pod b"}, []string{"f:2: invalid character ']' after object key"}},
-		"a document that is broken":  {podYAML + "---\nkind: [\n---\n" + podYAML, []string{"ADDED Pod a", "ADDED Pod a"}, []string{"f:6: a value is missing, or a bracket is not closed"}},
-		"an item that is broken":     {`{"kind":"PodList","apiVersion":"v1","items":[null,{"metadata":{"name":{}}},` + podJSON + `]}`, []string{"ADDED Pod a"}, []string{"f:1: item 1 of PodList: not a Kubernetes object: null (and 1 more)"}},
-		"a list without its end":     {podJSON + "\n---\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n", []string{"ADDED Pod a"}, []string{`f:3: "kind" is missing, which ends a list: it is cut off`}},
-		"something else in it":       {podJSON + `{"level":"info"}`, []string{"ADDED Pod a"}, []string{`f:1: not a Kubernetes object: "kind" is required`}},
-		"a kind that is not a text":  {podJSON + `{"kind":7}`, []string{"ADDED Pod a"}, []string{`f:1: "kind" must not be of type number`}},
-		"a type that does not exist": {podJSON + `{"type":"GROWN","object":{}}`, []string{"ADDED Pod a"}, []string{`f:1: type "GROWN": must be one of ADDED, MODIFIED, DELETED`}},
+		"YAML": {podYAML, []string{"ADDED Pod a"}, nil},
+		"YAML with CRLF": {
+			strings.ReplaceAll(podYAML+"---\n"+podYAML, "\n", "\r\n"),
+			[]string{"ADDED Pod a", "ADDED Pod a"},
+			nil,
+		},
+		"documents": {
+			"---\n" + podYAML + "---\n# nothing\n---\n" + podYAML + "...\n",
+			[]string{"ADDED Pod a", "ADDED Pod a"},
+			nil,
+		},
+		"documents without a --- ": {podYAML + "# and\n" + podYAML, []string{"ADDED Pod a", "ADDED Pod a"}, nil},
+		"a sequence of YAML": {
+			"- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n",
+			[]string{"ADDED Pod a"},
+			nil,
+		},
+		"a sequence, further in": {"-\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n-   apiVersion: v1\n    kind: Pod\n    metadata: {name: b}\n", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
+		"YAML with quoted keys":  {"\"apiVersion\": \"v1\"\n\"kind\": \"Pod\"\n\"metadata\":\n  \"name\": \"a\"\n---\n'kind': Pod\n'apiVersion': v1\n'metadata': {name: b}\n", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
+		"JSON beside YAML": {
+			podJSON + "\n---\n" + podYAML + "--- # more\n" + otherJSON,
+			[]string{"ADDED Pod a", "ADDED Pod a", "ADDED Pod b"},
+			nil,
+		},
+		"an array":                 {"[" + podJSON + "," + otherJSON + "]", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
+		"a list in a list":         {`{"kind":"List","apiVersion":"v1","items":[{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"c"}}]}]}`, []string{"ADDED Pod c"}, nil},
+		"kinds that are not known": {`{"kind":"List","apiVersion":"v1","items":[{"kind":"Widget","apiVersion":"e.com/v1"},` + podJSON + `]}`, []string{"ADDED Pod a"}, nil},
+		"a change in YAML": {
+			"type: DELETED\nobject:\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n",
+			[]string{"DELETED Pod a"},
+			nil,
+		},
+		"an event of the newer API": {
+			`{"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{"name":"e"},"note":"n"}`,
+			[]string{"ADDED Event e"},
+			nil,
+		},
+		"a bookmark, and an error": {`{"type":"BOOKMARK","object":{}}{"type":"ERROR","object":{"kind":"Status"}}` +
+			change, []string{"ADDED Pod a"}, nil},
+		"a refusal among objects": {
+			podJSON + `{"kind":"Status","apiVersion":"v1","message":"events is forbidden"}`,
+			[]string{"ADDED Pod a"},
+			[]string{`f:1: the API server answered: "events is forbidden"`},
+		},
+		"what kubectl says besides": {
+			"Warning: old\nError from server (Forbidden): no\n" + podYAML,
+			[]string{"ADDED Pod a"},
+			[]string{"f:2: Error from server (Forbidden): no"},
+		},
+		"logs between lists": {podJSON +
+			"\n==== START logs for container c of pod p ====\n{\nError from server: x\n==== END logs for container c of pod p ====\n" + otherJSON, []string{"ADDED Pod a", "ADDED Pod b"}, nil},
+		"a line that is broken": {
+			podJSON + "\n{\"apiVersion\":\n" + otherJSON + "\n",
+			[]string{"ADDED Pod a", "ADDED Pod b"},
+			[]string{"f:3: cut off: what begins on line 2 has no end"},
+		},
+		"another that is broken": {
+			podJSON + "\n{\"apiVersion\"]\n" + otherJSON + "\n",
+			[]string{"ADDED Pod a", "ADDED Pod b"},
+			[]string{"f:2: invalid character ']' after object key"},
+		},
+		"a document that is broken": {
+			podYAML + "---\nkind: [\n---\n" + podYAML,
+			[]string{"ADDED Pod a", "ADDED Pod a"},
+			[]string{"f:6: a value is missing, or a bracket is not closed"},
+		},
+		"an item that is broken": {
+			`{"kind":"PodList","apiVersion":"v1","items":[null,{"metadata":{"name":{}}},` +
+				podJSON + `]}`,
+			[]string{"ADDED Pod a"},
+			[]string{"f:1: item 1 of PodList: not a Kubernetes object: null (and 1 more)"},
+		},
+		"a list without its end": {
+			podJSON + "\n---\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n",
+			[]string{"ADDED Pod a"},
+			[]string{`f:3: "kind" is missing, which ends a list: it is cut off`},
+		},
+		"something else in it": {
+			podJSON + `{"level":"info"}`,
+			[]string{"ADDED Pod a"},
+			[]string{`f:1: not a Kubernetes object: "kind" is required`},
+		},
+		"a kind that is not a text": {
+			podJSON + `{"kind":7}`,
+			[]string{"ADDED Pod a"},
+			[]string{`f:1: "kind" must not be of type number`},
+		},
+		"a type that does not exist": {
+			podJSON + `{"type":"GROWN","object":{}}`,
+			[]string{"ADDED Pod a"},
+			[]string{`f:1: type "GROWN": must be one of ADDED, MODIFIED, DELETED`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Read(strings.NewReader(c.text), "f")
@@ -120,8 +187,10 @@ func TestRecorded(t *testing.T) {
 func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a/pod.yaml": podYAML, "a/list.json": "{\"kind\":\"List\",", "a/empty.yaml": "", "b/table.txt": "NAME   READY\na      0/1\n",
-		"b/1.log": "hello\n", "b/2.log": "{\"level\":\"info\"}\n", "b/3.log": "[INFO] x\n", "b/4.log": "\x00\x01\x02", ".git/config": "x: [",
+		"a/pod.yaml": podYAML, "a/list.json": "{\"kind\":\"List\",", "a/empty.yaml": "",
+		"b/table.txt": "NAME   READY\na      0/1\n",
+		"b/1.log":     "hello\n", "b/2.log": "{\"level\":\"info\"}\n", "b/3.log": "[INFO] x\n", "b/4.log": "\x00\x01\x02",
+		".git/config": "x: [",
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
@@ -138,7 +207,8 @@ func TestDirectory(t *testing.T) {
 		in("a/list.json") + ":1: cut off: what begins on line 1 has no end",
 		in("b/table.txt") + ": a table, as kubectl get prints it without -o yaml",
 		in("link.yaml") + ": not a file: links are not followed",
-		"4 files: no Kubernetes objects in YAML or JSON: " + in("b/1.log") + ", " + in("b/2.log") + ", " + in("b/3.log") + ", …",
+		"4 files: no Kubernetes objects in YAML or JSON: " + in("b/1.log") + ", " + in("b/2.log") + ", " + in("b/3.log") +
+			", …",
 	}
 	if diff := cmp.Diff(want, c.Skipped); diff != "" {
 		t.Error(diff)
@@ -167,7 +237,8 @@ func TestNewest(t *testing.T) {
 		t.Errorf("%v, %s, want %s", err, c.Newest(), want)
 	}
 	text = strings.Replace(text, "7200", "7000", 1)
-	if c, err = Read(strings.NewReader(text), "f"); err != nil || !c.Newest().Equal(time.Date(2026, 11, 21, 10, 3, 20, 0, time.UTC)) {
+	if c, err = Read(strings.NewReader(text), "f"); err != nil ||
+		!c.Newest().Equal(time.Date(2026, 11, 21, 10, 3, 20, 0, time.UTC)) {
 		t.Errorf("%v, %s", err, c.Newest())
 	}
 	if c, err = Read(strings.NewReader(podYAML), "f"); err != nil || !c.Newest().IsZero() {

@@ -26,8 +26,9 @@ type limits struct {
 func defaults() limits {
 	const yaml = 16 << 20
 	return limits{
-		file: 64 << 20, text: 256 << 20, unpacked: 1 << 30, files: 100_000, objects: 200_000, packed: 3, depth: 500, problems: 10,
-		yaml: yamldoc.Limits{Bytes: yaml, Marks: 4_000_000, Weight: 2 * yaml, Depth: 500},
+		file: 64 << 20, text: 256 << 20, unpacked: 1 << 30, files: 100_000, objects: 200_000, packed: 3, depth: 500,
+		problems: 10,
+		yaml:     yamldoc.Limits{Bytes: yaml, Marks: 4_000_000, Weight: 2 * yaml, Depth: 500},
 	}
 }
 

@@ -75,7 +75,10 @@ func places(t *testing.T) map[string]place {
 		all["gnu"] = place{t.TempDir(), os.Getenv("PATH")}
 	}
 	if busybox, err := osexec.LookPath("busybox"); err == nil {
-		all["busybox"] = place{t.TempDir(), programs(t, busybox, "sh", "tar", "mkdir", "mv", "rm", "chmod", "readlink", "cat", "cp")}
+		all["busybox"] = place{
+			t.TempDir(),
+			programs(t, busybox, "sh", "tar", "mkdir", "mv", "rm", "chmod", "readlink", "cat", "cp"),
+		}
 	}
 	if len(all) == 0 {
 		skiptest.Lacks(t, "there is no tar")
@@ -124,7 +127,10 @@ func grow(t *testing.T, dir string) {
 		os.WriteFile(filepath.Join(dir, "links", "first"), []byte("first"), 0o640),
 		os.Link(filepath.Join(dir, "links", "first"), filepath.Join(dir, "links", "second")),
 	)
-	for _, odd := range []string{"-rf", "a b", "new\nline", "ünïcødé", "tab\t", "*", "back\\slash", ".hidden", "..dots", "'\"$(x)", strings.Repeat("ä", 127), "\xff\xfe"} {
+	for _, odd := range []string{
+		"-rf", "a b", "new\nline", "ünïcødé", "tab\t", "*", "back\\slash", ".hidden", "..dots",
+		"'\"$(x)", strings.Repeat("ä", 127), "\xff\xfe",
+	} {
 		must(t, os.WriteFile(filepath.Join(dir, odd), []byte(odd), 0o644))
 	}
 	for _, name := range []string{"run", "none", "empty", filepath.Dir(long), filepath.Dir(filepath.Dir(long)), "."} {
@@ -200,7 +206,10 @@ func TestTreeThereAndBack(t *testing.T) {
 				t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "new", "locked"), 0o755) })
 			}
 			want := listing(t, filepath.Join(here, "src"))
-			r, err := filecopy.Send{Run: p.run, From: filepath.Join(here, "src"), To: "new", Meter: &filecopy.Meter{}}.Do(t.Context())
+			r, err := filecopy.Send{
+				Run: p.run, From: filepath.Join(here, "src"), To: "new",
+				Meter: &filecopy.Meter{},
+			}.Do(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +227,8 @@ func TestTreeThereAndBack(t *testing.T) {
 			if got := listing(t, filepath.Join(here, "new")); got != want {
 				t.Errorf("back:\n%s\nwant\n%s", got, want)
 			}
-			if back.Path != filepath.Join(here, "new") || back.Files != r.Files || back.Bytes != r.Bytes || len(back.Warnings) > 0 {
+			if back.Path != filepath.Join(here, "new") || back.Files != r.Files || back.Bytes != r.Bytes ||
+				len(back.Warnings) > 0 {
 				t.Errorf("%+v, sent %+v", back, r)
 			}
 			noLeftovers(t, here, p.home)
@@ -239,8 +249,12 @@ func TestModesOfWhatIsAdded(t *testing.T) {
 				}
 				p := place{t.TempDir(), p.path}
 				here, there := t.TempDir(), p.home
-				must(t, os.MkdirAll(filepath.Join(there, "src", "both"), 0o755), os.Chmod(filepath.Join(there, "src", "both"), 0o750))
-				modes := map[string]fs.FileMode{"both/new/in": 0o500, "both/new": 0o555, "both": 0o555, "new/in": 0o700, "new": 0o577}
+				must(t, os.MkdirAll(filepath.Join(there, "src", "both"), 0o755),
+					os.Chmod(filepath.Join(there, "src", "both"), 0o750))
+				modes := map[string]fs.FileMode{
+					"both/new/in": 0o500, "both/new": 0o555, "both": 0o555, "new/in": 0o700,
+					"new": 0o577,
+				}
 				for _, name := range []string{"both/new/in", "both/new", "both", "new/in", "new"} {
 					path := filepath.Join(here, "src", name)
 					must(t, os.MkdirAll(path, 0o755), os.WriteFile(filepath.Join(path, "f"), nil, 0o600), os.Chmod(path, modes[name]))

@@ -46,14 +46,16 @@ func (e *ending) failure(to string) (warnings []string, failed error) {
 	case statusRefused:
 		return nil, fault.New(fault.Failed, "%s", strings.TrimPrefix(strings.Join(lines, "; "), "berth: "))
 	case statusNoProgram:
-		return nil, fault.New(fault.Failed, "the container has no %s", strings.Join(strings.Fields(strings.Join(lines, " ")), ", ")).
+		return nil, fault.New(fault.Failed, "the container has no %s",
+			strings.Join(strings.Fields(strings.Join(lines, " ")), ", ")).
 			WithHint("berth cp needs sh and tar in the container: use an image that has them")
 	case statusNotFound:
 		return nil, fault.New(fault.NotFound, "%s", strings.Join(lines, "; "))
 	case statusConflict:
 		return nil, problems(fault.Conflict, "nothing was copied", lines)
 	case statusIncomplete:
-		return nil, fault.New(fault.Unavailable, "the connection was lost before all was sent; nothing was copied").WithHint("try again")
+		return nil, fault.New(fault.Unavailable, "the connection was lost before all was sent; nothing was copied").
+			WithHint("try again")
 	case statusNoStaging, statusMove, statusTar:
 		return nil, problems(fault.Failed, "cannot write to "+to+" in the container", lines)
 	case statusUnreadable:
@@ -67,14 +69,16 @@ func (e *ending) failure(to string) (warnings []string, failed error) {
 
 // isLoss is true for what tar says of a file that it could not read as a whole.
 func isLoss(line string) bool {
-	return !strings.HasSuffix(line, "file changed as we read it") && !strings.HasSuffix(line, "File removed before we read it")
+	return !strings.HasSuffix(line, "file changed as we read it") &&
+		!strings.HasSuffix(line, "File removed before we read it")
 }
 
 // problems is one error for what was said.
 func problems(code fault.Code, message string, lines []string) error {
 	lines = slices.DeleteFunc(lines, func(line string) bool {
 		return strings.Contains(line, "Exiting with failure status due to previous errors") ||
-			strings.Contains(line, "Error is not recoverable") || strings.Contains(line, "error exit delayed from previous errors")
+			strings.Contains(line, "Error is not recoverable") ||
+			strings.Contains(line, "error exit delayed from previous errors")
 	})
 	switch len(lines) {
 	case 0:

@@ -59,24 +59,39 @@ func TestRefused(t *testing.T) {
 		entries []tar.Header
 		says    string
 	}{
-		"climbing":                {[]tar.Header{file("./x/../../evil")}, "climbs out with .."},
-		"an absolute name":        {[]tar.Header{file("/tmp/evil")}, "its name is absolute"},
-		"something else":          {[]tar.Header{file("./y")}, "it is not in x"},
-		"a link that climbs":      {[]tar.Header{link("./x/l", "../../evil")}, `it is a link to "../../evil"`},
-		"an absolute link":        {[]tar.Header{link("./x/l", "/etc/passwd")}, `it is a link to "/etc/passwd"`},
-		"through a link":          {[]tar.Header{link("./x/l", "."), file("./x/l/evil")}, "it is in no directory that was sent before it"},
-		"over a link":             {[]tar.Header{link("./x/l", "f"), file("./x/l")}, "exists"},
-		"a directory over one":    {[]tar.Header{link("./x/l", "."), {Typeflag: tar.TypeDir, Name: "./x/l/"}}, "exists"},
-		"twice":                   {[]tar.Header{file("./x/f"), file("./x/f")}, "exists"},
-		"a hard link that climbs": {[]tar.Header{{Typeflag: tar.TypeLink, Name: "./x/h", Linkname: "../evil"}}, "climbs out with .."},
-		"a hard link outside":     {[]tar.Header{{Typeflag: tar.TypeLink, Name: "./x/h", Linkname: "/etc/passwd"}}, "its name is absolute"},
-		"a device":                {[]tar.Header{{Typeflag: tar.TypeChar, Name: "./x/null", Devmajor: 1, Devminor: 3}}, "a device or a pipe"},
-		"a pipe":                  {[]tar.Header{{Typeflag: tar.TypeFifo, Name: "./x/p"}}, "a device or a pipe"},
-		"no directory":            {[]tar.Header{file("./x/d/f")}, "in no directory"},
+		"climbing":           {[]tar.Header{file("./x/../../evil")}, "climbs out with .."},
+		"an absolute name":   {[]tar.Header{file("/tmp/evil")}, "its name is absolute"},
+		"something else":     {[]tar.Header{file("./y")}, "it is not in x"},
+		"a link that climbs": {[]tar.Header{link("./x/l", "../../evil")}, `it is a link to "../../evil"`},
+		"an absolute link":   {[]tar.Header{link("./x/l", "/etc/passwd")}, `it is a link to "/etc/passwd"`},
+		"through a link": {
+			[]tar.Header{link("./x/l", "."), file("./x/l/evil")},
+			"it is in no directory that was sent before it",
+		},
+		"over a link":          {[]tar.Header{link("./x/l", "f"), file("./x/l")}, "exists"},
+		"a directory over one": {[]tar.Header{link("./x/l", "."), {Typeflag: tar.TypeDir, Name: "./x/l/"}}, "exists"},
+		"twice":                {[]tar.Header{file("./x/f"), file("./x/f")}, "exists"},
+		"a hard link that climbs": {
+			[]tar.Header{{Typeflag: tar.TypeLink, Name: "./x/h", Linkname: "../evil"}},
+			"climbs out with ..",
+		},
+		"a hard link outside": {
+			[]tar.Header{{Typeflag: tar.TypeLink, Name: "./x/h", Linkname: "/etc/passwd"}},
+			"its name is absolute",
+		},
+		"a device": {
+			[]tar.Header{{Typeflag: tar.TypeChar, Name: "./x/null", Devmajor: 1, Devminor: 3}},
+			"a device or a pipe",
+		},
+		"a pipe":       {[]tar.Header{{Typeflag: tar.TypeFifo, Name: "./x/p"}}, "a device or a pipe"},
+		"no directory": {[]tar.Header{file("./x/d/f")}, "in no directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			_, err := filecopy.Receive{Run: sends(archive(t, c.entries...)), From: "x", To: dir, Meter: &filecopy.Meter{}}.Do(t.Context())
+			_, err := filecopy.Receive{
+				Run: sends(archive(t, c.entries...)), From: "x", To: dir,
+				Meter: &filecopy.Meter{},
+			}.Do(t.Context())
 			if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v, want %q", err, c.says)
 			}
@@ -89,7 +104,8 @@ func TestRefused(t *testing.T) {
 
 // All that is refused is named.
 func TestRefusedAreAllNamed(t *testing.T) {
-	stream := archive(t, tar.Header{Typeflag: tar.TypeFifo, Name: "./x/a"}, tar.Header{Typeflag: tar.TypeFifo, Name: "./x/b"})
+	stream := archive(t, tar.Header{Typeflag: tar.TypeFifo, Name: "./x/a"},
+		tar.Header{Typeflag: tar.TypeFifo, Name: "./x/b"})
 	_, err := filecopy.Receive{Run: sends(stream), From: "x", To: t.TempDir(), Meter: &filecopy.Meter{}}.Do(t.Context())
 	if problems := fault.From(err).Problems; len(problems) != 2 || !strings.Contains(problems[1], "./x/b") {
 		t.Errorf("%v: %q", err, problems)
@@ -150,7 +166,8 @@ func TestNoArchive(t *testing.T) {
 // FuzzReceive: whatever is sent, nothing appears beside the destination, and of a failure
 // nothing in it.
 func FuzzReceive(f *testing.F) {
-	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: "./x/f"}, tar.Header{Typeflag: tar.TypeSymlink, Name: "./x/l", Linkname: "f"}))
+	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: "./x/f"},
+		tar.Header{Typeflag: tar.TypeSymlink, Name: "./x/l", Linkname: "f"}))
 	f.Add(archive(f, tar.Header{Typeflag: tar.TypeLink, Name: "./x/h", Linkname: "./x/../../f"}))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		outside := t.TempDir()

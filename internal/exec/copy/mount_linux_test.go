@@ -60,11 +60,14 @@ func TestMergeWithMount(t *testing.T) {
 				p := place{t.TempDir(), p.path}
 				here, there := t.TempDir(), p.home
 				grow(t, filepath.Join(here, "src", "mnt", "new"))
-				must(t, os.MkdirAll(filepath.Join(here, "src", "mnt", "deep"), 0o755), os.WriteFile(filepath.Join(here, "src", "mnt", "deep", "f"), []byte("new"), 0o600))
+				must(t, os.MkdirAll(filepath.Join(here, "src", "mnt", "deep"), 0o755),
+					os.WriteFile(filepath.Join(here, "src", "mnt", "deep", "f"), []byte("new"), 0o600))
 				mount(t, filepath.Join(there, "src", "mnt"))
-				must(t, os.Mkdir(filepath.Join(there, "src", "mnt", "deep"), 0o750), os.WriteFile(filepath.Join(there, "src", "mnt", "deep", "f"), []byte("old"), 0o600))
+				must(t, os.Mkdir(filepath.Join(there, "src", "mnt", "deep"), 0o750),
+					os.WriteFile(filepath.Join(there, "src", "mnt", "deep", "f"), []byte("old"), 0o600))
 				must(t, copyOne(p, here, "src", ""))
-				if got, want := listing(t, filepath.Join(there, "src", "mnt", "new")), listing(t, filepath.Join(here, "src", "mnt", "new")); got != want {
+				if got, want := listing(t, filepath.Join(there, "src", "mnt", "new")),
+					listing(t, filepath.Join(here, "src", "mnt", "new")); got != want {
 					t.Errorf("%s\nwant\n%s", got, want)
 				}
 				inMount := filepath.Join(there, "src", "mnt", "deep", "f")
@@ -79,7 +82,8 @@ func TestMergeWithMount(t *testing.T) {
 				if got, err := os.ReadFile(inMount); err != nil || string(got) != "new" {
 					t.Errorf("%d bytes, %v", len(got), err)
 				}
-				noLeftovers(t, there, filepath.Join(there, "src"), filepath.Join(there, "src", "mnt"), filepath.Join(there, "src", "mnt", "deep"))
+				noLeftovers(t, there, filepath.Join(there, "src"), filepath.Join(there, "src", "mnt"),
+					filepath.Join(there, "src", "mnt", "deep"))
 			})
 		}
 	}

@@ -47,5 +47,6 @@ func VacantHere(path string) error {
 }
 
 func occupied(path string) error {
-	return fault.New(fault.AlreadyExists, "%s is not empty", path).WithHint("choose another directory, or replace the files that are there with --overwrite")
+	return fault.New(fault.AlreadyExists, "%s is not empty", path).
+		WithHint("choose another directory, or replace the files that are there with --overwrite")
 }

@@ -113,12 +113,14 @@ func (p *packer) file(i item) error {
 	if err := p.tar.WriteHeader(p.header(i, i.info.Mode().Perm())); err != nil {
 		return err
 	}
-	n, err := io.CopyBuffer(struct{ io.Writer }{metered{p.tar, p.meter}}, io.LimitReader(file, i.info.Size()), make([]byte, copyBuffer))
+	n, err := io.CopyBuffer(struct{ io.Writer }{metered{p.tar, p.meter}}, io.LimitReader(file, i.info.Size()),
+		make([]byte, copyBuffer))
 	switch {
 	case err != nil:
 		return err
 	case n < i.info.Size():
-		return fault.New(fault.Failed, "%s has become shorter while it was copied; nothing was copied", i.name).WithHint("try again when nobody writes to it")
+		return fault.New(fault.Failed, "%s has become shorter while it was copied; nothing was copied", i.name).
+			WithHint("try again when nobody writes to it")
 	}
 	p.meter.Files.Add(1)
 	return nil

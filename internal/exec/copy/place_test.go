@@ -69,12 +69,20 @@ func TestDestinations(t *testing.T) {
 				t.Run(maker+" "+direction+" "+name, func(t *testing.T) {
 					p := place{t.TempDir(), p.path}
 					here, there := t.TempDir(), p.home
-					for path, text := range map[string]string{"f": "x", "taken": "x", "d/in": "x", "both/in": "x", "both/deep/in": "x", "clash/taken": "x"} {
-						must(t, os.MkdirAll(filepath.Dir(filepath.Join(here, path)), 0o755), os.WriteFile(filepath.Join(here, path), []byte(text), 0o600))
+					for path, text := range map[string]string{
+						"f": "x", "taken": "x", "d/in": "x", "both/in": "x",
+						"both/deep/in": "x", "clash/taken": "x",
+					} {
+						must(t, os.MkdirAll(filepath.Dir(filepath.Join(here, path)), 0o755),
+							os.WriteFile(filepath.Join(here, path), []byte(text), 0o600))
 					}
 					must(t, os.Symlink("d", filepath.Join(here, "ln")))
-					for path, text := range map[string]string{"old": "old", "target": "target", "dir/both/stays": "stays", "dir/both/deep/stays": "stays", "dir/taken/stays": "stays"} {
-						must(t, os.MkdirAll(filepath.Dir(filepath.Join(there, path)), 0o755), os.WriteFile(filepath.Join(there, path), []byte(text), 0o600))
+					for path, text := range map[string]string{
+						"old": "old", "target": "target", "dir/both/stays": "stays",
+						"dir/both/deep/stays": "stays", "dir/taken/stays": "stays",
+					} {
+						must(t, os.MkdirAll(filepath.Dir(filepath.Join(there, path)), 0o755),
+							os.WriteFile(filepath.Join(there, path), []byte(text), 0o600))
 					}
 					must(t, os.Symlink("target", filepath.Join(there, "link")))
 					before := describe(t, there, false)
@@ -116,7 +124,10 @@ func TestLostOnTheWay(t *testing.T) {
 				_, _ = p.run(ctx, command, s)
 				return 0, fault.New(fault.Unavailable, "%w", lost)
 			}
-			_, err := filecopy.Send{Run: cut, From: filepath.Join(here, "src"), To: "new", Meter: &filecopy.Meter{}}.Do(t.Context())
+			_, err := filecopy.Send{
+				Run: cut, From: filepath.Join(here, "src"), To: "new",
+				Meter: &filecopy.Meter{},
+			}.Do(t.Context())
 			if !errors.Is(err, lost) {
 				t.Errorf("%s, sent %d: %v", maker, after, err)
 			}
@@ -176,7 +187,8 @@ func TestUnreadableThere(t *testing.T) {
 			command[2] = denied + command[2]
 			return p.run(ctx, command, s)
 		}, From: "secret/.", To: t.TempDir(), Meter: &filecopy.Meter{}}.Do(t.Context())
-		if fault.CodeOf(err) != fault.Failed || err.Error() != "cannot read in the container: cd: ./secret/.: Permission denied" {
+		if fault.CodeOf(err) != fault.Failed ||
+			err.Error() != "cannot read in the container: cd: ./secret/.: Permission denied" {
 			t.Errorf("%s: %v", maker, err)
 		}
 	}

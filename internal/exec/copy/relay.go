@@ -162,7 +162,10 @@ func (f *forwarder) once(name string, header *tar.Header) error {
 // pass writes an entry that was checked.
 func (f *forwarder) pass(name string, header *tar.Header) error {
 	mode := fs.FileMode(header.Mode) & keptModes
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: int64(mode), ModTime: f.time(header.ModTime), Format: f.format}
+	h := &tar.Header{
+		Typeflag: tar.TypeReg, Name: name, Mode: int64(mode), ModTime: f.time(header.ModTime),
+		Format: f.format,
+	}
 	switch header.Typeflag {
 	case tar.TypeDir:
 		if _, known := f.dirs[name]; known {
@@ -187,7 +190,8 @@ func (f *forwarder) pass(name string, header *tar.Header) error {
 	if err := f.out.WriteHeader(h); err != nil {
 		return err
 	}
-	if _, err := io.CopyBuffer(struct{ io.Writer }{metered{f.out, f.meter}}, onlyReader{f.in}, make([]byte, copyBuffer)); err != nil {
+	if _, err := io.CopyBuffer(struct{ io.Writer }{metered{f.out, f.meter}}, onlyReader{f.in},
+		make([]byte, copyBuffer)); err != nil {
 		return streamFault(err)
 	}
 	f.meter.Files.Add(1)
@@ -212,7 +216,10 @@ func (f *forwarder) end() error {
 		if name == tree {
 			a.mode |= 0o700 // the other end looks into it
 		}
-		h := &tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: int64(a.mode), ModTime: f.time(a.time), Format: f.format}
+		h := &tar.Header{
+			Typeflag: tar.TypeDir, Name: name + "/", Mode: int64(a.mode), ModTime: f.time(a.time),
+			Format: f.format,
+		}
 		if err := f.out.WriteHeader(h); err != nil {
 			return err
 		}

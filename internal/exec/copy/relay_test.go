@@ -19,7 +19,8 @@ import (
 // archiveOf is the archive of a directory, without an entry for itself.
 func archiveOf(dir string) filecopy.Archive {
 	return func(ctx context.Context, to io.Writer) error {
-		cmd := osexec.CommandContext(ctx, "sh", "-c", `cd "$1" && find . -mindepth 1 -maxdepth 1 -print0 | tar --null --format=posix -c -f - -T -`, "sh", dir)
+		cmd := osexec.CommandContext(ctx, "sh", "-c",
+			`cd "$1" && find . -mindepth 1 -maxdepth 1 -print0 | tar --null --format=posix -c -f - -T -`, "sh", dir)
 		cmd.Stdout = to
 		return cmd.Run()
 	}
@@ -50,14 +51,19 @@ func TestArchiveArrives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := describe(t, filepath.Join(p.home, "new"), false); got != want || there.Path != filepath.Join(p.home, "new") {
+			if got := describe(t, filepath.Join(p.home, "new"), false); got != want ||
+				there.Path != filepath.Join(p.home, "new") {
 				t.Errorf("there %s:\n%s\nwant\n%s", there.Path, got, want)
 			}
-			got, err := filecopy.Receive{Run: archiveOf(from).Runner(), From: filecopy.Contents, To: filepath.Join(here, "new"), Meter: &filecopy.Meter{}}.Do(t.Context())
+			got, err := filecopy.Receive{
+				Run: archiveOf(from).Runner(), From: filecopy.Contents,
+				To: filepath.Join(here, "new"), Meter: &filecopy.Meter{},
+			}.Do(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if here := describe(t, filepath.Join(here, "new"), false); here != want || got.Files != there.Files || got.Bytes != there.Bytes {
+			if here := describe(t, filepath.Join(here, "new"), false); here != want || got.Files != there.Files ||
+				got.Bytes != there.Bytes {
 				t.Errorf("here %+v, there %+v:\n%s\nwant\n%s", got, there, here, want)
 			}
 			noLeftovers(t, here, p.home)
@@ -71,7 +77,10 @@ func TestArchiveOfNothing(t *testing.T) {
 	must(t, tar.NewWriter(&empty).Close())
 	for name, p := range places(t) {
 		here := t.TempDir()
-		_, err := filecopy.Receive{Run: bytesOf(empty.Bytes()).Runner(), From: filecopy.Contents, To: filepath.Join(here, "new"), Meter: &filecopy.Meter{}}.Do(t.Context())
+		_, err := filecopy.Receive{
+			Run: bytesOf(empty.Bytes()).Runner(), From: filecopy.Contents,
+			To: filepath.Join(here, "new"), Meter: &filecopy.Meter{},
+		}.Do(t.Context())
 		must(t, err)
 		_, err = filecopy.Relay{Run: p.run, From: bytesOf(empty.Bytes()), To: "new", Meter: &filecopy.Meter{}}.Do(t.Context())
 		must(t, err)
@@ -97,23 +106,50 @@ func TestRelayRefuses(t *testing.T) {
 		outside bool
 		says    string
 	}{
-		"climbing":                {[]tar.Header{file("x/../../evil")}, true, "climbs out with .."},
-		"an absolute name":        {[]tar.Header{file("/tmp/evil")}, true, "its name is absolute"},
-		"a link that climbs":      {[]tar.Header{link("x/l", "../../evil")}, false, `it is a link to "../../evil"`},
-		"through a link":          {[]tar.Header{link("x/l", "/tmp"), file("x/l/evil")}, true, "it is in no directory that was sent before it"},
-		"over a link":             {[]tar.Header{link("x/l", "/tmp/f"), file("x/l")}, true, "its name was sent before"},
-		"a directory over a link": {[]tar.Header{link("x/l", "/tmp"), dir("x/l/"), file("x/l/evil")}, true, "its name was sent before"},
-		"a link over a directory": {[]tar.Header{dir("x/l/"), link("x/l", "/tmp"), file("x/l/evil")}, true, "its name was sent before"},
-		"a link over all of it":   {[]tar.Header{link(".", "/tmp"), file("evil")}, true, "its name was sent before"},
-		"a hard link that climbs": {[]tar.Header{{Typeflag: tar.TypeLink, Name: "x/h", Linkname: "../evil"}}, true, "climbs out with .."},
-		"a hard link outside":     {[]tar.Header{{Typeflag: tar.TypeLink, Name: "x/h", Linkname: "/etc/passwd"}}, true, "its name is absolute"},
-		"a device":                {[]tar.Header{{Typeflag: tar.TypeChar, Name: "x/null", Devmajor: 1, Devminor: 3}}, true, "a device or a pipe"},
+		"climbing":           {[]tar.Header{file("x/../../evil")}, true, "climbs out with .."},
+		"an absolute name":   {[]tar.Header{file("/tmp/evil")}, true, "its name is absolute"},
+		"a link that climbs": {[]tar.Header{link("x/l", "../../evil")}, false, `it is a link to "../../evil"`},
+		"through a link": {
+			[]tar.Header{link("x/l", "/tmp"), file("x/l/evil")},
+			true,
+			"it is in no directory that was sent before it",
+		},
+		"over a link": {[]tar.Header{link("x/l", "/tmp/f"), file("x/l")}, true, "its name was sent before"},
+		"a directory over a link": {
+			[]tar.Header{link("x/l", "/tmp"), dir("x/l/"), file("x/l/evil")},
+			true,
+			"its name was sent before",
+		},
+		"a link over a directory": {
+			[]tar.Header{dir("x/l/"), link("x/l", "/tmp"), file("x/l/evil")},
+			true,
+			"its name was sent before",
+		},
+		"a link over all of it": {[]tar.Header{link(".", "/tmp"), file("evil")}, true, "its name was sent before"},
+		"a hard link that climbs": {
+			[]tar.Header{{Typeflag: tar.TypeLink, Name: "x/h", Linkname: "../evil"}},
+			true,
+			"climbs out with ..",
+		},
+		"a hard link outside": {
+			[]tar.Header{{Typeflag: tar.TypeLink, Name: "x/h", Linkname: "/etc/passwd"}},
+			true,
+			"its name is absolute",
+		},
+		"a device": {
+			[]tar.Header{{Typeflag: tar.TypeChar, Name: "x/null", Devmajor: 1, Devminor: 3}},
+			true,
+			"a device or a pipe",
+		},
 		"a name that ends a copy": {[]tar.Header{file("../complete")}, true, "climbs out with .."},
 	} {
 		for maker, p := range places(t) {
 			t.Run(name+", "+maker, func(t *testing.T) {
 				stream := bytesOf(archive(t, c.entries...))
-				_, err := filecopy.Relay{Run: p.run, From: stream, To: "new", OutsideLinks: c.outside, Meter: &filecopy.Meter{}}.Do(t.Context())
+				_, err := filecopy.Relay{
+					Run: p.run, From: stream, To: "new", OutsideLinks: c.outside,
+					Meter: &filecopy.Meter{},
+				}.Do(t.Context())
 				if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("%v, want %q", err, c.says)
 				}
@@ -140,7 +176,10 @@ func TestArchiveIsCut(t *testing.T) {
 				t.Errorf("%s, %d bytes: %v", maker, end, err)
 			}
 			here := t.TempDir()
-			_, err = filecopy.Receive{Run: cut.Runner(), From: filecopy.Contents, To: filepath.Join(here, "new"), Meter: &filecopy.Meter{}}.Do(t.Context())
+			_, err = filecopy.Receive{
+				Run: cut.Runner(), From: filecopy.Contents, To: filepath.Join(here, "new"),
+				Meter: &filecopy.Meter{},
+			}.Do(t.Context())
 			if !errors.Is(err, why) {
 				t.Errorf("here, %d bytes: %v", end, err)
 			}

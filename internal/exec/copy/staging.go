@@ -55,7 +55,8 @@ func (s *staging) make() (err error) {
 		return err
 	}
 	if !hold(s.hold) {
-		return fault.New(fault.Conflict, "%s is being removed by another command", filepath.Join(s.to.dir, s.name)).WithHint("try again")
+		return fault.New(fault.Conflict, "%s is being removed by another command", filepath.Join(s.to.dir, s.name)).
+			WithHint("try again")
 	}
 	_, err = s.at.Lstat(s.name)
 	return err

@@ -47,14 +47,16 @@ func targetOf(dst, name string, k kind) (target, error) {
 		return inside(dst, name, k)
 	}
 	if dst == "" || os.IsPathSeparator(dst[len(dst)-1]) && !k.isTree() {
-		return target{}, fault.New(fault.NotFound, "directory %q does not exist", dst).WithHint("create it, or leave out the slash at the end")
+		return target{}, fault.New(fault.NotFound, "directory %q does not exist", dst).
+			WithHint("create it, or leave out the slash at the end")
 	}
 	if _, err := os.Lstat(dst); err == nil && k.isTree() {
 		return target{}, notDirectory(dst)
 	}
 	t := target{dir: filepath.Dir(filepath.Clean(dst)), name: filepath.Base(filepath.Clean(dst))}
 	if info, err := os.Stat(t.dir); err != nil || !info.IsDir() {
-		return target{}, fault.New(fault.NotFound, "directory %s does not exist", t.dir).WithHint("create it: %s", fault.Command("mkdir", "-p", t.dir))
+		return target{}, fault.New(fault.NotFound, "directory %s does not exist", t.dir).
+			WithHint("create it: %s", fault.Command("mkdir", "-p", t.dir))
 	}
 	return t, nil
 }
@@ -82,11 +84,13 @@ func inside(dir, name string, k kind) (target, error) {
 }
 
 func notDirectory(path string) error {
-	return fault.New(fault.Conflict, "%s exists and is not a directory", path).WithHint("choose another destination, or remove it")
+	return fault.New(fault.Conflict, "%s exists and is not a directory", path).
+		WithHint("choose another destination, or remove it")
 }
 
 func isDirectory(path string) error {
-	return fault.New(fault.Conflict, "%s is a directory, and a file cannot take its place", path).WithHint("choose another destination, or remove it")
+	return fault.New(fault.Conflict, "%s is a directory, and a file cannot take its place", path).
+		WithHint("choose another destination, or remove it")
 }
 
 // cannot is the error of what cannot be read or written on this machine. Those of a root

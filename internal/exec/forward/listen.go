@@ -83,7 +83,8 @@ func listenAt(ctx context.Context, address string, port Port) (listener, error) 
 		return listener{}, fault.New(fault.Failed, "port %d of %s is in use: %w", port.Local, address, err).
 			WithHint("choose another one, or leave the choice to berth: :%d", port.Remote)
 	case errors.Is(err, syscall.EACCES):
-		return listener{}, fault.New(fault.Failed, "you may not listen at %s: %w", at, err).WithHint("choose a port above 1023")
+		return listener{}, fault.New(fault.Failed, "you may not listen at %s: %w", at, err).
+			WithHint("choose a port above 1023")
 	case err != nil:
 		return listener{}, fault.New(fault.Failed, "cannot listen at %s: %w", at, err).WithHint("check --address")
 	}

@@ -31,10 +31,14 @@ func (g Gateway) failure(err error, t Target) error {
 		return g.ended(ending, t)
 	}
 	if exec.IsLost(err) {
-		return fault.New(fault.Unavailable, "the connection to gateway %s was lost, and with it the session with %s: %w", g.Name, t, err).
+		return fault.New(fault.Unavailable, "the connection to gateway %s was lost, and with it the session with %s: %w",
+			g.Name, t, err).
 			WithHint("what was started may still be running there; enter again to see")
 	}
-	failed := kube.Fault(err, kube.Call{Verb: "create", Resource: "workspaces.berth.dev/exec", Namespace: t.Namespace, Name: t.Workspace + t.Machine})
+	failed := kube.Fault(err, kube.Call{
+		Verb: "create", Resource: "workspaces.berth.dev/exec", Namespace: t.Namespace,
+		Name: t.Workspace + t.Machine,
+	})
 	if fault.CodeOf(failed) == fault.Unavailable {
 		return fault.New(fault.Unavailable, "gateway %s cannot be reached: %w", g.Name, err).
 			WithHint("check the network, and the URL of the gateway in the configuration")
@@ -44,7 +48,8 @@ func (g Gateway) failure(err error, t Target) error {
 
 // ended is why a session that had begun is over, in the words of the gateway.
 func (g Gateway) ended(ending *fault.Error, t Target) error {
-	f := fault.New(ending.Code, "gateway %s has ended the session with %s: %s", g.Name, t, ending.Message).WithReason(ending.Reason)
+	f := fault.New(ending.Code, "gateway %s has ended the session with %s: %s", g.Name, t, ending.Message).
+		WithReason(ending.Reason)
 	switch ending.Code {
 	case fault.PermissionDenied:
 		return f.WithHint("%s", t.permission())

@@ -16,7 +16,10 @@ import (
 )
 
 func answered(code int32) error {
-	return &httpstream.UpgradeFailureError{Cause: &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: "so it is"}}}
+	return &httpstream.UpgradeFailureError{Cause: &apierrors.StatusError{ErrStatus: metav1.Status{
+		Code:    code,
+		Message: "so it is",
+	}}}
 }
 
 // What a gateway answers, and why it ends a session, is told by codes; its words are kept.
@@ -28,22 +31,52 @@ func TestFailure(t *testing.T) {
 		code       fault.Code
 		says, hint string
 	}{
-		"401":                      {answered(401), workspace, fault.Unauthenticated, "does not accept your credential: so it is", "renew it"},
-		"403":                      {answered(403), workspace, fault.PermissionDenied, "you may not enter workspace alice in namespace dev", "the ClusterRole workspace-user in namespace dev"},
-		"403 of a machine":         {answered(403), machine, fault.PermissionDenied, "you may not enter machine vm in namespace dev", "machinepools/proxy"},
-		"404":                      {answered(404), workspace, fault.NotFound, "so it is", "--namespace"},
-		"400":                      {answered(400), workspace, fault.InvalidArgument, "so it is", ""},
-		"409":                      {answered(409), workspace, fault.Failed, "so it is", ""},
-		"429":                      {answered(429), workspace, fault.Unavailable, "so it is", "try again"},
-		"503":                      {answered(503), workspace, fault.Unavailable, "so it is", "try again"},
-		"500":                      {answered(500), workspace, fault.Internal, "so it is", ""},
-		"not allowed any more":     {errors.New("PERMISSION_DENIED: no more"), workspace, fault.PermissionDenied, "has ended the session with workspace alice in namespace dev: no more", "workspace-user"},
-		"it stops":                 {errors.New("UNAVAILABLE: stopping"), workspace, fault.Unavailable, "stopping", "enter again"},
-		"no such program":          {errors.New("INVALID_ARGUMENT: no: such"), workspace, fault.InvalidArgument, "has ended the session with workspace alice in namespace dev: no: such", ""},
-		"words that look like one": {errors.New("any more, the gateway is stopping"), workspace, fault.Internal, "any more", ""},
-		"the connection breaks":    {io.ErrUnexpectedEOF, workspace, fault.Unavailable, "the connection to gateway office was lost", "may still be running"},
-		"nobody listens":           {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connect: connection refused")}, workspace, fault.Unavailable, "gateway office cannot be reached", "the URL"},
-		"refused here":             {fault.New(fault.Unavailable, "redirects"), workspace, fault.Unavailable, "redirects", ""},
+		"401": {
+			answered(401), workspace, fault.Unauthenticated,
+			"does not accept your credential: so it is", "renew it",
+		},
+		"403": {
+			answered(403), workspace, fault.PermissionDenied,
+			"you may not enter workspace alice in namespace dev", "the ClusterRole workspace-user in namespace dev",
+		},
+		"403 of a machine": {
+			answered(403), machine, fault.PermissionDenied,
+			"you may not enter machine vm in namespace dev", "machinepools/proxy",
+		},
+		"404": {answered(404), workspace, fault.NotFound, "so it is", "--namespace"},
+		"400": {answered(400), workspace, fault.InvalidArgument, "so it is", ""},
+		"409": {answered(409), workspace, fault.Failed, "so it is", ""},
+		"429": {answered(429), workspace, fault.Unavailable, "so it is", "try again"},
+		"503": {answered(503), workspace, fault.Unavailable, "so it is", "try again"},
+		"500": {answered(500), workspace, fault.Internal, "so it is", ""},
+		"not allowed any more": {
+			errors.New("PERMISSION_DENIED: no more"), workspace, fault.PermissionDenied,
+			"has ended the session with workspace alice in namespace dev: no more", "workspace-user",
+		},
+		"it stops": {
+			errors.New("UNAVAILABLE: stopping"), workspace, fault.Unavailable, "stopping",
+			"enter again",
+		},
+		"no such program": {
+			errors.New("INVALID_ARGUMENT: no: such"), workspace, fault.InvalidArgument,
+			"has ended the session with workspace alice in namespace dev: no: such", "",
+		},
+		"words that look like one": {
+			errors.New("any more, the gateway is stopping"), workspace, fault.Internal, "any more",
+			"",
+		},
+		"the connection breaks": {
+			io.ErrUnexpectedEOF, workspace, fault.Unavailable,
+			"the connection to gateway office was lost", "may still be running",
+		},
+		"nobody listens": {
+			&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connect: connection refused")},
+			workspace, fault.Unavailable, "gateway office cannot be reached", "the URL",
+		},
+		"refused here": {
+			fault.New(fault.Unavailable, "redirects"), workspace, fault.Unavailable, "redirects",
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := fault.From(Gateway{Name: "office"}.failure(c.err, c.to))
@@ -56,9 +89,13 @@ func TestFailure(t *testing.T) {
 
 // What one end puts together the other takes apart.
 func TestEnding(t *testing.T) {
-	for _, err := range []error{fault.New(fault.PermissionDenied, "a: b"), context.Canceled, fault.New(fault.Failed, "x\ny"), fault.New(fault.Failed, "x").WithReason("WHY")} {
+	for _, err := range []error{
+		fault.New(fault.PermissionDenied, "a: b"), context.Canceled,
+		fault.New(fault.Failed, "x\ny"), fault.New(fault.Failed, "x").WithReason("WHY"),
+	} {
 		ending, is := endingOf(Ending(err))
-		if !is || ending.Code != fault.CodeOf(err) || ending.Message != fault.Line(err.Error()) || ending.Reason != fault.ReasonOf(err) {
+		if !is || ending.Code != fault.CodeOf(err) || ending.Message != fault.Line(err.Error()) ||
+			ending.Reason != fault.ReasonOf(err) {
 			t.Errorf("%v becomes %v, %t", err, ending, is)
 		}
 	}

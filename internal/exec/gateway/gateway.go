@@ -79,7 +79,10 @@ func (g Gateway) Runner(t Target) exec.Runner {
 // config is how the gateway is reached. Nothing of a kubeconfig is in it but the credentials,
 // and those only if the configuration says so.
 func (g Gateway) config(ctx context.Context) (*rest.Config, error) {
-	config := &rest.Config{Host: g.URL, TLSClientConfig: rest.TLSClientConfig{CAFile: g.CAFile, CertFile: g.CertFile, KeyFile: g.KeyFile}}
+	config := &rest.Config{
+		Host:            g.URL,
+		TLSClientConfig: rest.TLSClientConfig{CAFile: g.CAFile, CertFile: g.CertFile, KeyFile: g.KeyFile},
+	}
 	if g.Kubeconfig != nil {
 		from, err := g.Kubeconfig()
 		if err != nil {
@@ -90,9 +93,11 @@ func (g Gateway) config(ctx context.Context) (*rest.Config, error) {
 				WithHint("leave out --as: a gateway knows only whose credential it is sent")
 		}
 		config.BearerToken, config.BearerTokenFile = from.BearerToken, from.BearerTokenFile
-		config.ExecProvider, config.AuthProvider, config.AuthConfigPersister = from.ExecProvider, from.AuthProvider, from.AuthConfigPersister
+		config.ExecProvider, config.AuthProvider, config.AuthConfigPersister = from.ExecProvider, from.AuthProvider,
+			from.AuthConfigPersister
 		own := from.TLSClientConfig
-		config.CertFile, config.KeyFile, config.CertData, config.KeyData = own.CertFile, own.KeyFile, own.CertData, own.KeyData
+		config.CertFile, config.KeyFile, config.CertData, config.KeyData = own.CertFile, own.KeyFile, own.CertData,
+			own.KeyData
 	}
 	token, err := g.Token.Get(ctx)
 	if err != nil {

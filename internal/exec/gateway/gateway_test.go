@@ -24,7 +24,8 @@ func server(t *testing.T, answer http.HandlerFunc) Gateway {
 	s := httptest.NewTLSServer(answer)
 	t.Cleanup(s.Close)
 	file := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	return Gateway{Name: "office", URL: s.URL, CAFile: file}
@@ -63,21 +64,29 @@ func TestRedirectsAreRefused(t *testing.T) {
 func TestKubeconfigCredential(t *testing.T) {
 	from := &rest.Config{
 		Host: "https://cluster", APIPath: "/x", Username: "basic", Password: "basic", BearerToken: "secret",
-		TLSClientConfig: rest.TLSClientConfig{Insecure: true, ServerName: "cluster", CAData: []byte("ca"), CertData: []byte("cert"), KeyData: []byte("key")},
+		TLSClientConfig: rest.TLSClientConfig{
+			Insecure: true, ServerName: "cluster", CAData: []byte("ca"),
+			CertData: []byte("cert"), KeyData: []byte("key"),
+		},
 	}
-	g := Gateway{Name: "office", URL: "https://gateway", CAFile: "ca.crt", Kubeconfig: func() (*rest.Config, error) { return from, nil }}
+	g := Gateway{
+		Name: "office", URL: "https://gateway", CAFile: "ca.crt",
+		Kubeconfig: func() (*rest.Config, error) { return from, nil },
+	}
 	c, err := g.config(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Host != "https://gateway" || c.BearerToken != "secret" || string(c.CertData) != "cert" || string(c.KeyData) != "key" {
+	if c.Host != "https://gateway" || c.BearerToken != "secret" || string(c.CertData) != "cert" ||
+		string(c.KeyData) != "key" {
 		t.Errorf("%+v", c)
 	}
 	if c.Insecure || c.ServerName != "" || len(c.CAData) > 0 || c.CAFile != "ca.crt" || c.Username != "" {
 		t.Errorf("the gateway is trusted as the cluster is: %+v", c)
 	}
 	from.Impersonate.UserName = "boss"
-	if _, err := g.config(t.Context()); fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "--as") {
+	if _, err := g.config(t.Context()); fault.CodeOf(err) != fault.InvalidArgument ||
+		!strings.Contains(err.Error(), "--as") {
 		t.Errorf("%v", err)
 	}
 }
@@ -86,14 +95,18 @@ func TestKubeconfigCredential(t *testing.T) {
 func TestNoCredential(t *testing.T) {
 	g := server(t, func(http.ResponseWriter, *http.Request) { t.Error("the gateway is asked") })
 	g.Token = &credential.Source{File: filepath.Join(t.TempDir(), "token")}
-	if err := g.enter(t, Target{Namespace: "dev", Workspace: "alice"}); fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), "the credential of gateway office") {
+	if err := g.enter(t, Target{Namespace: "dev", Workspace: "alice"}); fault.CodeOf(err) != fault.Unauthenticated ||
+		!strings.Contains(err.Error(), "the credential of gateway office") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestPaths(t *testing.T) {
 	for want, to := range map[string]Target{
-		"/apis/berth.dev/v1/namespaces/dev/workspaces/alice-1/exec":         {Namespace: "dev", Workspace: "alice-1", Container: "side"},
+		"/apis/berth.dev/v1/namespaces/dev/workspaces/alice-1/exec": {
+			Namespace: "dev", Workspace: "alice-1",
+			Container: "side",
+		},
 		"/apis/compute.ironcore.dev/namespaces/dev/machines/vm/exec":        {Namespace: "dev", Machine: "vm"},
 		"/apis/berth.dev/v1/namespaces/a%2Fb/workspaces/..%2Falice%3F/exec": {Namespace: "a/b", Workspace: "../alice?"},
 	} {
@@ -107,8 +120,11 @@ func TestPaths(t *testing.T) {
 func TestQuery(t *testing.T) {
 	in, out := strings.NewReader(""), &bytes.Buffer{}
 	for want, s := range map[string]exec.Session{
-		"command=ls&command=a+b&container=side&stdin=true&stdout=true&tty=true&user=dev": {Stdin: in, Stdout: out, Stderr: out, TTY: true},
-		"command=ls&command=a+b&container=side&stderr=true&user=dev":                     {Stderr: out},
+		"command=ls&command=a+b&container=side&stdin=true&stdout=true&tty=true&user=dev": {
+			Stdin: in, Stdout: out,
+			Stderr: out, TTY: true,
+		},
+		"command=ls&command=a+b&container=side&stderr=true&user=dev": {Stderr: out},
 	} {
 		if got := Query("side", "dev", []string{"ls", "a b"}, s).Encode(); got != want {
 			t.Errorf("%s, want %s", got, want)

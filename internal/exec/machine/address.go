@@ -77,7 +77,8 @@ func (p Pool) preferred(types []AddressType) (host string, err error) {
 // the one that it is put into.
 func isHost(address string) bool {
 	_, err := netip.ParseAddr(address)
-	return err == nil && !strings.Contains(address, "%") || len(validation.IsDNS1123Subdomain(strings.ToLower(address))) == 0
+	return err == nil && !strings.Contains(address, "%") ||
+		len(validation.IsDNS1123Subdomain(strings.ToLower(address))) == 0
 }
 
 func list(types []AddressType) string {

@@ -27,7 +27,8 @@ func TestArgument(t *testing.T) {
 		"machine/machine/web": {is: true, bad: true},
 	} {
 		name, is, err := Argument(text)
-		if name != want.name || is != want.is || (err != nil) != want.bad || want.bad && fault.CodeOf(err) != fault.InvalidArgument {
+		if name != want.name || is != want.is || (err != nil) != want.bad || want.bad &&
+			fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%s: %q, %t, %v", text, name, is, err)
 		}
 		if _, err := userstring.Parse(text); is && err == nil {

@@ -50,7 +50,10 @@ func backend(m Machine, p Pool, types []AddressType) (*url.URL, error) {
 		return nil, fault.New(fault.Unavailable, "machine pool %s has an invalid port: %d", p.Name, port).
 			WithHint("its poollet reports that; ask who runs the pool")
 	}
-	return &url.URL{Scheme: "https", Host: net.JoinHostPort(host, strconv.Itoa(int(port))), Path: PoolletPath(m.Namespace, m.Name)}, nil
+	return &url.URL{
+		Scheme: "https", Host: net.JoinHostPort(host, strconv.Itoa(int(port))),
+		Path: PoolletPath(m.Namespace, m.Name),
+	}, nil
 }
 
 // StatusCode is how an API server answers where the console of a machine cannot be found.

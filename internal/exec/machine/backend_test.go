@@ -47,22 +47,57 @@ func TestLocate(t *testing.T) {
 		code    fault.Code
 		status  int
 	}{
-		{name: "the default order", machine: scheduled, pools: at(7000, outer, inner, name), want: "https://node-1:7000" + path},
-		{name: "types before addresses", machine: scheduled, pools: at(7000, inner, outer), types: []AddressType{ExternalIP, InternalIP}, want: "https://192.0.2.1:7000" + path},
+		{name: "the default order", machine: scheduled, pools: at(7000, outer, inner, name), want: "https://node-1:7000" +
+			path},
+		{
+			name: "types before addresses", machine: scheduled, pools: at(7000, inner, outer),
+			types: []AddressType{ExternalIP, InternalIP}, want: "https://192.0.2.1:7000" + path,
+		},
 		{name: "the first of a type", machine: scheduled, pools: at(7000, other, name), want: "https://node-2:7000" + path},
-		{name: "a type that is not there is skipped", machine: scheduled, pools: at(7000, outer), types: []AddressType{Hostname, ExternalIP}, want: "https://192.0.2.1:7000" + path},
+		{
+			name: "a type that is not there is skipped", machine: scheduled, pools: at(7000, outer),
+			types: []AddressType{Hostname, ExternalIP}, want: "https://192.0.2.1:7000" + path,
+		},
 		{name: "the default port", machine: scheduled, pools: at(0, inner), want: "https://10.0.0.1:12319" + path},
 		{name: "a port below none", machine: scheduled, pools: at(-1, inner), want: "https://10.0.0.1:12319" + path},
 		{name: "brackets", machine: scheduled, pools: at(7000, six), want: "https://[fd00::1]:7000" + path},
-		{name: "no such machine", machine: Machine{"other", "web", "east"}, pools: at(7000, name), code: fault.NotFound, status: http.StatusNotFound},
-		{name: "no pool yet", machine: Machine{"ns", "web", ""}, pools: at(7000, name), code: fault.Failed, status: http.StatusBadRequest},
-		{name: "no such pool", machine: Machine{"ns", "web", "west"}, pools: at(7000, name), code: fault.NotFound, status: http.StatusNotFound},
-		{name: "no address", machine: scheduled, pools: at(7000), code: fault.Unavailable, status: http.StatusInternalServerError},
-		{name: "no address of a type", machine: scheduled, pools: at(7000, outer), types: []AddressType{InternalIP}, code: fault.Unavailable, status: http.StatusInternalServerError},
-		{name: "an address that is another URL", machine: scheduled, pools: at(7000, Address{Hostname, "evil.example.com/x?"}), code: fault.Unavailable, status: http.StatusInternalServerError},
-		{name: "an address with a user", machine: scheduled, pools: at(7000, Address{Hostname, "node@evil.example.com"}), code: fault.Unavailable, status: http.StatusInternalServerError},
-		{name: "an empty address", machine: scheduled, pools: at(7000, Address{Hostname, ""}), code: fault.Unavailable, status: http.StatusInternalServerError},
-		{name: "a port above all", machine: scheduled, pools: at(70000, name), code: fault.Unavailable, status: http.StatusInternalServerError},
+		{
+			name: "no such machine", machine: Machine{"other", "web", "east"}, pools: at(7000, name), code: fault.NotFound,
+			status: http.StatusNotFound,
+		},
+		{
+			name: "no pool yet", machine: Machine{"ns", "web", ""}, pools: at(7000, name), code: fault.Failed,
+			status: http.StatusBadRequest,
+		},
+		{
+			name: "no such pool", machine: Machine{"ns", "web", "west"}, pools: at(7000, name), code: fault.NotFound,
+			status: http.StatusNotFound,
+		},
+		{
+			name: "no address", machine: scheduled, pools: at(7000), code: fault.Unavailable,
+			status: http.StatusInternalServerError,
+		},
+		{
+			name: "no address of a type", machine: scheduled, pools: at(7000, outer), types: []AddressType{InternalIP},
+			code: fault.Unavailable, status: http.StatusInternalServerError,
+		},
+		{
+			name: "an address that is another URL", machine: scheduled,
+			pools: at(7000, Address{Hostname, "evil.example.com/x?"}), code: fault.Unavailable,
+			status: http.StatusInternalServerError,
+		},
+		{
+			name: "an address with a user", machine: scheduled, pools: at(7000, Address{Hostname, "node@evil.example.com"}),
+			code: fault.Unavailable, status: http.StatusInternalServerError,
+		},
+		{
+			name: "an empty address", machine: scheduled, pools: at(7000, Address{Hostname, ""}), code: fault.Unavailable,
+			status: http.StatusInternalServerError,
+		},
+		{
+			name: "a port above all", machine: scheduled, pools: at(70000, name), code: fault.Unavailable,
+			status: http.StatusInternalServerError,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			types, err := ParseAddressTypes(nil)
@@ -75,7 +110,8 @@ func TestLocate(t *testing.T) {
 			got, err := Locate(t.Context(), world{[]Machine{c.machine}, c.pools}, "ns", "web", types)
 			switch {
 			case fault.CodeOf(err) != c.code || err != nil && StatusCode(err) != c.status:
-				t.Errorf("%v, with code %s and status %d; want %s and %d", err, fault.CodeOf(err), StatusCode(err), c.code, c.status)
+				t.Errorf("%v, with code %s and status %d; want %s and %d", err, fault.CodeOf(err), StatusCode(err), c.code,
+					c.status)
 			case err == nil && got.String() != c.want:
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}

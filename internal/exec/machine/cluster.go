@@ -79,6 +79,7 @@ func notFound(err error, namespace, name string) error {
 }
 
 func notServed(err error) error {
-	return fault.New(fault.NotFound, "this cluster has no machines: its API server does not serve %s/%s: %w", Group, Version, err).
+	return fault.New(fault.NotFound, "this cluster has no machines: its API server does not serve %s/%s: %w", Group,
+		Version, err).
 		WithHint("choose another context with --context")
 }

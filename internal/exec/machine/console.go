@@ -34,7 +34,8 @@ func Through(client *kube.Client, name string, insecure bool) (Console, error) {
 	if err != nil {
 		return Console{}, fault.New(fault.InvalidArgument, "kubeconfig: %w", err)
 	}
-	at := &url.URL{Scheme: base.Scheme, Host: base.Host, Path: strings.TrimSuffix(base.Path, "/") + Path(client.Namespace, name)}
+	at := &url.URL{Scheme: base.Scheme, Host: base.Host, Path: strings.TrimSuffix(base.Path, "/") +
+		Path(client.Namespace, name)}
 	if insecure {
 		at.RawQuery = url.Values{insecureParameter: {"true"}}.Encode()
 	}

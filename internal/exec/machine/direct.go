@@ -95,12 +95,16 @@ func credentials(of *rest.Config) (*rest.Config, error) {
 			WithHint("leave out --as: a poollet knows only whose credentials it is sent; or leave out --direct")
 	}
 	if cmp.Or(of.BearerToken, of.BearerTokenFile, of.CertFile, string(of.CertData)) == "" && of.ExecProvider == nil {
-		return nil, fault.New(fault.Unauthenticated, "the kubeconfig has no token and no client certificate that the poollet could be sent").
+		return nil, fault.New(fault.Unauthenticated,
+			"the kubeconfig has no token and no client certificate that the poollet could be sent").
 			WithHint("choose another context with --context, or leave out --direct")
 	}
 	return &rest.Config{
 		UserAgent:   of.UserAgent,
 		BearerToken: of.BearerToken, BearerTokenFile: of.BearerTokenFile, ExecProvider: of.ExecProvider,
-		TLSClientConfig: rest.TLSClientConfig{CertFile: of.CertFile, CertData: of.CertData, KeyFile: of.KeyFile, KeyData: of.KeyData},
+		TLSClientConfig: rest.TLSClientConfig{
+			CertFile: of.CertFile, CertData: of.CertData, KeyFile: of.KeyFile,
+			KeyData: of.KeyData,
+		},
 	}, nil
 }

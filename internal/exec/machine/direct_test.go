@@ -90,7 +90,8 @@ func (p *poollet) open(t *testing.T, trust Trust, s exec.Session) (int, error) {
 func TestDirect(t *testing.T) {
 	sizes := make(chan string, 10)
 	p := newPoollet(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer secret" || r.URL.Path != PoolletPath("ns", "web") || r.URL.RawQuery != "" {
+		if r.Header.Get("Authorization") != "Bearer secret" || r.URL.Path != PoolletPath("ns", "web") ||
+			r.URL.RawQuery != "" {
 			t.Errorf("asked for %s with %v", r.URL, r.Header)
 		}
 		r.URL.RawQuery = "stdin=true&stdout=true&tty=true"
@@ -107,7 +108,8 @@ func TestDirect(t *testing.T) {
 		})
 	})
 	var out bytes.Buffer
-	status, err := p.open(t, Trust{CAFile: p.authority.File}, exec.Session{Stdin: strings.NewReader("typed"), Stdout: &out, Sizes: &queue{of(80, 24)}})
+	status, err := p.open(t, Trust{CAFile: p.authority.File},
+		exec.Session{Stdin: strings.NewReader("typed"), Stdout: &out, Sizes: &queue{of(80, 24)}})
 	if status != 0 || err != nil || out.String() != "got typed" {
 		t.Fatalf("%d, %v, %q", status, err, out.String())
 	}
@@ -125,7 +127,8 @@ func TestThrough(t *testing.T) {
 	}{
 		{"https://api.example.com", false, "https://api.example.com" + Path("ns", "web")},
 		{"https://api.example.com/clusters/one/", false, "https://api.example.com/clusters/one" + Path("ns", "web")},
-		{"https://api.example.com", true, "https://api.example.com" + Path("ns", "web") + "?insecureSkipTLSVerifyBackend=true"},
+		{"https://api.example.com", true, "https://api.example.com" + Path("ns", "web") +
+			"?insecureSkipTLSVerifyBackend=true"},
 	} {
 		p := newPoollet(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "asked for "+r.URL.String(), http.StatusForbidden)
@@ -135,12 +138,16 @@ func TestThrough(t *testing.T) {
 			t.Errorf("%v: got %s, want %s", err, console.url, c.want)
 		}
 		there := strings.Replace(c.host, "api.example.com", p.at.Host, 1)
-		console, err = Through(&kube.Client{Namespace: "ns", Config: &rest.Config{Host: there, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}}, "web", c.insecure)
+		console, err = Through(&kube.Client{
+			Namespace: "ns",
+			Config:    &rest.Config{Host: there, TLSClientConfig: rest.TLSClientConfig{Insecure: true}},
+		}, "web", c.insecure)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = console.Open(t.Context(), exec.Session{Stdout: io.Discard})
-		if asked := strings.TrimPrefix(console.url.String(), "https://"+p.at.Host); fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "asked for "+asked) {
+		if asked := strings.TrimPrefix(console.url.String(), "https://"+
+			p.at.Host); fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "asked for "+asked) {
 			t.Errorf("asked for %s: %v", asked, err)
 		}
 	}
@@ -168,7 +175,8 @@ func TestAnswersOfAPoollet(t *testing.T) {
 				http.Error(w, "these words", status)
 			})
 			_, err := p.open(t, Trust{CAFile: p.authority.File}, exec.Session{Stdout: io.Discard})
-			if fault.CodeOf(err) != want.code || !strings.Contains(err.Error(), "these words") || !strings.Contains(fault.From(err).Hint, want.hint) {
+			if fault.CodeOf(err) != want.code || !strings.Contains(err.Error(), "these words") ||
+				!strings.Contains(fault.From(err).Hint, want.hint) {
 				t.Errorf("%s: %v\n%s", fault.CodeOf(err), err, fault.From(err).Hint)
 			}
 		})
@@ -180,7 +188,8 @@ func TestEndedByThePoollet(t *testing.T) {
 	p := newPoollet(t, func(w http.ResponseWriter, r *http.Request) {
 		r.URL.RawQuery = "stdin=true&stdout=true&tty=true"
 		kubetest.Exec(w, r, func(streams map[string]httpstream.Stream) {
-			_, _ = io.WriteString(streams["error"], `{"status":"Failure","message":"these words","reason":"InternalError","code":500}`)
+			_, _ = io.WriteString(streams["error"],
+				`{"status":"Failure","message":"these words","reason":"InternalError","code":500}`)
 			_ = streams["error"].Close()
 			_ = streams["stdout"].Close()
 		})
@@ -203,7 +212,8 @@ func TestOutcome(t *testing.T) {
 	}{
 		"over WebSockets": {seen: &answer{}, err: refused, want: outcome{http.StatusTooManyRequests, "7", "these words"}},
 		"over SPDY": {
-			seen: &answer{code: http.StatusTooManyRequests, retryAfter: "5"}, err: errors.New("unable to upgrade connection: these words"),
+			seen: &answer{code: http.StatusTooManyRequests, retryAfter: "5"},
+			err:  errors.New("unable to upgrade connection: these words"),
 			want: outcome{http.StatusTooManyRequests, "5", "these words"},
 		},
 		"not answered": {seen: &answer{}, err: io.EOF, want: outcome{said: "EOF"}},
@@ -274,19 +284,26 @@ func TestCredentials(t *testing.T) {
 		of   rest.Config
 		code fault.Code
 	}{
-		"a token":              {rest.Config{BearerToken: "secret"}, ""},
-		"a token in a file":    {rest.Config{BearerTokenFile: "token"}, ""},
-		"a client certificate": {rest.Config{TLSClientConfig: rest.TLSClientConfig{CertData: []byte("c"), KeyData: []byte("k")}}, ""},
-		"a plugin":             {rest.Config{ExecProvider: plugin}, ""},
-		"a password":           {rest.Config{Username: "me", Password: "secret"}, fault.Unauthenticated},
-		"nothing":              {rest.Config{}, fault.Unauthenticated},
-		"another user":         {rest.Config{BearerToken: "secret", Impersonate: rest.ImpersonationConfig{UserName: "boss"}}, fault.InvalidArgument},
+		"a token":           {rest.Config{BearerToken: "secret"}, ""},
+		"a token in a file": {rest.Config{BearerTokenFile: "token"}, ""},
+		"a client certificate": {rest.Config{TLSClientConfig: rest.TLSClientConfig{
+			CertData: []byte("c"),
+			KeyData:  []byte("k"),
+		}}, ""},
+		"a plugin":   {rest.Config{ExecProvider: plugin}, ""},
+		"a password": {rest.Config{Username: "me", Password: "secret"}, fault.Unauthenticated},
+		"nothing":    {rest.Config{}, fault.Unauthenticated},
+		"another user": {rest.Config{
+			BearerToken: "secret",
+			Impersonate: rest.ImpersonationConfig{UserName: "boss"},
+		}, fault.InvalidArgument},
 	} {
 		got, err := credentials(&c.of)
 		if fault.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err == nil && (got.BearerToken != c.of.BearerToken || got.BearerTokenFile != c.of.BearerTokenFile || got.ExecProvider != c.of.ExecProvider || !bytes.Equal(got.KeyData, c.of.KeyData)) {
+		if err == nil && (got.BearerToken != c.of.BearerToken || got.BearerTokenFile != c.of.BearerTokenFile ||
+			got.ExecProvider != c.of.ExecProvider || !bytes.Equal(got.KeyData, c.of.KeyData)) {
 			t.Errorf("%s is lost", name)
 		}
 	}

@@ -45,7 +45,8 @@ func (c Console) untrusted(err *tls.CertificateVerificationError) error {
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		hint = "the certificate is for other names; another address of the pool is chosen with --address-types"
 	}
-	return fault.New(fault.Unavailable, "the certificate of the poollet of machine %s at %s is refused: %w", c.Name, c.url.Host, err.Err).WithHint("%s", hint)
+	return fault.New(fault.Unavailable, "the certificate of the poollet of machine %s at %s is refused: %w", c.Name,
+		c.url.Host, err.Err).WithHint("%s", hint)
 }
 
 // refused is what an answer other than a connection means, with the words that came
@@ -54,14 +55,16 @@ func (c Console) refused(o outcome) error {
 	said := o.said
 	switch o.code {
 	case http.StatusUnauthorized:
-		return fault.New(fault.Unauthenticated, "%s does not accept your credentials for the console of machine %s: %s", c.server(), c.Name, said).
+		return fault.New(fault.Unauthenticated, "%s does not accept your credentials for the console of machine %s: %s",
+			c.server(), c.Name, said).
 			WithHint("log in again, or choose another context with --context")
 	case http.StatusForbidden:
 		return c.forbidden(said)
 	case http.StatusNotFound:
 		return c.notFound(said)
 	case http.StatusTooManyRequests:
-		return fault.New(fault.Unavailable, "%s has too many sessions to open the console of machine %s: %s", c.server(), c.Name, said).
+		return fault.New(fault.Unavailable, "%s has too many sessions to open the console of machine %s: %s", c.server(),
+			c.Name, said).
 			WithHint("try again in %s", wait(o.retryAfter))
 	case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity:
 		return fault.New(fault.Failed, "%s refuses to open the console of machine %s: %s", c.server(), c.Name, said).
@@ -73,22 +76,26 @@ func (c Console) refused(o outcome) error {
 
 func (c Console) forbidden(said string) error {
 	if c.direct {
-		return fault.New(fault.PermissionDenied, "you may not open the console of machine %s at the poollet: %s", c.Name, said).
+		return fault.New(fault.PermissionDenied, "you may not open the console of machine %s at the poollet: %s", c.Name,
+			said).
 			WithHint("%s; or leave out --direct", rbac.PoolHint())
 	}
 	return fault.New(fault.PermissionDenied, "you may not %s: %s", c.call(), said).
-		WithHint("ask for a Role in namespace %q with verb %q on %q; `berth help rbac` lists the Roles of all commands", c.Namespace, "create", named("machines/exec"))
+		WithHint("ask for a Role in namespace %q with verb %q on %q; `berth help rbac` lists the Roles of all commands",
+			c.Namespace, "create", named("machines/exec"))
 }
 
 func (c Console) notFound(said string) error {
 	switch {
 	case c.direct:
-		return fault.New(fault.NotFound, "the poollet does not have machine %s of namespace %s: %s", c.Name, c.Namespace, said).
+		return fault.New(fault.NotFound, "the poollet does not have machine %s of namespace %s: %s", c.Name, c.Namespace,
+			said).
 			WithHint("the machine may just have moved: see `kubectl get machine %s --namespace %s`", c.Name, c.Namespace)
 	case strings.Contains(said, "page not found"):
 		return notServed(errors.New(said))
 	}
-	return fault.New(fault.NotFound, "the console of machine %s in namespace %s cannot be found: %s", c.Name, c.Namespace, said).
+	return fault.New(fault.NotFound, "the console of machine %s in namespace %s cannot be found: %s", c.Name,
+		c.Namespace, said).
 		WithHint("see `kubectl get machines --namespace %s`, or choose another namespace with --namespace", c.Namespace)
 }
 

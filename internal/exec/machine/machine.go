@@ -52,12 +52,16 @@ func ReadPool(object *unstructured.Unstructured) (Pool, error) {
 		} `json:"status"`
 	}
 	err := read(object, &p)
-	return Pool{Name: object.GetName(), Addresses: p.Status.Addresses, Port: p.Status.DaemonEndpoints.MachinepoolletEndpoint.Port}, err
+	return Pool{
+		Name: object.GetName(), Addresses: p.Status.Addresses,
+		Port: p.Status.DaemonEndpoints.MachinepoolletEndpoint.Port,
+	}, err
 }
 
 func read(object *unstructured.Unstructured, into any) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
-		return fault.New(fault.Internal, "%s %s is not what berth expects of one: %w", object.GetKind(), object.GetName(), err).
+		return fault.New(fault.Internal, "%s %s is not what berth expects of one: %w", object.GetKind(), object.GetName(),
+			err).
 			WithHint("berth speaks %s/%s", Group, Version)
 	}
 	return nil

@@ -22,8 +22,10 @@ func failure(err error, client *kube.Client, r Request) error {
 		return fault.New(fault.Unavailable, "the node of workspace %s cannot be reached: %w", r.Pod, err).
 			WithHint("see its state: %s", kube.Command("status", cmp.Or(r.ID, r.Pod), client.Namespace))
 	case exec.IsLost(err):
-		return fault.New(fault.Unavailable, "the connection to the API server was lost, and with it the command in workspace %s: %w", r.Pod, err).
-			WithHint("it may still be running there: `%s` shows its processes", kube.Command("exec", cmp.Or(r.ID, r.Pod), client.Namespace, "--", "ps"))
+		return fault.New(fault.Unavailable,
+			"the connection to the API server was lost, and with it the command in workspace %s: %w", r.Pod, err).
+			WithHint("it may still be running there: `%s` shows its processes",
+				kube.Command("exec", cmp.Or(r.ID, r.Pod), client.Namespace, "--", "ps"))
 	}
 	if isGone(err) {
 		return fault.New(fault.Failed, "%s does not run any more, or not yet", r.title()).WithReason(ReasonNotRunning).

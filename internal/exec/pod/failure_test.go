@@ -26,18 +26,32 @@ func TestFailure(t *testing.T) {
 		code fault.Code
 		says string
 	}{
-		"websocket":       {errors.New("error reading from error stream: next reader: websocket: close 1006 (abnormal closure): unexpected EOF"), fault.Unavailable, "was lost"},
-		"reset":           {fmt.Errorf("read tcp: %w", &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}), fault.Unavailable, "was lost"},
-		"end":             {io.EOF, fault.Unavailable, "was lost"},
-		"refused":         {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fault.Unavailable, "cannot be reached"},
-		"kubelet":         {errors.New("error dialing backend: dial tcp 10.0.0.1:10250: connect: connection refused"), fault.Unavailable, "the node of workspace alice"},
-		"no login":        {errors.New(`unable to upgrade connection: {"kind":"Status","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`), fault.Unauthenticated, "does not accept your credentials"},
-		"a proxy's login": {errors.New("unable to upgrade connection: HTTP 401 from a proxy"), fault.Unauthenticated, "does not accept your credentials"},
-		"a login page":    {errors.New("unable to upgrade connection: a proxy answered with a page in HTML, such as one to log in, not the API server"), fault.Unavailable, "a page in HTML"},
-		"it has ended":    {errors.New("rpc error: code = NotFound desc = failed to exec in container: failed to load task: no running task found: task 24e8 not found: not found"), fault.Failed, "workspace alice does not run any more, or not yet"},
-		"something else":  {errors.New("never seen"), fault.Internal, "cannot run the command in workspace alice: never seen"},
+		"websocket": {errors.New("error reading from error stream: next reader: websocket: close 1006 (abnormal closure): unexpected EOF"), fault.Unavailable, "was lost"},
+		"reset": {fmt.Errorf("read tcp: %w",
+			&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}), fault.Unavailable, "was lost"},
+		"end": {io.EOF, fault.Unavailable, "was lost"},
+		"refused": {
+			&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+			fault.Unavailable, "cannot be reached",
+		},
+		"kubelet": {
+			errors.New("error dialing backend: dial tcp 10.0.0.1:10250: connect: connection refused"),
+			fault.Unavailable, "the node of workspace alice",
+		},
+		"no login": {errors.New(`unable to upgrade connection: {"kind":"Status","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`), fault.Unauthenticated, "does not accept your credentials"},
+		"a proxy's login": {
+			errors.New("unable to upgrade connection: HTTP 401 from a proxy"), fault.Unauthenticated,
+			"does not accept your credentials",
+		},
+		"a login page": {errors.New("unable to upgrade connection: a proxy answered with a page in HTML, such as one to log in, not the API server"), fault.Unavailable, "a page in HTML"},
+		"it has ended": {errors.New("rpc error: code = NotFound desc = failed to exec in container: failed to load task: no running task found: task 24e8 not found: not found"), fault.Failed, "workspace alice does not run any more, or not yet"},
+		"something else": {
+			errors.New("never seen"), fault.Internal,
+			"cannot run the command in workspace alice: never seen",
+		},
 	} {
-		if err := failure(c.err, client, Request{Pod: "alice", Command: []string{"ls"}}); fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
+		if err := failure(c.err, client, Request{Pod: "alice", Command: []string{"ls"}}); fault.CodeOf(err) != c.code ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v (%s)", text, err, fault.CodeOf(err))
 		}
 	}
@@ -56,7 +70,10 @@ func TestHintsNameTheWorkspace(t *testing.T) {
 	if got := fault.From(err).Hint; got != "see why: berth status id/alice-2bd806c --namespace dev" {
 		t.Errorf("hint %q", got)
 	}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: kube.MainContainer(pod.Labels), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name:  kube.MainContainer(pod.Labels),
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+	}}
 	r, err := Into(pod)
 	if err != nil || r.Pod != pod.Name || r.Container != kube.MainContainer(pod.Labels) {
 		t.Fatalf("%+v, %v", r, err)

@@ -30,7 +30,8 @@ func Gone(ctx context.Context, client *kube.Client, name, uid string) (why strin
 				return why
 			}
 			w, err := pods.Watch(ctx, metav1.ListOptions{
-				FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(), ResourceVersion: pod.ResourceVersion,
+				FieldSelector:   fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(),
+				ResourceVersion: pod.ResourceVersion,
 			})
 			if err == nil {
 				if why := follow(w, uid); why != "" {

@@ -51,7 +51,8 @@ func accompany(ctx context.Context, run exec.Runner, pid int) {
 	for {
 		said := exec.Beginning{Max: 100}
 		lost := make(chan struct{})
-		_, err := run(ctx, hangup(pid, grace, old), exec.Session{Stdin: &signs{every: sign, end: lost}, Stdout: &said, Stderr: io.Discard})
+		_, err := run(ctx, hangup(pid, grace, old),
+			exec.Session{Stdin: &signs{every: sign, end: lost}, Stdout: &said, Stderr: io.Discard})
 		close(lost)
 		if now := strings.Fields(said.String()); len(now) == 2 {
 			old = now
@@ -69,7 +70,10 @@ func accompany(ctx context.Context, run exec.Runner, pid int) {
 
 // hangup is the command that watches a shell.
 func hangup(pid int, grace time.Duration, old []string) []string {
-	return append([]string{"/bin/sh", "-c", uncommented(hangupScript), "berth-hangup", strconv.Itoa(pid), strconv.Itoa(int(grace.Seconds()))}, old...)
+	return append([]string{
+		"/bin/sh", "-c", uncommented(hangupScript), "berth-hangup", strconv.Itoa(pid),
+		strconv.Itoa(int(grace.Seconds())),
+	}, old...)
 }
 
 // signs is an input with an empty line now and then, until its end.

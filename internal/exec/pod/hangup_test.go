@@ -42,7 +42,9 @@ func sleeper(t *testing.T) (pid int, ended <-chan syscall.Signal) {
 }
 
 // watcher is the script that watches a process, its input, and what it prints.
-func watcher(t *testing.T, pid int, grace time.Duration, old []string) (in io.Closer, says []string, wait func() error) {
+func watcher(t *testing.T, pid int, grace time.Duration, old []string) (in io.Closer, says []string,
+	wait func() error,
+) {
 	t.Helper()
 	command := hangup(pid, grace, old)
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec // it is the script
@@ -175,7 +177,8 @@ func TestLostWatchIsStartedAgain(t *testing.T) {
 			_, _ = fmt.Fprintf(s.Stdout, "%d 100\n", len(begun))
 			return 0, io.ErrUnexpectedEOF
 		}, 42)
-		if want := [][]string{{"42", "10"}, {"42", "10", "1", "100"}, {"42", "10", "2", "100"}}; !reflect.DeepEqual(begun, want) {
+		if want := [][]string{{"42", "10"}, {"42", "10", "1", "100"}, {"42", "10", "2", "100"}}; !reflect.DeepEqual(begun,
+			want) {
 			t.Errorf("the watches are %q, want %q", begun, want)
 		}
 	})

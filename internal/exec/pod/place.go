@@ -65,7 +65,8 @@ func (p Place) Choose(pods []*corev1.Pod) (*corev1.Pod, error) {
 	}
 	named := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == p.Pod })
 	if named < 0 {
-		return nil, fault.New(fault.InvalidArgument, "pod %s is not a pod of workspace %s", p.Pod, kube.IDOf(&pods[0].ObjectMeta)).
+		return nil, fault.New(fault.InvalidArgument, "pod %s is not a pod of workspace %s", p.Pod,
+			kube.IDOf(&pods[0].ObjectMeta)).
 			WithHint("its pods are: %s", strings.Join(podNames(pods), ", "))
 	}
 	return pods[named], nil
@@ -82,19 +83,23 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 	}
 	if isOver(pod) {
 		return r, fault.New(fault.Failed, "workspace %s cannot be entered: its pod is over%s", pod.Name, whyOver(pod)).
-			WithHint("start it again, any storage it has is kept: %s", kube.Command("start", r.ID, pod.Namespace)).WithReason(ReasonEnded)
+			WithHint("start it again, any storage it has is kept: %s", kube.Command("start", r.ID, pod.Namespace)).
+			WithReason(ReasonEnded)
 	}
-	for _, status := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses, pod.Status.EphemeralContainerStatuses) {
+	for _, status := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses,
+		pod.Status.EphemeralContainerStatuses) {
 		switch {
 		case status.Name != r.Container || status.State.Running == nil:
 		case p.Ready && !hasBeenReady(pod, status):
-			return r, fault.New(fault.Failed, "workspace %s is still %s: container %s is not ready", pod.Name, v1.StageStarting, r.Container).
+			return r, fault.New(fault.Failed, "workspace %s is still %s: container %s is not ready", pod.Name,
+				v1.StageStarting, r.Container).
 				WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace)).WithReason(ReasonNotRunning)
 		default:
 			return r, nil
 		}
 	}
-	return r, fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name, r.Container).
+	return r, fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name,
+		r.Container).
 		WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace)).WithReason(ReasonNotRunning)
 }
 
@@ -102,7 +107,8 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 // shut down; those of a workload are replaced by its controller.
 func isOver(pod *corev1.Pod) bool {
 	phase := pod.Status.Phase
-	return (phase == corev1.PodFailed || phase == corev1.PodSucceeded) && pod.DeletionTimestamp == nil && pod.Labels[kube.LabelInjected] != "true"
+	return (phase == corev1.PodFailed || phase == corev1.PodSucceeded) && pod.DeletionTimestamp == nil &&
+		pod.Labels[kube.LabelInjected] != "true"
 }
 
 // whyOver says why a pod is over, if the cluster has said so.
@@ -121,7 +127,8 @@ func whyOver(pod *corev1.Pod) string {
 // pod, which has changed since the container began.
 func hasBeenReady(pod *corev1.Pod, status corev1.ContainerStatus) bool {
 	c := kube.Condition(pod, corev1.ContainersReady)
-	return status.Ready || status.RestartCount > 0 || c != nil && c.LastTransitionTime.After(status.State.Running.StartedAt.Time)
+	return status.Ready || status.RestartCount > 0 || c != nil &&
+		c.LastTransitionTime.After(status.State.Running.StartedAt.Time)
 }
 
 // IsMain is true for the container in which the user of a workspace works.
@@ -135,7 +142,8 @@ func (p Place) containers(pod *corev1.Pod) []string {
 		return names
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
-		debugs := slices.ContainsFunc(pod.Spec.EphemeralContainers, func(c corev1.EphemeralContainer) bool { return c.Name == name })
+		debugs := slices.ContainsFunc(pod.Spec.EphemeralContainers,
+			func(c corev1.EphemeralContainer) bool { return c.Name == name })
 		return debugs || !strings.HasPrefix(name, pod.Labels[kube.LabelCanonicalID]+"-")
 	})
 }

@@ -126,7 +126,8 @@ func TestRun(t *testing.T) {
 // is asked again the old way, for the same command.
 func TestFallsBackToSPDY(t *testing.T) {
 	server := &oldServer{ending: `{"status":"Success"}`}
-	_, err := Run(t.Context(), clientOf(t, server), Request{Pod: "alice", Container: "main", Command: []string{"ls", "a b"}, Session: exec.Session{Stdout: io.Discard}})
+	_, err := Run(t.Context(), clientOf(t, server),
+		Request{Pod: "alice", Container: "main", Command: []string{"ls", "a b"}, Session: exec.Session{Stdout: io.Discard}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,10 @@ func TestATerminalHasASize(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	_, err := Run(t.Context(), clientOf(t, server), Request{
 		Pod: "alice", Command: []string{"sh"},
-		Session: exec.Session{TTY: true, Stdout: &stdout, Stderr: &stderr, Sizes: &queue{{Width: 80, Height: 24}, {Width: 132, Height: 50}}},
+		Session: exec.Session{
+			TTY: true, Stdout: &stdout, Stderr: &stderr,
+			Sizes: &queue{{Width: 80, Height: 24}, {Width: 132, Height: 50}},
+		},
 	})
 	if err != nil || stdout.String() != "80x24\n132x50\n" || stderr.Len() > 0 {
 		t.Errorf("%v, stdout %q, stderr %q", err, &stdout, &stderr)
@@ -174,7 +178,8 @@ func TestRefused(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods \"alice\" is forbidden: User \"bob\" cannot create resource \"pods/exec\""}`)
 	}))
-	_, err := Run(t.Context(), client, Request{Pod: "alice", Command: []string{"ls"}, Session: exec.Session{Stdout: io.Discard}})
+	_, err := Run(t.Context(), client,
+		Request{Pod: "alice", Command: []string{"ls"}, Session: exec.Session{Stdout: io.Discard}})
 	if fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), `pods "alice" is forbidden`) {
 		t.Errorf("%v, want the words of the API server", err)
 	}
@@ -190,7 +195,10 @@ func TestInterrupted(t *testing.T) {
 		<-server.running
 		cancel(why)
 	}()
-	if _, err := Run(ctx, client, Request{Pod: "alice", Command: []string{"sleep"}, Session: exec.Session{Stdout: io.Discard}}); !errors.Is(err, why) {
+	if _, err := Run(ctx, client, Request{
+		Pod: "alice", Command: []string{"sleep"},
+		Session: exec.Session{Stdout: io.Discard},
+	}); !errors.Is(err, why) {
 		t.Errorf("%v, want %v", err, why)
 	}
 }

@@ -35,7 +35,8 @@ func notStarted(err error, program, in string) error {
 			WithHint("it has to be a file that the container's user may execute").WithReason(ReasonNotExecutable)
 	case is("exec format error"):
 		return fault.New(fault.InvalidArgument, "program %q in %s cannot be executed: exec format error", program, in).
-			WithHint("it is for another architecture than that of the node, or a script without #! in its first line").WithReason(ReasonNotExecutable)
+			WithHint("it is for another architecture than that of the node, or a script without #! in its first line").
+			WithReason(ReasonNotExecutable)
 	case is("is a directory", "not a directory"):
 		return fault.New(fault.InvalidArgument, "%q in %s is not a program", program, in).
 			WithHint("name a file that can be executed").WithReason(ReasonNotExecutable)

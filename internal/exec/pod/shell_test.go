@@ -50,7 +50,8 @@ func (i image) runsAs(uid, name string) image {
 
 func (i image) program(name, script string) {
 	i.t.Helper()
-	if err := os.WriteFile(filepath.Join(i.bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil { //nolint:gosec // it is to be run
+	if err := os.WriteFile(filepath.Join(i.bin, name), []byte("#!/bin/sh\n"+script+"\n"),
+		0o755); err != nil { //nolint:gosec // it is to be run
 		i.t.Fatal(err)
 	}
 }
@@ -90,19 +91,49 @@ func TestShellIsThatOfTheOSUser(t *testing.T) {
 		ofWorkspace     bool // whether the workspace has a home directory
 		wantBy, wantErr string
 	}{
-		"nobody is asked for":           {uid: "0", me: "root"},
-		"with setpriv":                  {uid: "0", me: "root", user: "dev", setup: func(i image) { i.program("setpriv", setpriv) }, wantBy: "setpriv --reuid=1000 --regid=1000 --init-groups"},
-		"with su":                       {uid: "0", me: "root", user: "dev", setup: func(i image) { i.program("su", su) }, wantBy: "su dev"},
-		"with su beside busybox's":      {uid: "0", me: "root", user: "dev", setup: func(i image) { i.program("setpriv", busyboxPriv); i.program("su", su) }, wantBy: "su dev"},
-		"where the workspace's home is": {uid: "0", me: "root", user: "dev", ofWorkspace: true, setup: func(i image) { i.program("su", su) }, wantBy: "su dev"},
-		"they are it already":           {uid: "1000", me: "dev", user: "dev"},
-		"they are it by number":         {uid: "1000", me: "1000", user: "1000"},
-		"the image has no such user":    {uid: "1000", me: "app", user: "dev2", wantErr: "berth: cannot enter container main as user dev2: no such user in the container (its own user is app: user=app)"},
-		"another one, and not root":     {uid: "1001", me: "app", user: "dev", wantErr: "as user dev: only root can switch users there (its own user is app: user=app)"},
-		"nothing to switch with":        {uid: "0", me: "root", user: "dev", wantErr: "as user dev: the image has neither setpriv nor su"},
-		"not permitted":                 {uid: "0", me: "root", user: "dev", setup: func(i image) { i.program("setpriv", notAllowed) }, wantErr: "setpriv: not permitted"},
-		"an option":                     {uid: "0", me: "root", user: "--help", wantErr: "as user --help: no such user in the container"},
-		"a line of passwd":              {uid: "0", me: "root", user: "root:x", wantErr: "as user root:x: no such user in the container"},
+		"nobody is asked for": {uid: "0", me: "root"},
+		"with setpriv": {
+			uid: "0", me: "root", user: "dev",
+			setup: func(i image) { i.program("setpriv", setpriv) }, wantBy: "setpriv --reuid=1000 --regid=1000 --init-groups",
+		},
+		"with su": {
+			uid: "0", me: "root", user: "dev", setup: func(i image) { i.program("su", su) },
+			wantBy: "su dev",
+		},
+		"with su beside busybox's": {
+			uid: "0", me: "root", user: "dev",
+			setup: func(i image) { i.program("setpriv", busyboxPriv); i.program("su", su) }, wantBy: "su dev",
+		},
+		"where the workspace's home is": {
+			uid: "0", me: "root", user: "dev", ofWorkspace: true,
+			setup: func(i image) { i.program("su", su) }, wantBy: "su dev",
+		},
+		"they are it already":   {uid: "1000", me: "dev", user: "dev"},
+		"they are it by number": {uid: "1000", me: "1000", user: "1000"},
+		"the image has no such user": {
+			uid: "1000", me: "app", user: "dev2",
+			wantErr: "berth: cannot enter container main as user dev2: no such user in the container (its own user is app: user=app)",
+		},
+		"another one, and not root": {
+			uid: "1001", me: "app", user: "dev",
+			wantErr: "as user dev: only root can switch users there (its own user is app: user=app)",
+		},
+		"nothing to switch with": {
+			uid: "0", me: "root", user: "dev",
+			wantErr: "as user dev: the image has neither setpriv nor su",
+		},
+		"not permitted": {
+			uid: "0", me: "root", user: "dev",
+			setup: func(i image) { i.program("setpriv", notAllowed) }, wantErr: "setpriv: not permitted",
+		},
+		"an option": {
+			uid: "0", me: "root", user: "--help",
+			wantErr: "as user --help: no such user in the container",
+		},
+		"a line of passwd": {
+			uid: "0", me: "root", user: "root:x",
+			wantErr: "as user root:x: no such user in the container",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i := newImage(t).runsAs(c.uid, c.me)
@@ -145,18 +176,22 @@ func TestShellIsThatOfTheOSUser(t *testing.T) {
 func TestCommandIsThatOfTheOSUser(t *testing.T) {
 	const says = `echo "$USER $BY $0 $1"; exit 3`
 	i := newImage(t).runsAs("0", "root")
-	if _, stderr := i.enter("dev", "", "/", 125, "sh", "-c", says, "a b", "--c"); !strings.Contains(stderr, "neither setpriv nor su") {
+	if _, stderr := i.enter("dev", "", "/", 125, "sh", "-c", says, "a b", "--c"); !strings.Contains(stderr,
+		"neither setpriv nor su") {
 		t.Errorf("without anything to switch with: %q", stderr)
 	}
 	i.program("su", su)
-	if stdout, stderr := i.enter("dev", "", "/", 3, "sh", "-c", says, "a b", "--c"); stdout != "dev su dev a b --c" || stderr != "" {
+	if stdout, stderr := i.enter("dev", "", "/", 3, "sh", "-c", says, "a b", "--c"); stdout != "dev su dev a b --c" ||
+		stderr != "" {
 		t.Errorf("with su: %q, %q", stdout, stderr)
 	}
 	i.program("setpriv", setpriv)
-	if stdout, stderr := i.enter("dev", "", "/", 3, "sh", "-c", says, "a b", "--c"); stdout != "dev setpriv --reuid=1000 --regid=1000 --init-groups a b --c" || stderr != "" {
+	if stdout, stderr := i.enter("dev", "", "/", 3, "sh", "-c", says, "a b",
+		"--c"); stdout != "dev setpriv --reuid=1000 --regid=1000 --init-groups a b --c" || stderr != "" {
 		t.Errorf("with setpriv: %q, %q", stdout, stderr)
 	}
-	if stdout, stderr := i.enter("root", "", "/", 3, "sh", "-c", says, "a b", "--c"); !strings.HasSuffix(stdout, "a b --c") || stderr != "" {
+	if stdout, stderr := i.enter("root", "", "/", 3, "sh", "-c", says, "a b", "--c"); !strings.HasSuffix(stdout,
+		"a b --c") || stderr != "" {
 		t.Errorf("as who they are: %q, %q", stdout, stderr)
 	}
 }
@@ -180,7 +215,8 @@ func TestHomeOfACommand(t *testing.T) {
 			if c.own {
 				want = i.home
 			}
-			if stdout, stderr := i.enter("dev", c.home, "/", 0, "sh", "-c", `echo "$HOME $1"`, "sh", "a b"); stdout != want+" a b" || stderr != "" {
+			if stdout, stderr := i.enter("dev", c.home, "/", 0, "sh", "-c", `echo "$HOME $1"`, "sh", "a b"); stdout != want+
+				" a b" || stderr != "" {
 				t.Errorf("%q, %q", stdout, stderr)
 			}
 		})
@@ -209,7 +245,8 @@ func TestLoginIn(t *testing.T) {
 			t.Errorf("%s: the shell is that of %q, want %q", name, got, c.shell)
 		}
 		command := l.Command(ls)
-		if c.command == "" && !slices.Equal(command, ls) || c.command != "" && (command[4] != c.command || command[7] != "ls") {
+		if c.command == "" && !slices.Equal(command, ls) || c.command != "" &&
+			(command[4] != c.command || command[7] != "ls") {
 			t.Errorf("%s: the command is %q", name, command)
 		}
 	}
@@ -219,7 +256,8 @@ func TestLoginIn(t *testing.T) {
 func TestShellWithoutHome(t *testing.T) {
 	i := newImage(t).runsAs("0", "root")
 	stdout, stderr := i.enter("", "", "/nonexistent/home", 0)
-	if stderr != "berth: cannot enter the home directory /nonexistent/home" || !strings.Contains(stdout, "/nonexistent/home") {
+	if stderr != "berth: cannot enter the home directory /nonexistent/home" ||
+		!strings.Contains(stdout, "/nonexistent/home") {
 		t.Errorf("%q, %q", stdout, stderr)
 	}
 }

@@ -48,7 +48,10 @@ func TestUsageHasAnEnd(t *testing.T) {
 		})
 	}))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "alice", Namespace: "dev"}}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: kube.MainContainer(nil), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name:  kube.MainContainer(nil),
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+	}}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	if used := Usage(ctx, client, pod, []string{"/data"}); used["/data"] != 4096 {

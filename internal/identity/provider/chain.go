@@ -52,20 +52,25 @@ func NewChain(c Config, d Dependencies) (identity.Chain, error) {
 func (s Settings) provider(d Dependencies) (identity.Provider, error) {
 	switch s.Kind {
 	case KindKubernetes:
-		return identity.Provider{Name: s.Kind, Users: cluster{client: d.Client, stripPrefix: s.StripPrefix, self: d.Self}}, nil
+		return identity.Provider{Name: s.Kind, Users: cluster{client: d.Client, stripPrefix: s.StripPrefix, self: d.Self}},
+			nil
 	case KindFile:
 		list := fileList(s.Path)
 		return identity.Provider{Name: fmt.Sprintf("%s (%s)", s.Kind, s.Path), Users: list, Repositories: list}, nil
 	case KindConfigMap:
 		namespace, key := cmp.Or(s.Namespace, d.Namespace), cmp.Or(s.Key, "users.yaml")
 		list := configMapList(d.Client, namespace, s.Name, key)
-		return identity.Provider{Name: fmt.Sprintf("%s (%s/%s)", s.Kind, namespace, s.Name), Users: list, Repositories: list}, nil
+		return identity.Provider{
+			Name: fmt.Sprintf("%s (%s/%s)", s.Kind, namespace, s.Name), Users: list,
+			Repositories: list,
+		}, nil
 	case KindGitHub:
 		return s.gitHub(d)
 	case KindGit:
 		return s.git(d), nil
 	}
-	return identity.Provider{}, fault.New(fault.InvalidArgument, "identity provider kind %q: must be one of %s", s.Kind, strings.Join(kinds(), ", "))
+	return identity.Provider{}, fault.New(fault.InvalidArgument, "identity provider kind %q: must be one of %s", s.Kind,
+		strings.Join(kinds(), ", "))
 }
 
 const publicAPI = "https://api.github.com/"
@@ -120,7 +125,8 @@ func (s Settings) git(d Dependencies) identity.Provider {
 		return source
 	}
 	name := s.Kind
-	if u, err := git.ParseAddress(strings.NewReplacer("{owner}", "owner", "{name}", "name").Replace(provider.url)); err == nil && u.Host != "" {
+	if u, err := git.ParseAddress(strings.NewReplacer("{owner}", "owner", "{name}", "name").
+		Replace(provider.url)); err == nil && u.Host != "" {
 		name += " (" + u.Host + ")"
 	}
 	return identity.Provider{Name: name, Repositories: provider}

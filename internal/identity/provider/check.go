@@ -51,17 +51,20 @@ func (p Settings) check(s *yamldoc.Checker, node *yaml.Node) {
 		}
 	}
 	if d, err := time.ParseDuration(p.Timeout); p.Timeout != "" && (err != nil || d <= 0 || d > maxTimeout) {
-		s.Problemf(place(node, "timeout"), "invalid timeout %q: use a duration such as 10s, of at most %s", p.Timeout, maxTimeout)
+		s.Problemf(place(node, "timeout"), "invalid timeout %q: use a duration such as 10s, of at most %s", p.Timeout,
+			maxTimeout)
 	}
 	switch {
 	case strings.HasPrefix(p.StripPrefix, unprefixed):
-		s.Problemf(place(node, "stripPrefix"), "stripPrefix %q must not begin with a colon, which tells callers without the prefix apart", p.StripPrefix)
+		s.Problemf(place(node, "stripPrefix"),
+			"stripPrefix %q must not begin with a colon, which tells callers without the prefix apart", p.StripPrefix)
 	case p.Kind == KindFile && p.Path == "":
 		s.Problemf(node, "kind file requires path")
 	case p.Kind == KindConfigMap && p.Name == "":
 		s.Problemf(node, "kind configmap requires name")
 	}
-	sources := slices.DeleteFunc([]bool{p.TokenEnv != "", p.TokenFile != "", p.CLI}, func(given bool) bool { return !given })
+	sources := slices.DeleteFunc([]bool{p.TokenEnv != "", p.TokenFile != "", p.CLI},
+		func(given bool) bool { return !given })
 	if len(sources) > 1 {
 		s.Problemf(node, "tokenEnv, tokenFile and cli are mutually exclusive")
 	}
@@ -78,7 +81,8 @@ func (p Settings) checkLogin(s *yamldoc.Checker, node *yaml.Node) {
 	}
 	for _, field := range []string{"username", "tokenEnv", "tokenFile", "cli"} {
 		if yamldoc.Field(node, field) != nil {
-			s.Problemf(place(node, field), "%s requires an https url; over ssh, the login is an agent's or a key of your SSH client", field)
+			s.Problemf(place(node, field),
+				"%s requires an https url; over ssh, the login is an agent's or a key of your SSH client", field)
 		}
 	}
 }

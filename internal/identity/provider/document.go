@@ -113,7 +113,8 @@ func usernameIn(text string) (username string, legal bool) {
 }
 
 func (e Entry) check(s *yamldoc.Checker, node *yaml.Node) {
-	if e.Status != "" && !slices.Contains([]identity.Status{identity.Active, identity.Locked, identity.Invalid}, e.Status) {
+	if e.Status != "" && !slices.Contains([]identity.Status{identity.Active, identity.Locked, identity.Invalid},
+		e.Status) {
 		s.Problemf(yamldoc.Field(node, "status"), "status %q: must be one of active, locked, invalid", e.Status)
 	}
 	for name, id := range map[string]int{"uid": e.UID, "gid": e.GID} {
@@ -130,7 +131,8 @@ func (e Entry) user(user identity.User) identity.User {
 	}
 	user.Status = cmp.Or(e.Status, user.Status)
 	user.Username, user.UID, user.GID = e.Username, e.UID, e.GID
-	user.Fullname, user.Email, user.Organization, user.Roles, user.Sudo = e.Fullname, e.Email, e.Organization, e.Roles, e.Sudo
+	user.Fullname, user.Email, user.Organization, user.Roles, user.Sudo = e.Fullname, e.Email, e.Organization, e.Roles,
+		e.Sudo
 	return user
 }
 

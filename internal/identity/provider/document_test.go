@@ -48,14 +48,19 @@ func TestListed(t *testing.T) {
 	client := fake.NewClientset(&corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "berth", Name: "users"}, Data: map[string]string{"users.yaml": users},
 	})
-	for kind, provider := range map[string]*userList{"file": listed(t, users), "configmap": configMapList(client, "berth", "users", "users.yaml")} {
+	for kind, provider := range map[string]*userList{
+		"file":      listed(t, users),
+		"configmap": configMapList(client, "berth", "users", "users.yaml"),
+	} {
 		alice, err := provider.Resolve(t.Context(), "alice")
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := identity.User{
-			Username: "alice", UID: 4001, GID: 0, Fullname: "Alice Liddell", Email: "alice@example.com", Organization: "wonderland",
-			Roles: []string{"admin", "dev"}, Blueprints: []string{"dev"}, Sudo: true, Status: identity.Active, Provider: kind,
+			Username: "alice", UID: 4001, GID: 0, Fullname: "Alice Liddell", Email: "alice@example.com",
+			Organization: "wonderland",
+			Roles:        []string{"admin", "dev"}, Blueprints: []string{"dev"}, Sudo: true, Status: identity.Active,
+			Provider: kind,
 		}
 		if diff := cmp.Diff(want, alice); diff != "" {
 			t.Errorf("%s: %s", kind, diff)
@@ -76,7 +81,8 @@ func TestListed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", kind, custom, err)
 		}
 		if u, _ = userstring.Parse("bob~mine"); kind != "" {
-			if _, err := provider.Custom(t.Context(), u); err != identity.ErrNotResponsible { //nolint:errorlint // the value itself
+			if _, err := provider.Custom(t.Context(),
+				u); err != identity.ErrNotResponsible { //nolint:errorlint // the value itself
 				t.Errorf("%s: bob has none: %v", kind, err)
 			}
 		}
@@ -92,7 +98,8 @@ func TestListedNotThere(t *testing.T) {
 		"key":       configMapList(client, "berth", "other", "users.yaml"),
 	} {
 		_, err := identity.Chain{{Name: name, Users: provider}}.Resolve(t.Context(), "alice")
-		if fault.CodeOf(err) != fault.Unavailable || fault.ReasonOf(err) != identity.ReasonUnavailable || !strings.Contains(err.Error(), "provider "+name) {
+		if fault.CodeOf(err) != fault.Unavailable || fault.ReasonOf(err) != identity.ReasonUnavailable ||
+			!strings.Contains(err.Error(), "provider "+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -141,7 +148,8 @@ func FuzzDocument(f *testing.F) {
 			t.Error(err)
 		}
 		for name, r := range records {
-			if u, err := userstring.Parse(userstring.Owner(name)); name == "" || r.user.Username != name || err != nil || u.User != name {
+			if u, err := userstring.Parse(userstring.Owner(name)); name == "" || r.user.Username != name || err != nil ||
+				u.User != name {
 				t.Errorf("%q: %+v", name, r)
 			}
 		}

@@ -116,11 +116,35 @@ func TestGitInTheChain(t *testing.T) {
 		reason, says     string
 		hint, helperSays string
 	}{
-		"broken":        {status(503), Settings{}, fault.Unavailable, identity.ReasonUnavailable, "could not be reached: repository 127.0.0.1:", "try again", ""},
-		"silent":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, Settings{Timeout: "200ms"}, fault.Unavailable, identity.ReasonUnavailable, "did not answer within 200ms", "timeout", ""},
-		"private":       {status(401), Settings{}, fault.Unauthenticated, git.ReasonNotVisible, "requires a login", "identity.providers", ""},
-		"a wrong login": {status(401), Settings{TokenEnv: "GIT_LOGIN"}, fault.Unauthenticated, "TOKEN_REJECTED", "rejected the login from the variable GIT_LOGIN", "expired", ""},
-		"a helper":      {status(403), Settings{CLI: true, Username: "bot"}, fault.PermissionDenied, git.ReasonNotVisible, "with the token from `git credential fill`", "read access", "bot " + token},
+		"broken": {
+			status(503),
+			Settings{},
+			fault.Unavailable, identity.ReasonUnavailable,
+			"could not be reached: repository 127.0.0.1:", "try again", "",
+		},
+		"silent": {
+			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			Settings{Timeout: "200ms"},
+			fault.Unavailable, identity.ReasonUnavailable, "did not answer within 200ms", "timeout", "",
+		},
+		"private": {
+			status(401),
+			Settings{},
+			fault.Unauthenticated, git.ReasonNotVisible, "requires a login",
+			"identity.providers", "",
+		},
+		"a wrong login": {
+			status(401),
+			Settings{TokenEnv: "GIT_LOGIN"},
+			fault.Unauthenticated, "TOKEN_REJECTED",
+			"rejected the login from the variable GIT_LOGIN", "expired", "",
+		},
+		"a helper": {
+			status(403),
+			Settings{CLI: true, Username: "bot"},
+			fault.PermissionDenied, git.ReasonNotVisible,
+			"with the token from `git credential fill`", "read access", "bot " + token,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program(t, "git", `while read -r line && [ -n "$line" ]; do echo "$line"; done; echo password=`+token)
@@ -133,7 +157,8 @@ func TestGitInTheChain(t *testing.T) {
 			defer remote.Close()
 			test.settings.Kind, test.settings.URL = KindGit, remote.URL+"/{owner}/{name}.git"
 			_, err := built(t, test.settings).Custom(t.Context(), parse(t, "alice~repo=org/proj"))
-			if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason || !strings.Contains(err.Error(), test.says) {
+			if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason ||
+				!strings.Contains(err.Error(), test.says) {
 				t.Fatalf("%s %s: %v", fault.CodeOf(err), fault.ReasonOf(err), err)
 			}
 			if f := fault.From(err); !strings.Contains(f.Hint, test.hint) || strings.Contains(fmt.Sprintf("%+v", *f), token) {
@@ -187,7 +212,8 @@ func TestGitHubCommandLineFails(t *testing.T) {
 	} {
 		program(t, "gh", script)
 		chain := built(t, Settings{Kind: KindGitHub, URL: nothing.URL, CLI: true, Timeout: test.timeout})
-		if _, err := chain.Resolve(t.Context(), "alice"); fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) {
+		if _, err := chain.Resolve(t.Context(), "alice"); fault.CodeOf(err) != test.code ||
+			!strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %s: %v", script, fault.CodeOf(err), err)
 		}
 	}
@@ -206,7 +232,8 @@ func TestRemoteInTheShortForm(t *testing.T) {
 			t.Fatal(err)
 		}
 		address, err := r.address(u)
-		if err != nil || address.Scheme != "ssh" || address.Host != "git.example.com" || "git-upload-pack '"+address.Path+"'" != want {
+		if err != nil || address.Scheme != "ssh" || address.Host != "git.example.com" || "git-upload-pack '"+address.Path+
+			"'" != want {
 			t.Errorf("%s: %s, %v", typed, address, err)
 		}
 	}

@@ -35,7 +35,8 @@ const maxAnswer = 4 << 20 // bytes: a file of 1 MiB, encoded, and what is around
 func newGitHub(base *url.URL, organization string, token *credential.Source) (*gitHub, error) {
 	client := credential.NewClient(base, token, credential.Bearer, maxAnswer)
 	address := base.String()
-	api, err := github.NewClient(github.WithHTTPClient(client), github.WithURLs(&address, nil), github.WithUserAgent("berth"))
+	api, err := github.NewClient(github.WithHTTPClient(client), github.WithURLs(&address, nil),
+		github.WithUserAgent("berth"))
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "identity provider github: %w", err)
 	}
@@ -123,7 +124,8 @@ func (g *gitHub) repository(u userstring.UserString) string {
 // read gives the file at one ref.
 func (g *gitHub) read(ctx context.Context, u userstring.UserString, ref string) (*blueprint.Source, error) {
 	at := &github.RepositoryContentGetOptions{Ref: ref}
-	file, _, _, err := g.api.Repositories.GetContents(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName), blueprint.CustomFile, at)
+	file, _, _, err := g.api.Repositories.GetContents(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName),
+		blueprint.CustomFile, at)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +160,8 @@ func (g *gitHub) missing(ctx context.Context, u userstring.UserString, notFound 
 		return g.fault(ctx, err)
 	}
 	var answer *github.ErrorResponse
-	if u.Ref != "" && errors.As(notFound, &answer) && strings.Contains(strings.ToLower(answer.Message), "no commit found") {
+	if u.Ref != "" && errors.As(notFound, &answer) &&
+		strings.Contains(strings.ToLower(answer.Message), "no commit found") {
 		return git.NoRef(g.repository(u), u.RefTyped)
 	}
 	return nil

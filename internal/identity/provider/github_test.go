@@ -34,7 +34,8 @@ func hub(t *testing.T) *httptest.Server {
 		})
 	}
 	content := func(text string) string {
-		return fmt.Sprintf(`{"type":"file","encoding":"base64","size":%d,"content":%q}`, len(text), base64.StdEncoding.EncodeToString([]byte(text)))
+		return fmt.Sprintf(`{"type":"file","encoding":"base64","size":%d,"content":%q}`, len(text),
+			base64.StdEncoding.EncodeToString([]byte(text)))
 	}
 	const notFound = `{"message":"Not Found","documentation_url":"https://docs.github.com/rest","status":"404"}`
 	answer("/users/alice", 200, `{"login":"Alice","type":"User","name":"Alice Liddell","email":"a@example.com","company":"@evil"}`)
@@ -42,7 +43,8 @@ func hub(t *testing.T) *httptest.Server {
 	answer("/users/acme", 200, `{"login":"acme","type":"Organization"}`)
 	answer("/users/limited", 403, `{"message":"API rate limit exceeded for 192.0.2.1."}`,
 		"X-RateLimit-Limit", "60", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1800000000")
-	answer("/users/slowdown", 403, `{"message":"You have exceeded a secondary rate limit.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`, "Retry-After", "30")
+	answer("/users/slowdown", 403,
+		`{"message":"You have exceeded a secondary rate limit.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`, "Retry-After", "30")
 	answer("/users/unauthorized", 401, `{"message":"Bad credentials"}`)
 	answer("/users/forbidden", 403, `{"message":"Resource protected by organization SAML enforcement."}`)
 	answer("/users/broken", 502, `<html>Bad Gateway</html>`)
@@ -88,7 +90,8 @@ func githubAt(t *testing.T, server, organization string) *gitHub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := newGitHub(base, organization, &credential.Source{Env: "HUB_TOKEN", Getenv: func(string) string { return token }})
+	g, err := newGitHub(base, organization,
+		&credential.Source{Env: "HUB_TOKEN", Getenv: func(string) string { return token }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,13 +114,17 @@ func TestGitHubUsers(t *testing.T) {
 		{"away", "", fault.PermissionDenied, identity.ReasonLocked, "locked"},
 		{"limited", "", fault.Unavailable, identity.ReasonUnavailable, "rate limit exceeded until 2027-01-15T08:00:00Z"},
 		{"slowdown", "", fault.Unavailable, identity.ReasonUnavailable, "rate limit exceeded; retry after 30s"},
-		{"unauthorized", "", fault.Unauthenticated, credential.ReasonRejected, "rejected the token from the variable HUB_TOKEN"},
+		{
+			"unauthorized", "", fault.Unauthenticated, credential.ReasonRejected,
+			"rejected the token from the variable HUB_TOKEN",
+		},
 		{"forbidden", "", fault.PermissionDenied, credential.ReasonRejected, "SAML"},
 		{"broken", "", fault.Unavailable, identity.ReasonUnavailable, "502"},
 	} {
 		chain := identity.Chain{{Name: "github", Users: githubAt(t, server.URL, test.organization), Timeout: time.Minute}}
 		user, err := chain.Resolve(t.Context(), test.username)
-		if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason || err != nil && !strings.Contains(err.Error(), test.says) {
+		if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason || err != nil &&
+			!strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %s %s %v", test.username, fault.CodeOf(err), fault.ReasonOf(err), err)
 		}
 		if err != nil && (strings.Contains(fmt.Sprintf("%+v", *fault.From(err)), token) || fault.From(err).Hint == "") {
@@ -202,7 +209,8 @@ func TestGitHubUnreachable(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
 	chain = identity.Chain{{Name: "github", Users: githubAt(t, silent.URL, ""), Timeout: 50 * time.Millisecond}}
-	if _, err = chain.Resolve(t.Context(), "alice"); fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "did not answer within 50ms") {
+	if _, err = chain.Resolve(t.Context(), "alice"); fault.CodeOf(err) != fault.Unavailable ||
+		!strings.Contains(err.Error(), "did not answer within 50ms") {
 		t.Error(err)
 	}
 }

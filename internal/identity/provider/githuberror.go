@@ -37,10 +37,12 @@ func (g *gitHub) fault(ctx context.Context, err error) error {
 	switch status := answer.Response.StatusCode; {
 	case status == http.StatusUnauthorized:
 		return fault.New(fault.Unauthenticated, "%s rejected the token from %s", g.host, c.From).
-			WithReason(credential.ReasonRejected).WithHint("it may have expired: create a new one, or log in again with `gh auth login`")
+			WithReason(credential.ReasonRejected).
+			WithHint("it may have expired: create a new one, or log in again with `gh auth login`")
 	case status == http.StatusForbidden:
 		return fault.New(fault.PermissionDenied, "%s refused the request %s: %s", g.host, c.With(), answer.Message).
-			WithReason(credential.ReasonRejected).WithHint("the token needs read:org for members of an organization, and read access to the repository")
+			WithReason(credential.ReasonRejected).
+			WithHint("the token needs read:org for members of an organization, and read access to the repository")
 	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests:
 		return errors.New("status " + answer.Response.Status)
 	default:

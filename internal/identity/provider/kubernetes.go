@@ -92,7 +92,8 @@ func (c cluster) notYours(caller, username string) error {
 			"since others had that username, too: docs/identity.md says how", fault.Word(own), asked)
 	}
 	if name, ok := c.name(username); ok {
-		return err.WithHint("use %s as the username, or ask for permission to impersonate user %s", fault.Word(own), fault.Word(name))
+		return err.WithHint("use %s as the username, or ask for permission to impersonate user %s", fault.Word(own),
+			fault.Word(name))
 	}
 	return err.WithHint("use %s as the username", fault.Word(own))
 }
@@ -128,7 +129,8 @@ func (c cluster) Caller(ctx context.Context) (string, error) {
 }
 
 func (c cluster) callerName(ctx context.Context) (string, error) {
-	review, err := c.client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	review, err := c.client.AuthenticationV1().SelfSubjectReviews().
+		Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil {
 		return "", kube.Fault(err, kube.Call{Verb: "create", Resource: "selfsubjectreviews.authentication.k8s.io"})
 	}
@@ -140,11 +142,12 @@ func (c cluster) mayImpersonate(ctx context.Context, username string) (bool, err
 	if !ok {
 		return false, nil // whom nobody can be
 	}
-	review, err := c.client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
-		Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: impersonating(name),
-		},
-	}, metav1.CreateOptions{})
+	review, err := c.client.AuthorizationV1().SelfSubjectAccessReviews().
+		Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+				ResourceAttributes: impersonating(name),
+			},
+		}, metav1.CreateOptions{})
 	if err != nil {
 		return false, kube.Fault(err, kube.Call{Verb: "create", Resource: "selfsubjectaccessreviews.authorization.k8s.io"})
 	}
@@ -157,7 +160,10 @@ func impersonating(name string) *authorizationv1.ResourceAttributes {
 	if account, ok := strings.CutPrefix(name, builtIn+"serviceaccount:"); ok {
 		namespace, account, _ := strings.Cut(account, ":")
 		if len(validation.IsDNS1123Label(namespace)) == 0 && len(validation.IsDNS1123Subdomain(account)) == 0 {
-			return &authorizationv1.ResourceAttributes{Verb: "impersonate", Resource: "serviceaccounts", Namespace: namespace, Name: account}
+			return &authorizationv1.ResourceAttributes{
+				Verb: "impersonate", Resource: "serviceaccounts", Namespace: namespace,
+				Name: account,
+			}
 		}
 	}
 	return &authorizationv1.ResourceAttributes{Verb: "impersonate", Resource: "users", Name: name}
@@ -187,7 +193,8 @@ func (c cluster) username(name string) string {
 
 // isAmbiguous is true for what is left of a name and looks like one that was not stripped.
 func (c cluster) isAmbiguous(rest string) bool {
-	return strings.HasPrefix(rest, c.stripPrefix) || strings.HasPrefix(rest, builtIn) || strings.HasPrefix(rest, unprefixed)
+	return strings.HasPrefix(rest, c.stripPrefix) || strings.HasPrefix(rest, builtIn) ||
+		strings.HasPrefix(rest, unprefixed)
 }
 
 // name is that of the user of the cluster who has the username; false if nobody can have it,

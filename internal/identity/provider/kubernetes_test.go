@@ -63,13 +63,22 @@ func TestResolve(t *testing.T) {
 // somebody has to be allowed to impersonate.
 func TestPrefixKeepsCallersApart(t *testing.T) {
 	var names []string
-	for _, name := range []string{"alice", "Alice", "a", "system:alice", "system:serviceaccount:ci:deploy", "oidc:alice", "oidc:", "oidc:oidc:alice", ":alice", "::alice", "@", "|", strings.Repeat("x", 2000)} {
-		for _, prefix := range []string{"", "oidc:", "oidc:oidc:", "https://issuer.example.com#", "s", "system:", "system:serviceaccount:", "a", ":", "::", "oidc::", "oidc:system:"} {
+	for _, name := range []string{
+		"alice", "Alice", "a", "system:alice", "system:serviceaccount:ci:deploy", "oidc:alice",
+		"oidc:", "oidc:oidc:alice", ":alice", "::alice", "@", "|", strings.Repeat("x", 2000),
+	} {
+		for _, prefix := range []string{
+			"", "oidc:", "oidc:oidc:", "https://issuer.example.com#", "s", "system:",
+			"system:serviceaccount:", "a", ":", "::", "oidc::", "oidc:system:",
+		} {
 			names = append(names, prefix+name)
 		}
 	}
 	slices.Sort(names)
-	for _, prefix := range []string{"", "oidc:", "https://issuer.example.com#", "s", "system:", "system:serviceaccount:", "a"} {
+	for _, prefix := range []string{
+		"", "oidc:", "https://issuer.example.com#", "s", "system:", "system:serviceaccount:",
+		"a",
+	} {
 		seen := map[string]string{}
 		for _, name := range slices.Compact(slices.Clone(names)) {
 			c := cluster{stripPrefix: prefix}
@@ -83,7 +92,11 @@ func TestPrefixKeepsCallersApart(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]string{"oidc:alice": "alice", "alice": ":alice", "system:serviceaccount:ci:deploy": "system:serviceaccount:ci:deploy", "oidc:system:masters": "oidc:system:masters", "oidc::x": "oidc::x"} {
+	for name, want := range map[string]string{
+		"oidc:alice": "alice", "alice": ":alice",
+		"system:serviceaccount:ci:deploy": "system:serviceaccount:ci:deploy", "oidc:system:masters": "oidc:system:masters",
+		"oidc::x": "oidc::x",
+	} {
 		if got := (cluster{stripPrefix: "oidc:"}).username(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -94,7 +107,8 @@ func TestPrefixKeepsCallersApart(t *testing.T) {
 func TestImpersonating(t *testing.T) {
 	for name, want := range map[string][3]string{
 		"alice": {"users", "", "alice"}, "system:serviceaccount:ci:deploy": {"serviceaccounts", "ci", "deploy"},
-		"system:serviceaccount:ci": {"users", "", "system:serviceaccount:ci"}, "system:serviceaccount:c i:x": {"users", "", "system:serviceaccount:c i:x"},
+		"system:serviceaccount:ci":    {"users", "", "system:serviceaccount:ci"},
+		"system:serviceaccount:c i:x": {"users", "", "system:serviceaccount:c i:x"},
 	} {
 		if a := impersonating(name); a.Verb != "impersonate" || [3]string{a.Resource, a.Namespace, a.Name} != want {
 			t.Errorf("%s: %+v", name, a)
@@ -121,7 +135,8 @@ func TestFormer(t *testing.T) {
 		if (fault.CodeOf(err) == fault.PermissionDenied) != test.refused {
 			t.Errorf("%s as %s: %v", test.caller, test.username, err)
 		}
-		if err != nil && !strings.Contains(fault.From(err).Hint, "your user string is now "+fault.Word(test.caller)) && test.caller[0] == 'a' {
+		if err != nil && !strings.Contains(fault.From(err).Hint, "your user string is now "+fault.Word(test.caller)) &&
+			test.caller[0] == 'a' {
 			t.Errorf("the hint is %s", fault.From(err).Hint)
 		}
 	}

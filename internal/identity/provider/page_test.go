@@ -38,8 +38,12 @@ func TestPageSaysWhatExpressionsHave(t *testing.T) {
 				t.Fatal(err)
 			}
 			value, empty := factOf(who, field.Name), factOf(identity.NewUser("", ""), field.Name)
-			constant := map[string]any{"empty": reflect.Zero(field.Type).Interface(), "1000": 1000, "`[\"*\"]`": []string{"*"}}[cells[j]]
-			if filled := !reflect.DeepEqual(value, empty); filled != (constant == nil) || !filled && !reflect.DeepEqual(value, constant) {
+			constant := map[string]any{
+				"empty": reflect.Zero(field.Type).Interface(), "1000": 1000,
+				"`[\"*\"]`": []string{"*"},
+			}[cells[j]]
+			if filled := !reflect.DeepEqual(value, empty); filled != (constant == nil) || !filled &&
+				!reflect.DeepEqual(value, constant) {
 				t.Errorf("user.%s of %T is %v, the page says %q", field.Tag.Get("cel"), provider, value, cells[j])
 			}
 		}

@@ -29,10 +29,14 @@ func TestGuard(t *testing.T) {
 		goOn, closed := make(chan struct{}), false
 		hangs := roundTripper(func(*http.Request) (*http.Response, error) {
 			<-goOn
-			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: closing{strings.NewReader(""), &closed}}, nil
+			return &http.Response{
+				StatusCode: http.StatusOK, Header: http.Header{},
+				Body: closing{strings.NewReader(""), &closed},
+			}, nil
 		})
 		begin := time.Now()
-		if _, err := send(ctx, hangs, "GET", pods, "", ""); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Minute {
+		if _, err := send(ctx, hangs, "GET", pods, "", ""); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(begin) != time.Minute {
 			t.Errorf("%v after %s", err, time.Since(begin))
 		}
 		close(goOn)
@@ -67,7 +71,8 @@ func TestWaiting(t *testing.T) {
 		}
 		want := []string{
 			"plugin", "no plugin", "server to answer", "no server to answer",
-			"server (it answered Too Many Requests)", "no server (it answered Too Many Requests)", "server to answer", "no server to answer",
+			"server (it answered Too Many Requests)", "no server (it answered Too Many Requests)", "server to answer",
+			"no server to answer",
 		}
 		if !slices.Equal(said, want) {
 			t.Errorf("said %q", said)
@@ -79,7 +84,8 @@ func TestWaiting(t *testing.T) {
 func TestQuietLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := Options{Server: "server", Waiting: func(what string) func() { t.Error(what); return func() {} }}
-		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://cluster"+pods+"/alice/log?follow=true", http.NoBody)
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://cluster"+pods+"/alice/log?follow=true",
+			http.NoBody)
 		silent := roundTripper(func(r *http.Request) (*http.Response, error) {
 			time.Sleep(time.Minute)
 			return (&script{answers: []any{200}}).RoundTrip(r)

@@ -13,7 +13,9 @@ import (
 // object is there because that attempt has created or updated it. It is taken for
 // that if it has everything that was sent and has not been there before. The answer
 // is the object then, as if it had not been lost.
-func (t *retrier) settle(ctx context.Context, sent *request, response *http.Response, err error) (*http.Response, error) {
+func (t *retrier) settle(ctx context.Context, sent *request, response *http.Response, err error) (*http.Response,
+	error,
+) {
 	if err != nil || !sent.lost || response.StatusCode != http.StatusConflict {
 		return response, err
 	}
@@ -40,8 +42,9 @@ func (t *retrier) settle(ctx context.Context, sent *request, response *http.Resp
 	_ = response.Body.Close()
 	header := http.Header{"Content-Type": {"application/json"}}
 	return &http.Response{
-		Status: http.StatusText(status), StatusCode: status, Proto: response.Proto, ProtoMajor: response.ProtoMajor, ProtoMinor: response.ProtoMinor,
-		Header: header, Body: again(text, http.NoBody), ContentLength: int64(len(text)), Request: sent.Request,
+		Status: http.StatusText(status), StatusCode: status, Proto: response.Proto, ProtoMajor: response.ProtoMajor,
+		ProtoMinor: response.ProtoMinor,
+		Header:     header, Body: again(text, http.NoBody), ContentLength: int64(len(text)), Request: sent.Request,
 	}, nil
 }
 

@@ -62,7 +62,10 @@ func (a reply) response() *http.Response {
 	if a.breaks {
 		body = io.MultiReader(body, broken{})
 	}
-	r := &http.Response{StatusCode: a.status, Status: http.StatusText(a.status), Header: http.Header{}, Body: io.NopCloser(body)}
+	r := &http.Response{
+		StatusCode: a.status, Status: http.StatusText(a.status), Header: http.Header{},
+		Body: io.NopCloser(body),
+	}
 	for i := 0; i < len(a.header); i += 2 {
 		r.Header.Set(a.header[i], a.header[i+1])
 	}
@@ -122,37 +125,89 @@ func TestRetry(t *testing.T) {
 		answers                 []any
 		sent, status            int // status 0: UNAVAILABLE
 	}{
-		"a read after a 500":                     {"GET", pods, json, "", []any{500, 200}, 2, 200},
-		"a read after resets":                    {"GET", pods, json, "", []any{reset, io.EOF, 503, 200}, 4, 200},
-		"a watch after a 502":                    {"GET", pods + "?watch=true", json, "", []any{502, 200}, 2, 200},
-		"a log after a 504":                      {"GET", pods + "/alice/log", json, "", []any{504, 200}, 2, 200},
-		"what is not there":                      {"GET", pods, json, "", []any{404, 200}, 1, 404},
-		"a server that knows it not":             {"GET", pods, json, "", []any{501, 200}, 1, 501},
-		"a webhook":                              {"POST", pods, json, named, []any{respond(500, "failed calling webhook"), 200}, 1, 500},
-		"500 for ever":                           {"GET", pods, json, "", []any{500}, attempts, 500},
-		"429 for ever":                           {"GET", pods, json, "", []any{respond(429, "", "Retry-After", "4")}, 3, 429},
-		"429 with a long wait":                   {"GET", pods, json, "", []any{respond(429, "", "Retry-After", "60")}, 1, 429},
-		"resets for ever":                        {"GET", pods, json, "", []any{reset}, attempts, 0},
-		"a refusal for ever":                     {"GET", pods, json, "", []any{refused}, firstAttempts, 0},
-		"a plugin that fails":                    {"GET", pods, json, "", []any{errors.New("getting credentials: exit 1"), 200}, 1, -1},
-		"a named object":                         {"POST", pods, json, named, []any{500, 201}, 2, 201},
-		"a generated name after a 500":           {"POST", pods, json, `{"metadata":{"generateName":"a-"}}`, []any{500, 201}, 1, 500},
-		"a generated name that was not accepted": {"POST", pods, json, `{"metadata":{"generateName":"a-"}}`, []any{429, refused, 201}, 3, 201},
-		"a review":                               {"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", json, `{}`, []any{reset, 201}, 2, 201},
-		"an eviction":                            {"POST", pods + "/alice/eviction", json, named, []any{500, 201}, 1, 500},
-		"an exec":                                {"POST", pods + "/alice/exec", json, "", []any{reset, 200}, 1, 0},
-		"an update of a version":                 {"PUT", pods + "/alice", json, atRev, []any{reset, 200}, 2, 200},
-		"an update of any version":               {"PUT", pods + "/alice", json, named, []any{500, 200}, 2, 200},
-		"an apply":                               {"PATCH", pods + "/alice", apply, "x: y", []any{502, 200}, 2, 200},
-		"a patch with tests":                     {"PATCH", pods + "/alice", patch, tested, []any{502, 200}, 2, 200},
-		"a patch without":                        {"PATCH", pods + "/alice", patch, `[{"op":"add"}]`, []any{502, 200}, 1, 502},
-		"a patch of one version":                 {"PATCH", pods + "/alice", patch, atRevision, []any{502, 200}, 2, 200},
-		"a patch with the word in a value":       {"PATCH", pods + "/alice", patch, `[{"op":"add","path":"/x","value":["test","/metadata/resourceVersion"]}]`, []any{502, 200}, 1, 502},
-		"a patch with an operation in a value":   {"PATCH", pods + "/alice", patch, `[{"op":"add","path":"/x","value":{"op":"test","path":"/metadata/resourceVersion"}}]`, []any{502, 200}, 1, 502},
-		"a patch that removes the version":       {"PATCH", pods + "/alice", patch, `[{"op":"remove","path":"/metadata/resourceVersion"},{"op":"add","path":"/x/-","value":1}]`, []any{502, 200}, 1, 502},
-		"a body that is no list of operations":   {"PATCH", pods + "/alice", patch, `{"op":"test"}`, []any{502, 200}, 1, 502},
-		"a removal of one UID":                   {"DELETE", pods + "/alice", json, atUID, []any{503, 404}, 2, 404},
-		"a removal of several":                   {"DELETE", pods, json, "", []any{503, 404}, 1, 503},
+		"a read after a 500":         {"GET", pods, json, "", []any{500, 200}, 2, 200},
+		"a read after resets":        {"GET", pods, json, "", []any{reset, io.EOF, 503, 200}, 4, 200},
+		"a watch after a 502":        {"GET", pods + "?watch=true", json, "", []any{502, 200}, 2, 200},
+		"a log after a 504":          {"GET", pods + "/alice/log", json, "", []any{504, 200}, 2, 200},
+		"what is not there":          {"GET", pods, json, "", []any{404, 200}, 1, 404},
+		"a server that knows it not": {"GET", pods, json, "", []any{501, 200}, 1, 501},
+		"a webhook": {
+			"POST", pods, json, named,
+			[]any{respond(500, "failed calling webhook"), 200},
+			1, 500,
+		},
+		"500 for ever": {"GET", pods, json, "", []any{500}, attempts, 500},
+		"429 for ever": {
+			"GET", pods, json, "",
+			[]any{respond(429, "", "Retry-After", "4")},
+			3,
+			429,
+		},
+		"429 with a long wait": {
+			"GET", pods, json, "",
+			[]any{respond(429, "", "Retry-After", "60")},
+			1,
+			429,
+		},
+		"resets for ever":    {"GET", pods, json, "", []any{reset}, attempts, 0},
+		"a refusal for ever": {"GET", pods, json, "", []any{refused}, firstAttempts, 0},
+		"a plugin that fails": {
+			"GET", pods, json, "",
+			[]any{errors.New("getting credentials: exit 1"), 200},
+			1, -1,
+		},
+		"a named object": {"POST", pods, json, named, []any{500, 201}, 2, 201},
+		"a generated name after a 500": {
+			"POST", pods, json, `{"metadata":{"generateName":"a-"}}`,
+			[]any{500, 201},
+			1, 500,
+		},
+		"a generated name that was not accepted": {
+			"POST", pods, json, `{"metadata":{"generateName":"a-"}}`,
+			[]any{429, refused, 201},
+			3, 201,
+		},
+		"a review": {
+			"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", json,
+			`{}`,
+			[]any{reset, 201},
+			2, 201,
+		},
+		"an eviction":              {"POST", pods + "/alice/eviction", json, named, []any{500, 201}, 1, 500},
+		"an exec":                  {"POST", pods + "/alice/exec", json, "", []any{reset, 200}, 1, 0},
+		"an update of a version":   {"PUT", pods + "/alice", json, atRev, []any{reset, 200}, 2, 200},
+		"an update of any version": {"PUT", pods + "/alice", json, named, []any{500, 200}, 2, 200},
+		"an apply":                 {"PATCH", pods + "/alice", apply, "x: y", []any{502, 200}, 2, 200},
+		"a patch with tests":       {"PATCH", pods + "/alice", patch, tested, []any{502, 200}, 2, 200},
+		"a patch without": {
+			"PATCH", pods + "/alice", patch, `[{"op":"add"}]`,
+			[]any{502, 200},
+			1,
+			502,
+		},
+		"a patch of one version": {"PATCH", pods + "/alice", patch, atRevision, []any{502, 200}, 2, 200},
+		"a patch with the word in a value": {
+			"PATCH", pods + "/alice", patch,
+			`[{"op":"add","path":"/x","value":["test","/metadata/resourceVersion"]}]`,
+			[]any{502, 200},
+			1, 502,
+		},
+		"a patch with an operation in a value": {
+			"PATCH", pods + "/alice", patch,
+			`[{"op":"add","path":"/x","value":{"op":"test","path":"/metadata/resourceVersion"}}]`,
+			[]any{502, 200},
+			1, 502,
+		},
+		"a patch that removes the version": {
+			"PATCH", pods + "/alice", patch,
+			`[{"op":"remove","path":"/metadata/resourceVersion"},{"op":"add","path":"/x/-","value":1}]`,
+			[]any{502, 200},
+			1,
+			502,
+		},
+		"a body that is no list of operations": {"PATCH", pods + "/alice", patch, `{"op":"test"}`, []any{502, 200}, 1, 502},
+		"a removal of one UID":                 {"DELETE", pods + "/alice", json, atUID, []any{503, 404}, 2, 404},
+		"a removal of several":                 {"DELETE", pods, json, "", []any{503, 404}, 1, 503},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -241,12 +296,21 @@ func TestLostAnswer(t *testing.T) {
 		method, body, found string
 		status              int
 	}{
-		"it is that one":           {"POST", body, mine, 201},
-		"it is older":              {"POST", body, strings.Replace(mine, "2000-01-01T00:00:00Z", "1999-12-31T23:59:00Z", 1), 409},
-		"it has another label":     {"POST", body, strings.Replace(mine, `"a":"b"`, `"a":"c"`, 1), 409},
-		"it lacks a volume":        {"POST", body, strings.Replace(mine, `{"name":"x"},`, ``, 1), 409},
-		"an update that is there":  {"PUT", strings.Replace(body, `"labels"`, `"resourceVersion":"1","labels"`, 1), mine, 200},
-		"an update that is not":    {"PUT", strings.Replace(body, `"labels"`, `"resourceVersion":"1","labels"`, 1), `{"metadata":{"name":"bob"}}`, 409},
+		"it is that one": {"POST", body, mine, 201},
+		"it is older": {
+			"POST", body, strings.Replace(mine, "2000-01-01T00:00:00Z", "1999-12-31T23:59:00Z", 1),
+			409,
+		},
+		"it has another label": {"POST", body, strings.Replace(mine, `"a":"b"`, `"a":"c"`, 1), 409},
+		"it lacks a volume":    {"POST", body, strings.Replace(mine, `{"name":"x"},`, ``, 1), 409},
+		"an update that is there": {
+			"PUT", strings.Replace(body, `"labels"`, `"resourceVersion":"1","labels"`, 1), mine,
+			200,
+		},
+		"an update that is not": {
+			"PUT", strings.Replace(body, `"labels"`, `"resourceVersion":"1","labels"`, 1),
+			`{"metadata":{"name":"bob"}}`, 409,
+		},
 		"it is gone in the end":    {"POST", body, "", 409},
 		"what it says is not JSON": {"POST", body, "<html>", 409},
 	} {
@@ -308,7 +372,8 @@ func TestLostRemoval(t *testing.T) {
 // Without a lost answer a conflict is one, and nothing is asked.
 func TestConflict(t *testing.T) {
 	server := &script{answers: []any{409}}
-	if got, err := send(t.Context(), server, "POST", pods, "", named); err != nil || got.status != 409 || len(server.sent) != 1 {
+	if got, err := send(t.Context(), server, "POST", pods, "", named); err != nil || got.status != 409 ||
+		len(server.sent) != 1 {
 		t.Errorf("%v, %v, %q", got, err, server.sent)
 	}
 }

@@ -13,10 +13,13 @@ func TestDecide(t *testing.T) {
 		return lifecycle.Seen{Pods: true, Reading: v1.Snapshot{Stage: stage, Status: status}}
 	}
 	stands := map[string]lifecycle.Seen{
-		"runs":        pods(v1.StageRunning, v1.StatusRunning),
-		"failed":      pods(v1.StageFailed, v1.StageFailed.Status()),
-		"waits":       pods(v1.StageScheduling, v1.StatusProvisioning),
-		"is over":     {Pods: true, Reading: v1.Snapshot{Stage: v1.StageFailed, Status: v1.StageFailed.Status(), Ended: true}},
+		"runs":   pods(v1.StageRunning, v1.StatusRunning),
+		"failed": pods(v1.StageFailed, v1.StageFailed.Status()),
+		"waits":  pods(v1.StageScheduling, v1.StatusProvisioning),
+		"is over": {Pods: true, Reading: v1.Snapshot{
+			Stage: v1.StageFailed, Status: v1.StageFailed.Status(),
+			Ended: true,
+		}},
 		"has ended":   {Pods: true, Reading: v1.Snapshot{Stage: v1.StageStopped, Status: v1.StatusStopped, Ended: true}},
 		"ended asked": {Pods: true, Reading: v1.Snapshot{Stage: v1.StageStopped, Status: v1.StatusStopping, Ended: true}},
 		"asked":       pods(v1.StageRunning, v1.StatusStopping), // and not deleted: who asked was killed
@@ -29,8 +32,10 @@ func TestDecide(t *testing.T) {
 	}
 	for desired, want := range map[v1.DesiredState]map[string]Action{
 		v1.DesiredRunning: {
-			"runs": Nothing, "failed": Nothing, "waits": Nothing, "asked": Nothing, "ending": Nothing, "ends": Nothing, "is ended": Nothing,
-			"stopped": Start, "failed once": Start, "nothing": Lost, "is over": Start, "has ended": Start, "ended asked": Nothing,
+			"runs": Nothing, "failed": Nothing, "waits": Nothing, "asked": Nothing, "ending": Nothing, "ends": Nothing,
+			"is ended": Nothing,
+			"stopped":  Start, "failed once": Start, "nothing": Lost, "is over": Start, "has ended": Start,
+			"ended asked": Nothing,
 		},
 		v1.DesiredStopped: {
 			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing, "ends": Nothing, "is ended": Nothing,
@@ -41,8 +46,10 @@ func TestDecide(t *testing.T) {
 			"stopped": Nothing, "failed once": Nothing, "nothing": Lost, "is over": Stop, "has ended": Stop, "ended asked": Stop,
 		},
 		v1.DesiredTerminated: {
-			"runs": Delete, "failed": Delete, "waits": Delete, "asked": Delete, "ending": Nothing, "ends": Nothing, "is ended": Nothing,
-			"stopped": Delete, "failed once": Delete, "nothing": Nothing, "is over": Delete, "has ended": Delete, "ended asked": Delete,
+			"runs": Delete, "failed": Delete, "waits": Delete, "asked": Delete, "ending": Nothing, "ends": Nothing,
+			"is ended": Nothing,
+			"stopped":  Delete, "failed once": Delete, "nothing": Nothing, "is over": Delete, "has ended": Delete,
+			"ended asked": Delete,
 		},
 	} {
 		for name, action := range want {

@@ -28,7 +28,10 @@ func TestAdopt(t *testing.T) {
 			pod.SetDeletionTimestamp(&now)
 			w.server.Put(at, pod)
 		}, "", false},
-		"somebody has recorded it": {func(w *world, at string) { w.want(path.Base(at), v1.DesiredStopped) }, "desired=Stopped", true},
+		"somebody has recorded it": {
+			func(w *world, at string) { w.want(path.Base(at), v1.DesiredStopped) },
+			"desired=Stopped", true,
+		},
 		"it may not be recorded": {func(w *world, _ string) {
 			w.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return request == "post configmaps" })
 		}, `level=WARN msg="a workspace cannot be adopted" workspace=team.alice`, false},
@@ -40,7 +43,8 @@ func TestAdopt(t *testing.T) {
 		test.change(w, "/api/v1/namespaces/team/pods/"+id)
 		w.adopt(t.Context(), k, false)
 		r, _ := k.of("team." + id)
-		if (r.ID != "") != test.taken || (test.says == "") != (w.lines.String() == "") || !strings.Contains(w.lines.String(), test.says) {
+		if (r.ID != "") != test.taken || (test.says == "") != (w.lines.String() == "") ||
+			!strings.Contains(w.lines.String(), test.says) {
 			t.Errorf("%s: %s, and it says %s", name, r, w.lines)
 		}
 	}
@@ -55,15 +59,22 @@ func TestLookForRemains(t *testing.T) {
 		says  string
 		fails bool
 	}{
-		"it is there":            {http.StatusOK, true, "", false},
-		"it may not be read":     {http.StatusForbidden, true, `level=WARN msg="a workspace cannot be looked for" workspace=team.alice`, false},
+		"it is there": {http.StatusOK, true, "", false},
+		"it may not be read": {
+			http.StatusForbidden, true,
+			`level=WARN msg="a workspace cannot be looked for" workspace=team.alice`, false,
+		},
 		"the API server is away": {http.StatusInternalServerError, true, "", true},
 	} {
 		w := newWorld(t)
 		id := w.provision("alice")
 		w.deletePod(id)
 		k := newKnown()
-		k.replaceRecords([]lifecycle.Record{recordOf(id, v1.DesiredTerminated, v1.ActualStopped), recordOf("bob-1234567", v1.DesiredTerminated, v1.ActualStopped), recordOf("No_Name", v1.DesiredTerminated, v1.ActualStopped)})
+		k.replaceRecords([]lifecycle.Record{
+			recordOf(id, v1.DesiredTerminated, v1.ActualStopped),
+			recordOf("bob-1234567", v1.DesiredTerminated, v1.ActualStopped),
+			recordOf("No_Name", v1.DesiredTerminated, v1.ActualStopped),
+		})
 		w.requests.Set(test.code, func(int, string) bool { return test.code != http.StatusOK })
 		err := w.lookForRemains(t.Context(), k, false)
 		if _, s := k.of("team." + id); s.Kept != test.kept || (err != nil) != test.fails {

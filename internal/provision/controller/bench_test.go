@@ -16,7 +16,8 @@ func BenchmarkReport(b *testing.B) {
 		var all []v1.Workspace
 		for i := range size {
 			id := fmt.Sprintf("alice-%05d", i)
-			records, all = append(records, recordOf(id, v1.DesiredRunning, v1.ActualRunning)), append(all, seen(id, v1.StageRunning))
+			records, all = append(records, recordOf(id, v1.DesiredRunning, v1.ActualRunning)),
+				append(all, seen(id, v1.StageRunning))
 		}
 		k.replaceRecords(records)
 		k.seeAll(all)

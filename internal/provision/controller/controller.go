@@ -72,7 +72,8 @@ func (c *Controller) exchange(ctx context.Context, k *known, full bool) (todo []
 	}
 	for _, w := range pass.Answer.Workspaces {
 		if r := pass.Written[w.ID]; w.Desired != records[w.ID].Desired && r.Reason != "" {
-			c.Log.Info("a limit is reached", slog.String("workspace", w.ID), slog.String("limit", r.Reason), slog.String("desired", string(w.Desired)))
+			c.Log.Info("a limit is reached", slog.String("workspace", w.ID), slog.String("limit", r.Reason),
+				slog.String("desired", string(w.Desired)))
 		}
 		if w.Apply {
 			todo = append(todo, w.ID)

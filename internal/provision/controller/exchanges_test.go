@@ -32,7 +32,10 @@ type noReleases struct{}
 
 func (noReleases) RoundTrip(*http.Request) (*http.Response, error) {
 	list := `{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "items": []}`
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(list))}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(list)),
+	}, nil
 }
 
 // timed is a log with the time of each line, since it began.
@@ -58,15 +61,20 @@ func TestExchanges(t *testing.T) {
 		changed time.Duration                  // when the limits change
 		want    []string
 	}{
-		"all is well":       {want: []string{"0s " + compared, "1m0s " + compared, "2m0s " + compared}},
-		"the limits change": {changed: 25 * time.Second, want: []string{"0s " + compared, "30s " + compared, "1m30s " + compared}},
+		"all is well": {want: []string{"0s " + compared, "1m0s " + compared, "2m0s " + compared}},
+		"the limits change": {
+			changed: 25 * time.Second,
+			want:    []string{"0s " + compared, "30s " + compared, "1m30s " + compared},
+		},
 		"the records cannot be listed at first": {
 			fails: func(since time.Duration) bool { return since < 10*time.Second },
-			want:  []string{"0s " + failed("1s"), "1s " + failed("2s"), "3s " + failed("4s"), "7s " + failed("8s"), "15s " + compared, "1m15s " + compared},
+			want: []string{"0s " + failed("1s"), "1s " + failed("2s"), "3s " + failed("4s"), "7s " + failed("8s"), "15s " +
+				compared, "1m15s " + compared},
 		},
 		"later, and again": {
 			fails: func(since time.Duration) bool { return since == time.Minute || since == 121*time.Second },
-			want:  []string{"0s " + compared, "1m0s " + failed("1s"), "1m1s " + compared, "2m1s " + failed("1s"), "2m2s " + compared},
+			want: []string{"0s " + compared, "1m0s " + failed("1s"), "1m1s " + compared, "2m1s " + failed("1s"), "2m2s " +
+				compared},
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -82,7 +90,9 @@ func TestExchanges(t *testing.T) {
 			place := lifecycle.Place{Client: client}
 			stopped := recordOf("alice-1", v1.DesiredStopped, v1.ActualStopped)
 			stopped.UserString, stopped.Values = "alice~plain", "values"
-			if _, err := place.Of("team").Change(t.Context(), stopped.ID, func(lifecycle.Record) (lifecycle.Record, error) { return stopped, nil }); err != nil {
+			if _, err := place.Of("team").
+				Change(t.Context(), stopped.ID,
+					func(lifecycle.Record) (lifecycle.Record, error) { return stopped, nil }); err != nil {
 				t.Fatal(err)
 			}
 			begun := time.Now()
@@ -91,8 +101,11 @@ func TestExchanges(t *testing.T) {
 			defer end()
 			c := &Controller{
 				Log: slog.New(slog.NewTextHandler(log, nil)), Namespace: "team", Partial: 10 * time.Second, Full: time.Minute,
-				Limits:      func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} },
-				Provisioner: &provision.Provisioner{States: place, Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now}},
+				Limits: func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} },
+				Provisioner: &provision.Provisioner{
+					States: place,
+					Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now},
+				},
 				Changed: func() bool {
 					now := test.changed > 0 && time.Since(begun) >= test.changed
 					if now {

@@ -42,7 +42,10 @@ func expect(t *testing.T, when string, got []string, want ...string) {
 // A watch tells of all workspaces once, and then of those that change: the others stay.
 func TestWatchTellsOfAllOnce(t *testing.T) {
 	k, listed := newKnown(), 0
-	k.replaceRecords([]lifecycle.Record{recordOf("a", v1.DesiredRunning, v1.ActualStarting), recordOf("b", v1.DesiredRunning, v1.ActualStarting)})
+	k.replaceRecords([]lifecycle.Record{
+		recordOf("a", v1.DesiredRunning, v1.ActualStarting),
+		recordOf("b", v1.DesiredRunning, v1.ActualStarting),
+	})
 	h := &handler{known: k, listed: func() { listed++ }}
 	h.Changed([]v1.Workspace{seen("a", v1.StageStarting), seen("b", v1.StageStarting)})
 	h.Changed([]v1.Workspace{seen("b", v1.StageRunning)})
@@ -76,10 +79,16 @@ func TestDropped(t *testing.T) {
 // worked on as if it were, before somebody has looked.
 func TestPodGoesDuringAnExchange(t *testing.T) {
 	k := newKnown()
-	k.replaceRecords([]lifecycle.Record{recordOf("a", v1.DesiredStopped, v1.ActualRunning), recordOf("b", v1.DesiredTerminated, v1.ActualTerminating)})
+	k.replaceRecords([]lifecycle.Record{
+		recordOf("a", v1.DesiredStopped, v1.ActualRunning),
+		recordOf("b", v1.DesiredTerminated, v1.ActualTerminating),
+	})
 	k.seeAll([]v1.Workspace{seen("a", v1.StageTerminating), seen("b", v1.StageTerminating)})
 	k.takeTouched()
-	k.see([]v1.Workspace{{Namespace: "team", ID: "a", Snapshot: v1.Snapshot{Gone: true}}, {Namespace: "team", ID: "b", Snapshot: v1.Snapshot{Gone: true}}})
+	k.see([]v1.Workspace{
+		{Namespace: "team", ID: "a", Snapshot: v1.Snapshot{Gone: true}},
+		{Namespace: "team", ID: "b", Snapshot: v1.Snapshot{Gone: true}},
+	})
 	expect(t, "not looked for yet", k.reports(false), "team.a Stopped", "team.b Stopped")
 	expect(t, "what is worked on", k.takeTouched(), "team.b")
 	k.setRemains("team.a", false)
@@ -90,11 +99,15 @@ func TestPodGoesDuringAnExchange(t *testing.T) {
 // A report has what is not as it is recorded, and what was worked on; in full it has all.
 func TestReport(t *testing.T) {
 	k := newKnown()
-	k.replaceRecords([]lifecycle.Record{recordOf("a", v1.DesiredRunning, v1.ActualRunning), recordOf("b", v1.DesiredStopped, v1.ActualStopped)})
+	k.replaceRecords([]lifecycle.Record{
+		recordOf("a", v1.DesiredRunning, v1.ActualRunning),
+		recordOf("b", v1.DesiredStopped, v1.ActualStopped),
+	})
 	k.seeAll([]v1.Workspace{seen("a", v1.StageRunning), seen("x", v1.StageRunning), seen("y", v1.StageTerminating)})
 	k.setRemains("team.b", true)
 	expect(t, "as recorded", k.reports(false))
-	expect(t, "in full, also what has no record", k.reports(true), "team.a Running", "team.b Stopped", "team.x Running", "team.y Terminating")
+	expect(t, "in full, also what has no record", k.reports(true), "team.a Running", "team.b Stopped", "team.x Running",
+		"team.y Terminating")
 	k.see([]v1.Workspace{seen("a", v1.StageFailed)})
 	expect(t, "a change", k.reports(false), "team.a Failed")
 	k.exchanged(map[string]lifecycle.Record{"team.a": recordOf("a", v1.DesiredRunning, v1.ActualFailed)})

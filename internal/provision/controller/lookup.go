@@ -46,7 +46,9 @@ func (c *Controller) deployed(ctx context.Context) ([]v1.Workspace, error) {
 	return belongings.Deployed(), nil
 }
 
-func (c *Controller) adoptEach(ctx context.Context, k *known, all []v1.Workspace, adopt func(context.Context, v1.Workspace) (lifecycle.Record, error)) {
+func (c *Controller) adoptEach(ctx context.Context, k *known, all []v1.Workspace,
+	adopt func(context.Context, v1.Workspace) (lifecycle.Record, error),
+) {
 	var group errgroup.Group
 	group.SetLimit(readers)
 	for _, w := range all {
@@ -103,7 +105,8 @@ func (c *Controller) lookForRemains(ctx context.Context, k *known, full bool) er
 				return err
 			}
 			if err != nil { // the others do not wait for it
-				c.Log.Warn("a workspace cannot be looked for", slog.String("workspace", r.Key()), slog.String("error", message(err)))
+				c.Log.Warn("a workspace cannot be looked for", slog.String("workspace", r.Key()),
+					slog.String("error", message(err)))
 			}
 			k.setRemains(r.Key(), remains || err != nil)
 			return nil

@@ -32,7 +32,10 @@ func TestRemains(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &Controller{Log: slog.New(slog.DiscardHandler), Provisioner: &provision.Provisioner{Reader: inventory.Reader{
-		Client: &kube.Client{Interface: fake.NewClientset(), Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "team"},
+		Client: &kube.Client{
+			Interface: fake.NewClientset(),
+			Dynamic:   dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "team",
+		},
 		Policy: cause.DefaultPolicy(), Now: time.Now,
 	}}}
 	for name, test := range map[string]struct {
@@ -58,11 +61,13 @@ func TestDone(t *testing.T) {
 	var log strings.Builder
 	var told []string
 	c := &Controller{
-		Log: slog.New(slog.NewTextHandler(&log, nil)), Provisioner: &provision.Provisioner{Reader: inventory.Reader{Now: time.Now}},
-		Done: func(did Action, _ time.Duration, err error) { told = append(told, fmt.Sprintf("%s: %v", did, err)) },
+		Log:         slog.New(slog.NewTextHandler(&log, nil)),
+		Provisioner: &provision.Provisioner{Reader: inventory.Reader{Now: time.Now}},
+		Done:        func(did Action, _ time.Duration, err error) { told = append(told, fmt.Sprintf("%s: %v", did, err)) },
 	}
 	k := newKnown()
-	lost, fine := recordOf("lost", v1.DesiredRunning, v1.ActualUnknown), recordOf("fine", v1.DesiredRunning, v1.ActualRunning)
+	lost, fine := recordOf("lost", v1.DesiredRunning, v1.ActualUnknown),
+		recordOf("fine", v1.DesiredRunning, v1.ActualRunning)
 	lost.Reason, lost.UserString = "runningTime", "alice~plain"
 	k.replaceRecords([]lifecycle.Record{lost, fine})
 	k.seeAll([]v1.Workspace{seen("fine", v1.StageRunning)})
@@ -98,7 +103,9 @@ func (e *ended) Write(line []byte) (int, error) {
 
 // The first exchange compares everything that is recorded, and says so.
 func TestFirstExchange(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { // of the records of releases
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request,
+	) { // of the records of releases
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "items": []}`))
 	}))
@@ -110,7 +117,9 @@ func TestFirstExchange(t *testing.T) {
 	place := lifecycle.Place{Client: client}
 	stopped := recordOf("alice-1", v1.DesiredStopped, v1.ActualStopped)
 	stopped.Incarnation, stopped.UserString, stopped.Values = "1", "alice~plain", "values"
-	if _, err := place.Of("team").Change(t.Context(), stopped.ID, func(lifecycle.Record) (lifecycle.Record, error) { return stopped, nil }); err != nil {
+	if _, err := place.Of("team").
+		Change(t.Context(), stopped.ID,
+			func(lifecycle.Record) (lifecycle.Record, error) { return stopped, nil }); err != nil {
 		t.Fatal(err)
 	}
 	ctx, end := context.WithTimeout(t.Context(), time.Minute)
@@ -118,11 +127,15 @@ func TestFirstExchange(t *testing.T) {
 	log := &ended{end: end}
 	c := &Controller{
 		Log: slog.New(slog.NewTextHandler(log, nil)), Namespace: "team", Full: time.Hour, Partial: time.Hour,
-		Limits:      func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} },
-		Provisioner: &provision.Provisioner{States: place, Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now}},
+		Limits: func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} },
+		Provisioner: &provision.Provisioner{
+			States: place,
+			Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now},
+		},
 	}
 	c.exchanges(ctx, newKnown(), func(string) {})
-	if got := log.String(); !strings.Contains(got, "all workspaces are compared") || !strings.Contains(got, "workspaces=1") {
+	if got := log.String(); !strings.Contains(got, "all workspaces are compared") ||
+		!strings.Contains(got, "workspaces=1") {
 		t.Errorf("it says: %s", got)
 	}
 }

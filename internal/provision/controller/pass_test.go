@@ -53,8 +53,14 @@ func scenarios() map[string]scenario {
 		"one that is to be deleted": {
 			func(w *world, id string) { w.want(id, v1.DesiredTerminated) }, Delete, false, "", "",
 		},
-		"one whose pod was evicted": {func(w *world, id string) { w.endPod(id, corev1.PodFailed, "Evicted") }, Start, true, v1.DesiredRunning, v1.ActualRunning},
-		"one whose pod has ended":   {func(w *world, id string) { w.endPod(id, corev1.PodSucceeded, "") }, Start, true, v1.DesiredRunning, v1.ActualRunning},
+		"one whose pod was evicted": {
+			func(w *world, id string) { w.endPod(id, corev1.PodFailed, "Evicted") }, Start, true,
+			v1.DesiredRunning, v1.ActualRunning,
+		},
+		"one whose pod has ended": {
+			func(w *world, id string) { w.endPod(id, corev1.PodSucceeded, "") }, Start, true,
+			v1.DesiredRunning, v1.ActualRunning,
+		},
 		"one whose pod is over and is to stop": {
 			func(w *world, id string) {
 				w.endPod(id, corev1.PodFailed, "Evicted")
@@ -112,7 +118,8 @@ func TestPassOfWhatIsNew(t *testing.T) {
 	id := w.provision("alice")
 	w.deletePod(id)
 	results, err := w.Pass(t.Context(), false)
-	if r := w.record(id); err != nil || len(results) != 1 || results[0].Did != Start || len(w.pods()) != 1 || r.Desired != v1.DesiredRunning || r.Actual != v1.ActualRunning {
+	if r := w.record(id); err != nil || len(results) != 1 || results[0].Did != Start || len(w.pods()) != 1 ||
+		r.Desired != v1.DesiredRunning || r.Actual != v1.ActualRunning {
 		t.Errorf("%+v, %s, %v", results, r, err)
 	}
 }
@@ -220,7 +227,8 @@ func TestLimitReached(t *testing.T) {
 			t.Errorf("%q are left, %v", w.pods(), err)
 		}
 	}
-	if got := w.lines.String(); strings.Count(got, "a limit is reached") != 1 || !strings.Contains(got, "workspace=team."+id+" limit=maxActiveHours desired=Stopped") {
+	if got := w.lines.String(); strings.Count(got, "a limit is reached") != 1 ||
+		!strings.Contains(got, "workspace=team."+id+" limit=maxActiveHours desired=Stopped") {
 		t.Errorf("it says %s", got)
 	}
 }
@@ -236,7 +244,8 @@ func TestPassWithALostWorkspace(t *testing.T) {
 	if err != nil || len(results) != 2 || results[0].Did != Stop || results[0].Err != nil {
 		t.Fatalf("%v, %v", results, err)
 	}
-	if lost := results[1]; lost.Did != Lost || lost.Err == nil || lost.Record.Actual != v1.ActualError || !strings.HasPrefix(lost.Record.Cause, "nothing of it is left") {
+	if lost := results[1]; lost.Did != Lost || lost.Err == nil || lost.Record.Actual != v1.ActualError ||
+		!strings.HasPrefix(lost.Record.Cause, "nothing of it is left") {
 		t.Errorf("%+v", lost)
 	}
 	if n := strings.Count(w.lines.String(), "action=lost"); n != 1 {
@@ -249,7 +258,8 @@ func TestPassWithADamagedRecord(t *testing.T) {
 	w := newWorld(t)
 	id := w.provision("alice")
 	w.want(id, v1.DesiredStopped)
-	at := w.server.Names("configmaps")[slices.IndexFunc(w.server.Names("configmaps"), func(at string) bool { return strings.Contains(at, "berth-state-") })]
+	at := w.server.Names("configmaps")[slices.IndexFunc(w.server.Names("configmaps"),
+		func(at string) bool { return strings.Contains(at, "berth-state-") })]
 	record := w.server.Get(at)
 	record.Object["data"] = map[string]any{"record": "{"}
 	w.server.Put(at, record)

@@ -46,7 +46,8 @@ func (k *known) wait(key string, now time.Time) time.Duration {
 	if Decide(record.Desired, standing) != Start {
 		return 0
 	}
-	if age := now.Sub(record.DesiredAt); record.Restarting() && age >= 0 && age < restartPause { // not by clocks that differ
+	if age := now.Sub(record.DesiredAt); record.Restarting() && age >= 0 &&
+		age < restartPause { // not by clocks that differ
 		return restartPause - age
 	}
 	r, before := k.replaced[key]

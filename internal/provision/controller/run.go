@@ -34,7 +34,8 @@ func (c *Controller) Run(ctx context.Context, ready func()) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		c.again(ctx, "watching workspaces", func(ctx context.Context) error {
-			return fleet.Watch(ctx, c.Provisioner.Reader, fleet.Query{Namespace: c.Namespace, Claims: true}, &handler{known: k, listed: listed, log: c.Log})
+			return fleet.Watch(ctx, c.Provisioner.Reader, fleet.Query{Namespace: c.Namespace, Claims: true},
+				&handler{known: k, listed: listed, log: c.Log})
 		})
 		return nil
 	})
@@ -87,7 +88,8 @@ func (c *Controller) exchanges(ctx context.Context, k *known, add func(string)) 
 			pauses = newPauses()
 			if full && complete {
 				last = c.now()
-				c.Log.Info("all workspaces are compared", slog.Int("workspaces", len(k.copyRecords())), slog.Duration("took", last.Sub(begun)))
+				c.Log.Info("all workspaces are compared", slog.Int("workspaces", len(k.copyRecords())),
+					slog.Duration("took", last.Sub(begun)))
 			}
 			full = full && !complete
 		}

@@ -71,7 +71,8 @@ func TestRun(t *testing.T) {
 				t.Helper()
 				w.until(id+" is "+string(actual), func() bool {
 					r := w.record(id)
-					return r.Desired == desired && r.Actual == actual && !r.Pending() && slices.Contains(w.pods(), id) == (actual == v1.ActualRunning)
+					return r.Desired == desired && r.Actual == actual && !r.Pending() &&
+						slices.Contains(w.pods(), id) == (actual == v1.ActualRunning)
 				})
 			}
 			is(id, v1.DesiredStopped, v1.ActualStopped)
@@ -96,7 +97,10 @@ func TestRun(t *testing.T) {
 
 // A run that ends before everything is known was never ready.
 func TestRunEndsBeforeItIsReady(t *testing.T) {
-	for name, refused := range map[string]string{"without the pods": "watch pods", "without the records": "list configmaps"} {
+	for name, refused := range map[string]string{
+		"without the pods":    "watch pods",
+		"without the records": "list configmaps",
+	} {
 		w, times := newWorld(t), 0
 		ctx, stop := context.WithCancel(t.Context())
 		w.requests.Set(http.StatusInternalServerError, func(_ int, request string) bool {
@@ -115,7 +119,10 @@ func TestRunEndsBeforeItIsReady(t *testing.T) {
 
 // clock is a controller without a cluster, by the clock of a test.
 func clock(log *lines) *Controller {
-	return &Controller{Log: slog.New(slog.NewTextHandler(log, nil)), Provisioner: &provision.Provisioner{Reader: inventory.Reader{Now: time.Now}}}
+	return &Controller{
+		Log:         slog.New(slog.NewTextHandler(log, nil)),
+		Provisioner: &provision.Provisioner{Reader: inventory.Reader{Now: time.Now}},
+	}
 }
 
 // What ends is done again after a pause that grows, up to a minute, and is short again after
@@ -145,7 +152,8 @@ func TestAgain(t *testing.T) {
 		if got := time.Since(last); got != time.Second {
 			t.Errorf("it ends %s after the last time", got)
 		}
-		if got := log.String(); strings.Count(got, "level=WARN") != len(paused) || strings.Count(got, "watching ended") != len(paused) || !strings.Contains(got, "pause=32s") {
+		if got := log.String(); strings.Count(got, "level=WARN") != len(paused) ||
+			strings.Count(got, "watching ended") != len(paused) || !strings.Contains(got, "pause=32s") {
 			t.Errorf("it says %s", got)
 		}
 	})

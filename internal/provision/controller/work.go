@@ -128,7 +128,8 @@ func resultOf(err error) (r v1.Result) {
 // warnOfJob says why the record of a job could not be kept, which is no failure.
 func (c *Controller) warnOfJob(jobs *job.Recorder, r lifecycle.Record) {
 	if problem := jobs.Problem(); problem != nil {
-		c.Log.Warn("the record of a job is not kept", slog.String("workspace", r.Key()), slog.String("error", message(problem)))
+		c.Log.Warn("the record of a job is not kept", slog.String("workspace", r.Key()),
+			slog.String("error", message(problem)))
 	}
 }
 
@@ -166,7 +167,8 @@ func message(err error) string { return fault.Line(cmp.Or(fault.From(err).Messag
 func (c *Controller) log(r lifecycle.Record, did Action, took time.Duration, err error) {
 	attributes := []any{
 		slog.String("action", string(did)), slog.String("namespace", r.Namespace), slog.String("workspace", r.ID),
-		slog.String("userString", r.UserString), slog.String("desired", string(r.Desired)), slog.String("took", took.Round(time.Millisecond).String()),
+		slog.String("userString", r.UserString), slog.String("desired", string(r.Desired)),
+		slog.String("took", took.Round(time.Millisecond).String()),
 	}
 	if manager, at := r.By(); manager != "" {
 		attributes = append(attributes, slog.String("recordedBy", manager), slog.Time("recordedAt", at))

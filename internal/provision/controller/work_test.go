@@ -64,8 +64,12 @@ func TestHowWorkEnds(t *testing.T) {
 			w.deletePod(id)
 			return stopped(w, id)
 		}},
-		"nothing is to be done": {made: func(w *world, id string) *known { return knows(w.answered(id, v1.DesiredRunning), true) }},
-		"it is not recorded":    {made: func(*world, string) *known { return newKnown() }},
+		"nothing is to be done": {made: func(w *world,
+			id string,
+		) *known {
+			return knows(w.answered(id, v1.DesiredRunning), true)
+		}},
+		"it is not recorded": {made: func(*world, string) *known { return newKnown() }},
 		"it is to be answered first": {made: func(w *world, id string) *known {
 			w.want(id, v1.DesiredStopped)
 			return knows(w.record(id), true)
@@ -79,12 +83,32 @@ func TestHowWorkEnds(t *testing.T) {
 			w.lock(id)
 			return stopped(w, id)
 		}, fails: "is working on workspace"},
-		"the API server is away":         {made: stopped, refuse: "list pods", code: http.StatusServiceUnavailable, fails: "unable to handle"},
-		"the API server goes away":       {made: stopped, refuse: "delete pods", code: http.StatusInternalServerError, fails: kubetest.Refusal},
-		"it may not be done":             {made: stopped, refuse: "delete pods", code: http.StatusForbidden, did: Stop, fails: kubetest.Refusal, told: true, report: "Error"},
-		"it is gone, and was to stop":    {made: func(w *world, _ string) *known { return stopped(w, "bob-1234567") }, did: Stop, told: true, report: "Running"},
-		"it is gone, and was to be gone": {made: func(w *world, _ string) *known { return knows(w.answered("bob-1234567", v1.DesiredTerminated), true) }, did: Delete, told: true, report: "Running"},
-		"it is gone, and was to start":   {made: func(w *world, _ string) *known { return knows(w.answered("bob-1234567", v1.DesiredRunning), false) }, did: Start, fails: "nothing of it is left", told: true, report: "Error"},
+		"the API server is away": {
+			made: stopped, refuse: "list pods", code: http.StatusServiceUnavailable,
+			fails: "unable to handle",
+		},
+		"the API server goes away": {
+			made: stopped, refuse: "delete pods", code: http.StatusInternalServerError,
+			fails: kubetest.Refusal,
+		},
+		"it may not be done": {
+			made: stopped, refuse: "delete pods", code: http.StatusForbidden, did: Stop,
+			fails: kubetest.Refusal, told: true, report: "Error",
+		},
+		"it is gone, and was to stop": {
+			made: func(w *world, _ string) *known { return stopped(w, "bob-1234567") },
+			did:  Stop, told: true, report: "Running",
+		},
+		"it is gone, and was to be gone": {made: func(w *world,
+			_ string,
+		) *known {
+			return knows(w.answered("bob-1234567", v1.DesiredTerminated), true)
+		}, did: Delete, told: true, report: "Running"},
+		"it is gone, and was to start": {made: func(w *world,
+			_ string,
+		) *known {
+			return knows(w.answered("bob-1234567", v1.DesiredRunning), false)
+		}, did: Start, fails: "nothing of it is left", told: true, report: "Error"},
 		"nothing is left of it": {made: func(w *world, id string) *known {
 			k := knows(w.answered(id, v1.DesiredRunning), false)
 			k.setRemains("team."+id, false)
@@ -93,7 +117,11 @@ func TestHowWorkEnds(t *testing.T) {
 		"what is recorded is no name": {made: func(*world, string) *known {
 			return knows(recordOf("No_Name", v1.DesiredStopped, v1.ActualRunning), true)
 		}, did: Stop, fails: "invalid canonical ID", told: true, report: "Error"},
-		"somebody has started it already": {made: func(w *world, id string) *known { return knows(w.answered(id, v1.DesiredRunning), false) }, report: "Stopped"},
+		"somebody has started it already": {made: func(w *world,
+			id string,
+		) *known {
+			return knows(w.answered(id, v1.DesiredRunning), false)
+		}, report: "Stopped"},
 	} {
 		w := newWorld(t)
 		id := w.provision("alice")
@@ -108,7 +136,8 @@ func TestHowWorkEnds(t *testing.T) {
 		if did != test.did || (err != nil) != (test.fails != "") || err != nil && !strings.Contains(err.Error(), test.fails) {
 			t.Errorf("%s: did %q, %v; want %q", name, did, err, test.did)
 		}
-		if test.told != (len(told) == 1) || test.told && told[0] != fmt.Sprintf("%s: %v", did, err) || test.told != strings.Contains(w.lines.String(), "msg=audit") {
+		if test.told != (len(told) == 1) || test.told && told[0] != fmt.Sprintf("%s: %v", did, err) ||
+			test.told != strings.Contains(w.lines.String(), "msg=audit") {
 			t.Errorf("%s: it tells %q, and %s", name, told, w.lines)
 		}
 		want := []string{key + " " + test.report}
@@ -167,7 +196,8 @@ func TestRefusedWithoutLock(t *testing.T) {
 		return false
 	})
 	did, err := w.one(t.Context(), knows(r, true), r.Key())
-	if did != Delete || err == nil || !strings.Contains(err.Error(), "may only stop") || slices.Contains(asked, "post leases") {
+	if did != Delete || err == nil || !strings.Contains(err.Error(), "may only stop") ||
+		slices.Contains(asked, "post leases") {
 		t.Errorf("did %q, %v, with %q", did, err, asked)
 	}
 }
@@ -252,12 +282,13 @@ func TestWorkThatIsCutOff(t *testing.T) {
 		id := w.provision("alice")
 		k := knows(w.answered(id, v1.DesiredStopped), true)
 		ctx, end := context.WithCancelCause(t.Context())
-		w.requests.Set(http.StatusForbidden, func(_ int, request string) bool { // in case that the answer is faster than the end
-			if request == "delete pods" {
-				end(test.cause)
-			}
-			return request == "delete pods"
-		})
+		w.requests.Set(http.StatusForbidden,
+			func(_ int, request string) bool { // in case that the answer is faster than the end
+				if request == "delete pods" {
+					end(test.cause)
+				}
+				return request == "delete pods"
+			})
 		did, err := w.one(ctx, k, "team."+id)
 		if did != test.did || err == nil || (test.did == Nothing) != (len(k.reports(false)) == 0) {
 			t.Errorf("%s: did %q, %v, and reports %q", name, did, err, k.reports(false))

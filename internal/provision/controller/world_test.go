@@ -146,7 +146,8 @@ func (w *world) record(id string) lifecycle.Record {
 // deletePod deletes the pod of a workspace.
 func (w *world) deletePod(id string) {
 	w.t.Helper()
-	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodDelete, w.server.URL+"/api/v1/namespaces/team/pods/"+id, http.NoBody)
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodDelete, w.server.URL+
+		"/api/v1/namespaces/team/pods/"+id, http.NoBody)
 	if err != nil {
 		w.t.Fatal(err)
 	}

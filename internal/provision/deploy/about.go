@@ -88,7 +88,8 @@ func (a About) Failure(s v1.Snapshot, p cause.Policy) error {
 	}
 	if s.Verdict() == v1.VerdictStuck {
 		err.WithReason(ReasonStuck).Problems = []string{
-			fmt.Sprintf("this will not resolve by itself; waited %s for it (%s)", duration.HumanDuration(p.StuckAfter), p.StuckAfterOrigin),
+			fmt.Sprintf("this will not resolve by itself; waited %s for it (%s)", duration.HumanDuration(p.StuckAfter),
+				p.StuckAfterOrigin),
 		}
 	}
 	return err.WithHint("%s", a.Hint(s))

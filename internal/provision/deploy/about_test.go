@@ -32,10 +32,19 @@ func TestAboutPods(t *testing.T) {
 		container string
 		says      string
 	}{
-		"a pod of its own":             {pod(false, v1.MainContainer), v1.MainContainer, `more memory than its limit of 512Mi, and the node killed it for that. Raise "resources.memory" in blueprint dev (or the flag that gave it). Then run ` + "`berth provision alice~dev --namespace team` again."},
-		"in a workload":                {pod(true, id+"-k8shell-main"), id + "-k8shell-main", `"resources.memory" in blueprint dev`},
-		"the workload's own container": {pod(true, "web"), "web", `"resources.limits.memory" of container web in the pod's spec`},
-		"nothing is known":             {nil, v1.MainContainer, "more memory than it could get"},
+		"a pod of its own": {
+			pod(false, v1.MainContainer), v1.MainContainer,
+			`more memory than its limit of 512Mi, and the node killed it for that. Raise "resources.memory" in blueprint dev (or the flag that gave it). Then run ` + "`berth provision alice~dev --namespace team` again.",
+		},
+		"in a workload": {
+			pod(true, id+"-k8shell-main"), id + "-k8shell-main",
+			`"resources.memory" in blueprint dev`,
+		},
+		"the workload's own container": {
+			pod(true, "web"), "web",
+			`"resources.limits.memory" of container web in the pod's spec`,
+		},
+		"nothing is known": {nil, v1.MainContainer, "more memory than it could get"},
 	} {
 		var pods []*corev1.Pod
 		if c.pod != nil {

@@ -23,7 +23,9 @@ func (c Changes) Any() bool { return c.Begun || len(c.Objects.With(apply.Created
 // created and, in the workspace's first run, what it may have created although the
 // answer was lost, which has to be asked whose it is. A claim may hold data: it has to
 // be known as created.
-func (c Changes) Removable(wanted []*unstructured.Unstructured, namespace string, first bool) (mine, unsure []*unstructured.Unstructured) {
+func (c Changes) Removable(wanted []*unstructured.Unstructured, namespace string, first bool) (mine,
+	unsure []*unstructured.Unstructured,
+) {
 	for _, object := range wanted {
 		change, known := c.Objects.Of(object, namespace)
 		switch {

@@ -21,7 +21,8 @@ func change(object *unstructured.Unstructured, created bool) apply.Change {
 // or may have been, stays.
 func TestRemovable(t *testing.T) {
 	wanted := []*unstructured.Unstructured{
-		kube.Named("Pod", "a"), kube.Named("Service", "a"), kube.Named("ConfigMap", "a"), kube.Named("PersistentVolumeClaim", "data"),
+		kube.Named("Pod", "a"), kube.Named("Service", "a"), kube.Named("ConfigMap", "a"),
+		kube.Named("PersistentVolumeClaim", "data"),
 	}
 	for _, test := range []struct {
 		name    string

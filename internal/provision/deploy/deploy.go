@@ -138,7 +138,10 @@ type Removal struct {
 func (r Removal) Removed(id string, objects apply.Changes) Removal {
 	r.Objects += len(objects)
 	r.Storage = append(r.Storage, Storage(id, objects.Objects(), false)...)
-	done := []string{r.Done, english.Count(r.Objects, "object"), english.Storage(r.Storage, false), english.Storage(r.Storage, true)}
+	done := []string{
+		r.Done, english.Count(r.Objects, "object"), english.Storage(r.Storage, false),
+		english.Storage(r.Storage, true),
+	}
 	r.Done = strings.Join(slices.DeleteFunc(done, func(text string) bool { return text == "" }), ", ")
 	return r
 }
@@ -153,7 +156,8 @@ type Left struct {
 // DeletePod deletes this very pod. It is no error if it is gone, or if another one
 // has its name now.
 func DeletePod(ctx context.Context, r inventory.Reader, pod *corev1.Pod) error {
-	err := r.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+	err := r.Client.CoreV1().Pods(pod.Namespace).
+		Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
 	err = kube.Fault(err, kube.Call{Verb: "delete", Resource: "pods", Namespace: pod.Namespace, Name: pod.Name})
 	if code := fault.CodeOf(err); code == fault.NotFound || code == fault.Conflict {
 		return nil

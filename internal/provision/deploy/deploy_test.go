@@ -30,7 +30,10 @@ func TestClaims(t *testing.T) {
 		map[string]any{"name": "home", "persistentVolumeClaim": map[string]any{"claimName": "pvc-home"}},
 		map[string]any{"name": "scratch", "emptyDir": map[string]any{}},
 	}}
-	d := Deployment{Objects: []*unstructured.Unstructured{kube.Named("ConfigMap", "a"), kube.Named("PersistentVolumeClaim", "pvc-home"), pod}}
+	d := Deployment{Objects: []*unstructured.Unstructured{
+		kube.Named("ConfigMap", "a"),
+		kube.Named("PersistentVolumeClaim", "pvc-home"), pod,
+	}}
 	if got := d.Claims(); !slices.Equal(got, []string{"pvc-home", "pvc-shared"}) {
 		t.Errorf("%v", got)
 	}
@@ -49,10 +52,16 @@ func TestFailure(t *testing.T) {
 		"with a cause": {v1.Snapshot{Stage: v1.StageFailed, Cause: notFound}, "image x not found", true},
 		"given up":     {v1.Snapshot{Stage: v1.StagePulling, Cause: notFound, GivenUp: true}, "image x not found", true},
 		"stopped":      {v1.Snapshot{Stage: v1.StageStopped}, "the workspace is Stopped", false},
-		"deleted":      {v1.Snapshot{Stage: v1.StageTerminating}, "the pod was deleted while it was being provisioned", false},
+		"deleted": {
+			v1.Snapshot{Stage: v1.StageTerminating},
+			"the pod was deleted while it was being provisioned",
+			false,
+		},
 	} {
-		err := fault.From(about.Failure(test.reading, cause.Policy{StuckAfter: 10 * time.Minute, StuckAfterOrigin: "policy.stuckAfter"}))
-		if test.reading.GivenUp != slices.Contains(err.Problems, "this will not resolve by itself; waited 10m for it (policy.stuckAfter)") {
+		err := fault.From(about.Failure(test.reading,
+			cause.Policy{StuckAfter: 10 * time.Minute, StuckAfterOrigin: "policy.stuckAfter"}))
+		if test.reading.GivenUp != slices.Contains(err.Problems,
+			"this will not resolve by itself; waited 10m for it (policy.stuckAfter)") {
 			t.Errorf("%s: %q", name, err.Problems)
 		}
 		if err.Code != fault.Failed || err.Message != test.says || (err.Hint != "") != test.hint {
@@ -75,9 +84,12 @@ func TestDeletePod(t *testing.T) {
 		answer error
 		code   fault.Code
 	}{
-		"it is there":      {nil, ""},
-		"it is gone":       {apierrors.NewNotFound(pods, "web-1"), ""},
-		"another has it":   {apierrors.NewConflict(pods, "web-1", errors.New("the UID in the precondition does not match")), ""},
+		"it is there": {nil, ""},
+		"it is gone":  {apierrors.NewNotFound(pods, "web-1"), ""},
+		"another has it": {
+			apierrors.NewConflict(pods, "web-1", errors.New("the UID in the precondition does not match")),
+			"",
+		},
 		"the server rests": {apierrors.NewServiceUnavailable("busy"), fault.Unavailable},
 	} {
 		client := fake.NewClientset()

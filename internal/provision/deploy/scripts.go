@@ -52,7 +52,10 @@ type Scripts struct {
 // NewScripts follows nothing yet. Strict makes a script that fails a failure, whatever the
 // blueprint says.
 func NewScripts(steps *Steps, client *kube.Client, strict bool) *Scripts {
-	return &Scripts{steps: steps, client: client, asked: strict, strict: strict, following: map[string]bool{}, pods: map[string]bool{}, whole: map[string]bool{}}
+	return &Scripts{
+		steps: steps, client: client, asked: strict, strict: strict, following: map[string]bool{},
+		pods: map[string]bool{}, whole: map[string]bool{},
+	}
 }
 
 // Begin says how to end what else is followed when a script has failed and that is a failure.
@@ -204,7 +207,8 @@ func (s *Scripts) Failure(id, namespace string) error {
 		}
 		return fault.New(fault.Failed, "init script %s failed%s with exit code %d", failed.Name, in, *failed.ExitCode).
 			WithReason(ReasonScript).
-			WithHint("see all of its output: `%s`; it runs again when the container is started again", kube.Command("logs", id, namespace))
+			WithHint("see all of its output: `%s`; it runs again when the container is started again",
+				kube.Command("logs", id, namespace))
 	case s.strict && s.unread != nil:
 		return fault.New(fault.Failed, "the workspace runs, but the output of its init scripts cannot be read: %w", s.unread).
 			WithHint("%s", s.leniency()).WithReason(ReasonScript)
@@ -235,7 +239,8 @@ func (s *Scripts) running() *v1.Script {
 // for: the script that runs. That the probe gets no answer before that has ended says less.
 func (s *Scripts) Explain(reading v1.Snapshot) v1.Snapshot {
 	running := s.running()
-	if running == nil || reading.Stage != v1.StageStarting || reading.Cause != nil && reading.Cause.Code != cause.ProbeFailed {
+	if running == nil || reading.Stage != v1.StageStarting || reading.Cause != nil &&
+		reading.Cause.Code != cause.ProbeFailed {
 		return reading
 	}
 	reading.Message, reading.Cause = "init script "+running.Name+" is running", nil

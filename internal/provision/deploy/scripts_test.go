@@ -12,7 +12,8 @@ import (
 // A workspace that is given up while an init script runs waits for that, and not for its probe;
 // its log is where to look, unless something else is wrong.
 func TestScriptsExplain(t *testing.T) {
-	forever, done := v1.Script{Name: "forever", Number: 2, State: v1.ScriptRunning}, v1.Script{Name: "first", Number: 1, State: v1.ScriptDone}
+	forever, done := v1.Script{Name: "forever", Number: 2, State: v1.ScriptRunning},
+		v1.Script{Name: "first", Number: 1, State: v1.ScriptDone}
 	unready := v1.Snapshot{Stage: v1.StageStarting, Message: "k8shell-main is not ready"}
 	probed, crashes := unready, unready
 	probed.Cause, crashes.Cause = &v1.Cause{Code: cause.ProbeFailed}, &v1.Cause{Code: cause.CrashLoop}
@@ -22,11 +23,26 @@ func TestScriptsExplain(t *testing.T) {
 		message string
 		causes  bool
 	}{
-		"a script runs":                      {known: []v1.Script{done, forever}, reading: unready, message: "init script forever is running"},
-		"a script runs, and the probe fails": {known: []v1.Script{forever}, reading: probed, message: "init script forever is running"},
-		"something else is wrong":            {known: []v1.Script{forever}, reading: crashes, message: unready.Message, causes: true},
-		"none runs":                          {known: []v1.Script{done}, reading: probed, message: unready.Message, causes: true},
-		"it has not come so far":             {known: []v1.Script{forever}, reading: v1.Snapshot{Stage: v1.StagePulling, Message: "web"}, message: "web"},
+		"a script runs": {
+			known: []v1.Script{done, forever}, reading: unready,
+			message: "init script forever is running",
+		},
+		"a script runs, and the probe fails": {
+			known: []v1.Script{forever}, reading: probed,
+			message: "init script forever is running",
+		},
+		"something else is wrong": {
+			known: []v1.Script{forever}, reading: crashes, message: unready.Message,
+			causes: true,
+		},
+		"none runs": {
+			known: []v1.Script{done}, reading: probed, message: unready.Message,
+			causes: true,
+		},
+		"it has not come so far": {
+			known:   []v1.Script{forever},
+			reading: v1.Snapshot{Stage: v1.StagePulling, Message: "web"}, message: "web",
+		},
 	} {
 		s := &Scripts{known: c.known}
 		if got := s.Explain(c.reading); got.Message != c.message || (got.Cause != nil) != c.causes {
@@ -38,7 +54,10 @@ func TestScriptsExplain(t *testing.T) {
 // Output that cannot be read is a failure of what is strict, which says what makes it so.
 func TestScriptsUnread(t *testing.T) {
 	for hint, s := range map[string]*Scripts{
-		"without --strict-scripts that is no failure":                     {asked: true, strict: true, unread: errors.New("forbidden")},
+		"without --strict-scripts that is no failure": {
+			asked: true, strict: true,
+			unread: errors.New("forbidden"),
+		},
 		"its blueprint says strictScripts: without that it is no failure": {strict: true, unread: errors.New("forbidden")},
 		"": {unread: errors.New("forbidden")},
 	} {

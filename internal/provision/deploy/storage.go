@@ -39,11 +39,14 @@ func (how Removing) Command(id, namespace string) string {
 // found without it, and only a workspace of the same user string uses them again. It
 // returns the claims, and the other objects. A claim that is being deleted cannot be
 // kept: then nothing is marked.
-func Keep(ctx context.Context, a apply.Applier, objects []*unstructured.Unstructured, user string) (claims, rest []*unstructured.Unstructured, err error) {
+func Keep(ctx context.Context, a apply.Applier, objects []*unstructured.Unstructured, user string) (claims,
+	rest []*unstructured.Unstructured, err error,
+) {
 	claims, rest = Claims(objects), WithoutClaims(objects)
 	for _, claim := range claims {
 		if claim.GetDeletionTimestamp() != nil {
-			return nil, rest, fault.New(fault.Conflict, "%s is being deleted and cannot be kept any more", kube.Object(kindClaim, claim.GetName())).
+			return nil, rest, fault.New(fault.Conflict, "%s is being deleted and cannot be kept any more",
+				kube.Object(kindClaim, claim.GetName())).
 				WithHint("save what you need of it while the workspace runs; without --keep-storage the workspace is deleted with it")
 		}
 	}
@@ -69,7 +72,8 @@ func KeepAgain(ctx context.Context, a apply.Applier, changes apply.Changes) erro
 
 // Claims are the claims among the objects.
 func Claims(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
-	return slices.DeleteFunc(slices.Clone(objects), func(object *unstructured.Unstructured) bool { return !IsClaim(object) })
+	return slices.DeleteFunc(slices.Clone(objects),
+		func(object *unstructured.Unstructured) bool { return !IsClaim(object) })
 }
 
 // WithoutClaims are the others.
@@ -105,7 +109,8 @@ func Storage(id string, objects []*unstructured.Unstructured, kept bool) (all []
 		capacity, _, _ := unstructured.NestedString(claim.Object, "status", "capacity", "storage")
 		request, _, _ := unstructured.NestedString(claim.Object, "spec", "resources", "requests", "storage")
 		all = append(all, v1.DeletedStorage{
-			Name: manifest.StorageNamed(id, claim.GetName()), Claim: claim.GetName(), Capacity: cmp.Or(capacity, request), Kept: kept,
+			Name: manifest.StorageNamed(id, claim.GetName()), Claim: claim.GetName(), Capacity: cmp.Or(capacity, request),
+			Kept: kept,
 		})
 	}
 	return all

@@ -57,8 +57,10 @@ func givenClass(ctx context.Context, r inventory.Reader, wanted *unstructured.Un
 	asked := wanted.DeepCopy()
 	asked.SetName("")
 	asked.SetGenerateName(wanted.GetName() + "-")
-	claims := r.Client.Dynamic.Resource(corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")).Namespace(r.Client.Namespace)
-	made, err := claims.Create(ctx, asked, metav1.CreateOptions{FieldManager: kube.FieldManager, DryRun: []string{metav1.DryRunAll}})
+	claims := r.Client.Dynamic.Resource(corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")).
+		Namespace(r.Client.Namespace)
+	made, err := claims.Create(ctx, asked,
+		metav1.CreateOptions{FieldManager: kube.FieldManager, DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
 		return "", false
 	}

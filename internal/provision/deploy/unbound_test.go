@@ -21,15 +21,39 @@ func TestAnew(t *testing.T) {
 		have, wanted string
 		again        bool
 	}{
-		"the same":                           {"{spec: {storageClassName: fast}, status: {phase: Pending}}", "{spec: {storageClassName: fast}}", false},
-		"another class":                      {"{spec: {storageClassName: fast}, status: {phase: Pending}}", "{spec: {storageClassName: standard}}", true},
-		"another size":                       {"{spec: {resources: {requests: {storage: 1Gi}}}, status: {phase: Pending}}", "{spec: {storageClassName: standard, resources: {requests: {storage: 2Gi}}}}", true},
-		"no class any more":                  {"{spec: {storageClassName: fast}, status: {phase: Pending}}", "{spec: {}}", true},
-		"the class of the cluster":           {"{spec: {storageClassName: standard}, status: {phase: Pending}}", "{spec: {}}", false},
+		"the same": {
+			"{spec: {storageClassName: fast}, status: {phase: Pending}}",
+			"{spec: {storageClassName: fast}}", false,
+		},
+		"another class": {
+			"{spec: {storageClassName: fast}, status: {phase: Pending}}",
+			"{spec: {storageClassName: standard}}", true,
+		},
+		"another size": {
+			"{spec: {resources: {requests: {storage: 1Gi}}}, status: {phase: Pending}}",
+			"{spec: {storageClassName: standard, resources: {requests: {storage: 2Gi}}}}", true,
+		},
+		"no class any more": {
+			"{spec: {storageClassName: fast}, status: {phase: Pending}}", "{spec: {}}",
+			true,
+		},
+		"the class of the cluster": {
+			"{spec: {storageClassName: standard}, status: {phase: Pending}}",
+			"{spec: {}}", false,
+		},
 		"no class until the cluster has one": {"{spec: {}, status: {phase: Pending}}", "{spec: {}}", true},
-		"it is bound":                        {"{spec: {storageClassName: fast, volumeName: pv-1}, status: {phase: Bound}}", "{spec: {storageClassName: standard}}", false},
-		"it is about to be bound":            {"{spec: {storageClassName: fast, volumeName: pv-1}, status: {phase: Pending}}", "{spec: {storageClassName: standard}}", false},
-		"its volume is lost":                 {"{spec: {storageClassName: fast, volumeName: pv-1}, status: {phase: Lost}}", "{spec: {storageClassName: standard}}", false},
+		"it is bound": {
+			"{spec: {storageClassName: fast, volumeName: pv-1}, status: {phase: Bound}}",
+			"{spec: {storageClassName: standard}}", false,
+		},
+		"it is about to be bound": {
+			"{spec: {storageClassName: fast, volumeName: pv-1}, status: {phase: Pending}}",
+			"{spec: {storageClassName: standard}}", false,
+		},
+		"its volume is lost": {
+			"{spec: {storageClassName: fast, volumeName: pv-1}, status: {phase: Lost}}",
+			"{spec: {storageClassName: standard}}", false,
+		},
 		"it was bound": {
 			`{metadata: {annotations: {pv.kubernetes.io/bind-completed: "yes"}}, spec: {storageClassName: fast}, status: {phase: Pending}}`,
 			"{spec: {storageClassName: standard}}", false,
@@ -42,11 +66,12 @@ func TestAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
-			client.PrependReactor("create", "persistentvolumeclaims", func(action clienttesting.Action) (bool, runtime.Object, error) {
-				made := action.(clienttesting.CreateAction).GetObject().(*unstructured.Unstructured)
-				_ = unstructured.SetNestedField(made.Object, given, "spec", "storageClassName")
-				return true, made, nil
-			})
+			client.PrependReactor("create", "persistentvolumeclaims",
+				func(action clienttesting.Action) (bool, runtime.Object, error) {
+					made := action.(clienttesting.CreateAction).GetObject().(*unstructured.Unstructured)
+					_ = unstructured.SetNestedField(made.Object, given, "spec", "storageClassName")
+					return true, made, nil
+				})
 			reader := inventory.Reader{Client: &kube.Client{Dynamic: client, Namespace: "dev"}}
 			if got := NeedsRecreation(t.Context(), reader, claimOf(t, c.have), claimOf(t, c.wanted)); got != c.again {
 				t.Errorf("%t, want %t", got, c.again)

@@ -50,7 +50,9 @@ func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (deploy.L
 // awaitClean waits for the rollout of pods without the workspace. Failures of those
 // that are terminating are ignored. A pod of a StatefulSet that was created
 // meanwhile and cannot become ready would block the rollout: it is deleted.
-func (t Target) awaitClean(ctx context.Context, w *workload.Workload, follower *follow.Follower, report func([]*corev1.Pod)) (deploy.Left, error) {
+func (t Target) awaitClean(ctx context.Context, w *workload.Workload, follower *follow.Follower,
+	report func([]*corev1.Pod),
+) (deploy.Left, error) {
 	tried := map[types.UID]bool{}
 	count, since := -1, t.Now()
 	for {
@@ -152,7 +154,8 @@ func (t Target) left(s watch.State, reading v1.Snapshot) (left deploy.Left) {
 	if len(pods) != 1 {
 		have = "have"
 	}
-	left.What = fmt.Sprintf("workspace %s is out of the template of %s, but %s still %s it", t.ID, t.Ref, english.Plural(len(pods), "pod"), have)
+	left.What = fmt.Sprintf("workspace %s is out of the template of %s, but %s still %s it", t.ID, t.Ref,
+		english.Plural(len(pods), "pod"), have)
 	if reading.Cause != nil {
 		left.What += ", for the rollout is blocked: " + reading.Cause.Message
 	}

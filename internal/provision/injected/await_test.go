@@ -21,7 +21,10 @@ import (
 // stateOf is a Deployment with these pods.
 func stateOf(annotations map[string]string, pods ...*corev1.Pod) watch.State {
 	s := watch.NewState(watch.Subject{Kind: watch.KindDeployment, Namespace: "dev", Name: "web"})
-	s = s.Apply(apiwatch.Added, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "d", Annotations: annotations}})
+	s = s.Apply(apiwatch.Added, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
+		Name: "web", Namespace: "dev", UID: "d",
+		Annotations: annotations,
+	}})
 	for _, pod := range pods {
 		s = s.Apply(apiwatch.Added, pod)
 	}
@@ -65,9 +68,13 @@ func TestBlocks(t *testing.T) {
 // What is left names the workload, the pods and what blocks them, and the command that
 // it proposes has the namespace.
 func TestLeft(t *testing.T) {
-	target := Target{ID: id, Ref: userstring.Workload{Kind: "deployment", Name: "web"}, Reader: inventory.Reader{Client: &kube.Client{Namespace: "dev"}}}
+	target := Target{
+		ID: id, Ref: userstring.Workload{Kind: "deployment", Name: "web"},
+		Reader: inventory.Reader{Client: &kube.Client{Namespace: "dev"}},
+	}
 	left := target.left(stateOf(nil, podOf("web-1", false)), v1.Snapshot{Cause: &v1.Cause{Message: "exceeded quota: q"}})
-	if want := "workspace " + id + " is out of the template of deployment/web, but 1 pod still has it, for the rollout is blocked: exceeded quota: q"; left.What != want {
+	if want := "workspace " + id +
+		" is out of the template of deployment/web, but 1 pod still has it, for the rollout is blocked: exceeded quota: q"; left.What != want {
 		t.Errorf("%q, want %q", left.What, want)
 	}
 	if !strings.Contains(left.Hint, "kubectl rollout status deployment/web --namespace dev") || left.Gone {
@@ -78,7 +85,10 @@ func TestLeft(t *testing.T) {
 // A run that waits for the end of a workspace hears that another one has injected it again.
 func TestInjectedAgain(t *testing.T) {
 	target := Target{ID: id, Ref: userstring.Workload{Kind: "deployment", Name: "web"}}
-	for record, again := range map[string]bool{"": false, `{"canonicalId":"` + id + `"}`: true, `{"canonicalId":"bob-2"}`: false, "{": false} {
+	for record, again := range map[string]bool{
+		"": false, `{"canonicalId":"` + id + `"}`: true,
+		`{"canonicalId":"bob-2"}`: false, "{": false,
+	} {
 		annotations := map[string]string{}
 		if record != "" {
 			annotations[kube.AnnotationInjection] = record
@@ -102,7 +112,11 @@ func TestLeaving(t *testing.T) {
 	}{
 		{nil, "taken out", ""},
 		{[]*corev1.Pod{podOf("web-1", true)}, "1 pod still has alice-1", "web-1"},
-		{[]*corev1.Pod{podOf("web-3", true), podOf("web-1", false), podOf("web-2", true)}, "3 pods still have alice-1", "web-1 web-2 web-3"},
+		{
+			[]*corev1.Pod{podOf("web-3", true), podOf("web-1", false), podOf("web-2", true)},
+			"3 pods still have alice-1",
+			"web-1 web-2 web-3",
+		},
 	} {
 		got := leaving(id, test.pods, now)
 		var names []string

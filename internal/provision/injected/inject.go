@@ -43,7 +43,10 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 			result.Reading = turn.Found.Reading
 			return message, nil
 		}
-		result.Reading = v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StageScheduling.Status(), Message: "the rollout has begun"}
+		result.Reading = v1.Snapshot{
+			Stage: v1.StageScheduling, Status: v1.StageScheduling.Status(),
+			Message: "the rollout has begun",
+		}
 		return message, t.deleteStuckPods(ctx, patched, d.Spec.JobID)
 	})
 	return result, err
@@ -52,7 +55,9 @@ func (t Target) BringUp(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 // inject creates what the volumes are made of, and patches the workload last, so
 // that no pod waits for a ConfigMap and an interrupted run has not changed the
 // workload. That is nil if it has certainly not been patched.
-func (t Target) inject(ctx context.Context, turn deploy.Turn, d deploy.Deployment, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
+func (t Target) inject(ctx context.Context, turn deploy.Turn, d deploy.Deployment,
+	dry apply.DryRun,
+) (*workload.Workload, apply.Changes, error) {
 	applier := t.applier(turn.Lock, dry)
 	applier.Accept, applier.Recreates = deploy.Usable(d.Spec.User), deploy.Renewing(t.Reader)
 	changes, err := applier.Apply(ctx, apply.Objects(d.Objects))

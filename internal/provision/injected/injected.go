@@ -93,6 +93,9 @@ func (t Target) Drift(found inventory.Found, d deploy.Deployment) []string {
 // applier is for objects of no release: they belong to the workspace whose
 // canonical ID they carry.
 func (t Target) applier(held *lock.Lock, dry apply.DryRun) apply.Applier {
-	owner := apply.Owner{Name: "workspace " + t.ID, Labels: map[string]string{kube.LabelCanonicalID: kube.LabelValue(t.ID)}}
+	owner := apply.Owner{
+		Name:   "workspace " + t.ID,
+		Labels: map[string]string{kube.LabelCanonicalID: kube.LabelValue(t.ID)},
+	}
 	return deploy.Applier(t.Reader, owner, held, dry)
 }

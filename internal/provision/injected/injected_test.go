@@ -105,7 +105,10 @@ func TestExamine(t *testing.T) {
 	web := func(change func(spec map[string]any)) *workload.Workload {
 		spec := map[string]any{"replicas": int64(1), "template": map[string]any{"spec": map[string]any{}}}
 		change(spec)
-		return &workload.Workload{Object: map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "web"}, "spec": spec}}
+		return &workload.Workload{Object: map[string]any{
+			"kind": "Deployment", "metadata": map[string]any{"name": "web"},
+			"spec": spec,
+		}}
 	}
 	paused := func(spec map[string]any) { spec["paused"] = true }
 	hostPID := func(spec map[string]any) {
@@ -134,7 +137,9 @@ func TestExamine(t *testing.T) {
 
 // A chart that has no pod is not put into anything.
 func TestPrepareWithoutAPod(t *testing.T) {
-	if _, plan, err := (Target{ID: id}).prepare(manifest.Spec{}, &release.Rendered{}, nil, inventory.Found{}, deploy.Permissions{}); fault.CodeOf(err) != fault.Internal || plan != "" {
+	if _, plan, err := (Target{ID: id}).
+		prepare(manifest.Spec{}, &release.Rendered{}, nil, inventory.Found{},
+			deploy.Permissions{}); fault.CodeOf(err) != fault.Internal || plan != "" {
 		t.Errorf("%q, %v", plan, err)
 	}
 }
@@ -153,10 +158,14 @@ func TestPrepareKnowsTheBlueprint(t *testing.T) {
 		t.Fatal(plan, err)
 	}
 	for container, want := range map[string]cause.About{
-		id + "-" + v1.MainContainer: {Namespace: "dev", Controlled: true, Blueprint: "dev", UserString: user.String(), Image: "x"},
-		"web":                       {Namespace: "dev", Controlled: true, Image: "web:1"},
+		id + "-" + v1.MainContainer: {
+			Namespace: "dev", Controlled: true, Blueprint: "dev", UserString: user.String(),
+			Image: "x",
+		},
+		"web": {Namespace: "dev", Controlled: true, Image: "web:1"},
 	} {
-		if got := d.About(&v1.Cause{Container: container}); got.Blueprint != want.Blueprint || got.UserString != want.UserString || got.Image != want.Image || got.Controlled != want.Controlled {
+		if got := d.About(&v1.Cause{Container: container}); got.Blueprint != want.Blueprint ||
+			got.UserString != want.UserString || got.Image != want.Image || got.Controlled != want.Controlled {
 			t.Errorf("%s: %+v, want %+v", container, got, want)
 		}
 	}
@@ -170,11 +179,15 @@ func into(t *testing.T, verb, resource string, answer error) (Target, deploy.Tur
 		"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": map[string]any{"name": "web", "namespace": "dev"},
 		"spec": map[string]any{"template": map[string]any{
-			"metadata": map[string]any{}, "spec": map[string]any{"containers": []any{map[string]any{"name": "web", "image": "web:1"}}},
+			"metadata": map[string]any{}, "spec": map[string]any{"containers": []any{map[string]any{
+				"name":  "web",
+				"image": "web:1",
+			}}},
 		}},
 	}}
 	client := fake.NewSimpleDynamicClient(runtime.NewScheme(), web)
-	client.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
+	client.PrependReactor(verb, resource,
+		func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
 	typed := kubefake.NewClientset()
 	reader := inventory.Reader{Client: &kube.Client{Interface: typed, Dynamic: client, Namespace: "dev"}, Now: time.Now}
 	target := Target{
@@ -196,7 +209,8 @@ func into(t *testing.T, verb, resource string, answer error) (Target, deploy.Tur
 
 func deploymentOf(objects ...*unstructured.Unstructured) deploy.Deployment {
 	return deploy.Deployment{Objects: objects, Parts: injection.Parts{
-		ID: id, Objects: objects, Containers: []any{map[string]any{"name": "main"}}, Labels: map[string]string{kube.LabelJobID: "mine"},
+		ID: id, Objects: objects, Containers: []any{map[string]any{"name": "main"}},
+		Labels: map[string]string{kube.LabelJobID: "mine"},
 	}}
 }
 
@@ -214,7 +228,8 @@ func TestWhetherThePatchIsWritten(t *testing.T) {
 		{errors.New("connection reset by peer"), true},
 	} {
 		target, turn := into(t, "patch", "deployments", test.answer)
-		if result, err := target.BringUp(t.Context(), turn, deploymentOf()); err == nil || result.Changes.Any() != test.begun {
+		if result, err := target.BringUp(t.Context(), turn, deploymentOf()); err == nil ||
+			result.Changes.Any() != test.begun {
 			t.Errorf("%v: %v, begun: %t", test.answer, err, result.Changes.Any())
 		}
 	}
@@ -223,7 +238,8 @@ func TestWhetherThePatchIsWritten(t *testing.T) {
 // That the workspace was there before is known also where a claim is refused: the
 // run that injected it is not mistaken for a later one.
 func TestReplacedIsKnownBeforeAnythingIsCreated(t *testing.T) {
-	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "data", errors.New("exceeded quota: q"))
+	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "data",
+		errors.New("exceeded quota: q"))
 	target, turn := into(t, "create", "persistentvolumeclaims", refused)
 	turn.Plan = deploy.Replace
 	result, err := target.BringUp(t.Context(), turn, deploymentOf(kube.Named("PersistentVolumeClaim", "data")))

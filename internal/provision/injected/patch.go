@@ -34,7 +34,9 @@ type change func(object map[string]any) (injection.Change, error)
 // between the two, so that the next holder writes after the version was read.
 // It returns the newest version, and what was done; no version with an error if the
 // workload has certainly not been patched.
-func (t Target) patch(ctx context.Context, held *lock.Lock, w *workload.Workload, change change, dry apply.DryRun) (*workload.Workload, apply.Changes, error) {
+func (t Target) patch(ctx context.Context, held *lock.Lock, w *workload.Workload, change change,
+	dry apply.DryRun,
+) (*workload.Workload, apply.Changes, error) {
 	for begun := time.Now(); ; {
 		if err := confirm(ctx, held, w); err != nil {
 			return nil, nil, err
@@ -64,7 +66,8 @@ func (t Target) patch(ctx context.Context, held *lock.Lock, w *workload.Workload
 		case version(newer) == version(w):
 			return nil, nil, t.fault(err)
 		case time.Since(begun) > patchTime:
-			return nil, nil, fault.New(fault.Conflict, "%s is being changed by another client all the time", t.Ref).WithHint("try again")
+			return nil, nil, fault.New(fault.Conflict, "%s is being changed by another client all the time", t.Ref).
+				WithHint("try again")
 		}
 		w = newer
 		select {

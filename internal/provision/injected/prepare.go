@@ -19,7 +19,9 @@ import (
 
 // Prepare renders what goes into the workload, checks the permissions, and
 // examines the workload if it is to be patched.
-func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Permissions) (d deploy.Deployment, plan deploy.Plan, err error) {
+func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Permissions) (d deploy.Deployment,
+	plan deploy.Plan, err error,
+) {
 	spec, leftOut := spec.Injectable()
 	chart, err := deploy.Render(spec)
 	if err != nil {
@@ -29,7 +31,9 @@ func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Pe
 }
 
 // LoadRecorded renders what goes into the workload with the values of before.
-func (t Target) LoadRecorded(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
+func (t Target) LoadRecorded(values map[string]any, spec manifest.Spec, found inventory.Found,
+	may deploy.Permissions,
+) (deploy.Deployment, deploy.Plan, error) {
 	chart, err := release.Render(values)
 	if err != nil {
 		return deploy.Deployment{}, "", err
@@ -49,7 +53,9 @@ func (t Target) Former(context.Context) (map[string]any, error) {
 		WithHint("update it with the blueprint and the settings of before")
 }
 
-func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, leftOut []string, found inventory.Found, may deploy.Permissions) (d deploy.Deployment, plan deploy.Plan, err error) {
+func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, leftOut []string, found inventory.Found,
+	may deploy.Permissions,
+) (d deploy.Deployment, plan deploy.Plan, err error) {
 	parts, err := injection.Make(t.ID, injection.Target{Kind: t.Ref.Kind, Name: t.Ref.Name}, chart.Objects)
 	if err != nil {
 		return d, "", err

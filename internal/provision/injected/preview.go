@@ -9,7 +9,9 @@ import (
 )
 
 // Preview is what BringUp would create, and the workload as it would be patched.
-func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error) {
+func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment,
+	dry apply.DryRun,
+) (apply.Changes, error) {
 	_, changes, err := t.inject(ctx, deploy.Turn{Found: found, Plan: plan}, d, dry)
 	return changes, err
 }

@@ -82,7 +82,8 @@ func (t Target) kept(ctx context.Context, found inventory.Found) ([]*unstructure
 	if fault.CodeOf(err) == fault.PermissionDenied {
 		return nil, nil // they stay, unnamed
 	}
-	return slices.DeleteFunc(kept, func(claim *unstructured.Unstructured) bool { return inventory.IsKeptForAnother(claim, user) }), err
+	return slices.DeleteFunc(kept,
+		func(claim *unstructured.Unstructured) bool { return inventory.IsKeptForAnother(claim, user) }), err
 }
 
 // eject computes the patch that takes the workspace out of its workload.
@@ -105,7 +106,9 @@ type ejected struct {
 
 // takeOut applies the change that takes the workspace out of its workload, and deletes
 // the objects that are left of it. It returns what was done, also with an error.
-func (t Target) takeOut(ctx context.Context, held *lock.Lock, w *workload.Workload, how takingOut) (out ejected, err error) {
+func (t Target) takeOut(ctx context.Context, held *lock.Lock, w *workload.Workload, how takingOut) (out ejected,
+	err error,
+) {
 	out.workload = w
 	if w.Object != nil {
 		if out.workload, out.patched, err = t.patch(ctx, held, w, how.change, how.dry); err != nil {
@@ -124,7 +127,8 @@ func (t Target) takeOut(ctx context.Context, held *lock.Lock, w *workload.Worklo
 	if how.keeps != nil {
 		objects = slices.DeleteFunc(objects, how.keeps)
 	}
-	if len(out.patched) > 0 || len(objects) == 0 || out.workload.Object == nil || out.workload.Record != nil || how.dry != apply.DryRunNone {
+	if len(out.patched) > 0 || len(objects) == 0 || out.workload.Object == nil || out.workload.Record != nil ||
+		how.dry != apply.DryRunNone {
 		out.removed, err = t.applier(held, how.dry).Remove(ctx, objects)
 		return out, err
 	}
@@ -134,7 +138,9 @@ func (t Target) takeOut(ctx context.Context, held *lock.Lock, w *workload.Worklo
 // removeMarked deletes what is left of a workspace that is not in its workload. Whoever
 // made it may be about to patch the workload, so that is marked until it is deleted;
 // unless the cluster refuses to have it patched, which then keeps everybody from it.
-func (t Target) removeMarked(ctx context.Context, held *lock.Lock, out ejected, objects []*unstructured.Unstructured) (ejected, error) {
+func (t Target) removeMarked(ctx context.Context, held *lock.Lock, out ejected,
+	objects []*unstructured.Unstructured,
+) (ejected, error) {
 	_, mark := held.Mark()
 	marked, _, err := t.patch(ctx, held, out.workload, func(object map[string]any) (injection.Change, error) {
 		return injection.Mark(object, mark)

@@ -25,7 +25,8 @@ func TestDeleteStuckPods(t *testing.T) {
 	const set = types.UID("set")
 	pod := func(name string, owner types.UID, ready corev1.ConditionStatus, job string) *corev1.Pod {
 		p := podOf(name, false)
-		p.Namespace, p.Labels = "dev", map[string]string{kube.LabelCanonicalID: id, kube.LabelInjected: "true", kube.LabelJobID: job}
+		p.Namespace, p.Labels = "dev",
+			map[string]string{kube.LabelCanonicalID: id, kube.LabelInjected: "true", kube.LabelJobID: job}
 		p.OwnerReferences = []metav1.OwnerReference{{UID: owner, Controller: new(true)}}
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
 		return p
@@ -55,7 +56,10 @@ func TestDeleteStuckPods(t *testing.T) {
 				return true, nil, errors.New("refused")
 			})
 			target.Client = &kube.Client{Interface: client, Namespace: "dev"}
-			w := &workload.Workload{Ref: userstring.Workload{Kind: test.kind, Name: "web"}, Object: map[string]any{"metadata": map[string]any{"uid": string(set)}}}
+			w := &workload.Workload{
+				Ref:    userstring.Workload{Kind: test.kind, Name: "web"},
+				Object: map[string]any{"metadata": map[string]any{"uid": string(set)}},
+			}
 			if err := target.deleteStuckPods(t.Context(), w, test.job); (err != nil) != test.fails {
 				t.Fatal(err)
 			}
@@ -92,10 +96,12 @@ func TestResources(t *testing.T) {
 // Once the workload is patched nothing that this run has created is withdrawn.
 func TestWithdrawOnceItIsBegun(t *testing.T) {
 	target, turn := into(t, "none", "none", nil)
-	target.Client.Dynamic.(*fake.FakeDynamicClient).PrependReactor("get", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, errors.New("it was looked at")
-	})
-	if err := target.Withdraw(t.Context(), turn, deploymentOf(), deploy.Result{Changes: deploy.Changes{Begun: true}}); err != nil {
+	target.Client.Dynamic.(*fake.FakeDynamicClient).
+		PrependReactor("get", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, errors.New("it was looked at")
+		})
+	if err := target.Withdraw(t.Context(), turn, deploymentOf(),
+		deploy.Result{Changes: deploy.Changes{Begun: true}}); err != nil {
 		t.Error(err)
 	}
 	if err := target.Withdraw(t.Context(), turn, deploymentOf(), deploy.Result{}); err == nil {

@@ -20,8 +20,12 @@ func injectedInto(t *testing.T) (Target, deploy.Turn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deployments := target.Client.Dynamic.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}).Namespace("dev")
-	if _, err := deployments.Update(t.Context(), &unstructured.Unstructured{Object: change.After}, metav1.UpdateOptions{}); err != nil {
+	deployments := target.Client.Dynamic.Resource(schema.GroupVersionResource{
+		Group: "apps", Version: "v1",
+		Resource: "deployments",
+	}).Namespace("dev")
+	if _, err := deployments.Update(t.Context(), &unstructured.Unstructured{Object: change.After},
+		metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return target, turn
@@ -41,10 +45,12 @@ func TestTakingOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			target, turn := injectedInto(t)
 			removal, err := take(target, turn)
-			if err != nil || !strings.HasPrefix(removal.Done, "deployment/web") || removal.Gone || removal.Found.Workload == nil || removal.Found.Workload.Injected() {
+			if err != nil || !strings.HasPrefix(removal.Done, "deployment/web") || removal.Gone ||
+				removal.Found.Workload == nil || removal.Found.Workload.Injected() {
 				t.Errorf("%+v, %v", removal, err)
 			}
-			if removal, err = target.Stop(t.Context(), turn, false); err != nil || !removal.Gone || removal.Done != "it is not in deployment/web" {
+			if removal, err = target.Stop(t.Context(), turn, false); err != nil || !removal.Gone ||
+				removal.Done != "it is not in deployment/web" {
 				t.Errorf("again: %+v, %v", removal, err)
 			}
 		})

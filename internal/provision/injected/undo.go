@@ -34,12 +34,13 @@ func (t Target) undo(ctx context.Context, held *lock.Lock, job string, changes d
 	if err := deploy.KeepAgain(ctx, t.applier(held, apply.DryRunNone), changes.Objects); err != nil {
 		return "", err
 	}
-	out, err := t.takeOut(ctx, held, w, takingOut{keeps: changes.Keeps, change: func(object map[string]any) (injection.Change, error) {
-		if err := t.mayUndo(object, job, changes); err != nil {
-			return injection.Change{}, err
-		}
-		return t.eject(object)
-	}})
+	out, err := t.takeOut(ctx, held, w,
+		takingOut{keeps: changes.Keeps, change: func(object map[string]any) (injection.Change, error) {
+			if err := t.mayUndo(object, job, changes); err != nil {
+				return injection.Change{}, err
+			}
+			return t.eject(object)
+		}})
 	if err != nil {
 		return "", err
 	}

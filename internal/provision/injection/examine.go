@@ -31,7 +31,10 @@ type Finding struct {
 // Examine looks at a workload before it is patched: whether the patch would be
 // rolled out, whether it would last, whether it can be at all.
 func Examine(workload map[string]any, p Parts) []Finding {
-	x := &examination{workload: workload, name: text(workload, "metadata", "name"), kind: strings.ToLower(text(workload, "kind"))}
+	x := &examination{
+		workload: workload, name: text(workload, "metadata", "name"),
+		kind: strings.ToLower(text(workload, "kind")),
+	}
 	x.namespace = text(workload, "metadata", "namespace")
 	x.possible()
 	x.rollout(p.ID)
@@ -97,10 +100,12 @@ func (x *examination) rollout(id string) {
 	switch {
 	case !ok || partition <= 0:
 	case partition >= x.replicas():
-		x.say(Refusal, "Partition", x.kubectl("patch", `--patch '{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}'`),
+		x.say(Refusal, "Partition", x.kubectl("patch",
+			`--patch '{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}'`),
 			"%s updates only pods from number %d on (partition), of which it has none", x, partition)
 	default:
-		x.say(Warning, "Partition", "", "%s updates only pods from number %d on (partition): the others do not get the workspace", x, partition)
+		x.say(Warning, "Partition", "",
+			"%s updates only pods from number %d on (partition): the others do not get the workspace", x, partition)
 	}
 }
 

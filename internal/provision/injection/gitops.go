@@ -34,7 +34,8 @@ func (x *examination) reverted(by, what string) {
 	if what != "" {
 		by += " (" + what + ")"
 	}
-	x.say(Warning, "GitOpsOwned", "", "%s is managed by %s, which will revert the injection unless its synchronisation is suspended", x, by)
+	x.say(Warning, "GitOpsOwned", "",
+		"%s is managed by %s, which will revert the injection unless its synchronisation is suspended", x, by)
 }
 
 // tool is the GitOps tool that a managed-by label names; empty for all others.

@@ -13,9 +13,11 @@ import (
 // workload that is valid, or with an error that shows a little of it.
 func FuzzRecordOf(f *testing.F) {
 	for _, seed := range []string{
-		"", "null", "{}", "[]", "7", `{"canonicalId":"ID"}`, `{"canonicalId":"ID","containers":["ca","ID-k8shell-main"],"volumes":[""],"sharePID":true}`,
+		"", "null", "{}", "[]", "7", `{"canonicalId":"ID"}`,
+		`{"canonicalId":"ID","containers":["ca","ID-k8shell-main"],"volumes":[""],"sharePID":true}`,
 		`{"canonicalId":"ID","labels":["app",""],"annotations":[""],"replaced":{"labels":{"":""},"annotations":{"k8shell.io/userstr":"x"}}}`,
-		`{"canonicalId":"ID","containers":null,"hash":"x","sharePID":null}`, `{"canonicalId":"ID\n"}`, `{"canonicalId":` + strings.Repeat("[", 20_000), "\xff",
+		`{"canonicalId":"ID","containers":null,"hash":"x","sharePID":null}`, `{"canonicalId":"ID\n"}`, `{"canonicalId":` +
+			strings.Repeat("[", 20_000), "\xff",
 	} {
 		f.Add(seed)
 	}

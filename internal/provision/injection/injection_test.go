@@ -155,7 +155,8 @@ func TestPatchAddsItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(change.Patch); strings.Contains(got, `"path":"/spec/template/spec/containers"`) || !strings.Contains(got, `"op":"add","path":"/spec/template/spec/containers/-"`) {
+	if got := string(change.Patch); strings.Contains(got, `"path":"/spec/template/spec/containers"`) ||
+		!strings.Contains(got, `"op":"add","path":"/spec/template/spec/containers/-"`) {
 		t.Error(got)
 	}
 }
@@ -170,7 +171,8 @@ func TestMake(t *testing.T) {
 			t.Errorf("%s cannot be found again: %v", o.GetName(), o.GetLabels())
 		}
 	}
-	if diff := cmp.Diff([]string{"ConfigMap alice-1234567-config", "PersistentVolumeClaim pvc-alice-1234567-data"}, objects); diff != "" {
+	if diff := cmp.Diff([]string{"ConfigMap alice-1234567-config", "PersistentVolumeClaim pvc-alice-1234567-data"},
+		objects); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"git", "token", containerPodman}, p.LeftOut); diff != "" {
@@ -226,7 +228,10 @@ func FuzzEjectLeavesTheTemplateAsItWas(f *testing.F) {
 		spec := map[string]any{"containers": items("c", 1+int(n%3))}
 		template := map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "web"}}, "spec": spec}
 		meta, _ := template["metadata"].(map[string]any)
-		object := map[string]any{"kind": "Deployment", "spec": map[string]any{"template": template}, "metadata": map[string]any{"name": "web", "uid": "u-1"}}
+		object := map[string]any{
+			"kind": "Deployment", "spec": map[string]any{"template": template},
+			"metadata": map[string]any{"name": "web", "uid": "u-1"},
+		}
 		if bit(0) {
 			spec["volumes"] = items("v", 1+int(n%4))
 		}
@@ -269,12 +274,15 @@ func TestNoRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clash := parse(t, strings.Replace(workloadOf("Deployment"), "{name: web, image", "{name: alice-1234567-k8shell-main, image", 1))
+	clash := parse(t, strings.Replace(workloadOf("Deployment"), "{name: web, image",
+		"{name: alice-1234567-k8shell-main, image", 1))
 	volume := parse(t, workloadOf("Deployment", "      volumes: [{name: alice-1234567-runtime, emptyDir: {}}]"))
 	port := parse(t, strings.Replace(workloadOf("Deployment"), "containerPort: 80", "containerPort: 2822", 1))
-	broken := parse(t, strings.Replace(workloadOf("Deployment"), "metadata: {", "metadata: {annotations: {k8shell.io/injection: x}, ", 1))
+	broken := parse(t, strings.Replace(workloadOf("Deployment"), "metadata: {",
+		"metadata: {annotations: {k8shell.io/injection: x}, ", 1))
 	for says, workload := range map[string]map[string]any{
-		"bob-1": change.After, "already has a volume alice-1234567-runtime": volume, "already": clash, "port 2822/TCP": port, "cannot be read": broken,
+		"bob-1": change.After, "already has a volume alice-1234567-runtime": volume, "already": clash,
+		"port 2822/TCP": port, "cannot be read": broken,
 	} {
 		_, err := Inject(workload, p)
 		problems := strings.Join(append(fault.From(err).Problems, err.Error()), " ")
@@ -337,7 +345,8 @@ spec:
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, id := range []string{"", "$(reboot)", "UP", "a b", strings.Repeat("a", 300)} {
-		if _, err := RecordOf(map[string]string{kube.AnnotationInjection: `{"canonicalId":"` + id + `"}`}); fault.CodeOf(err) != fault.Conflict || len(err.Error()) > 400 {
+		if _, err := RecordOf(map[string]string{kube.AnnotationInjection: `{"canonicalId":"` + id +
+			`"}`}); fault.CodeOf(err) != fault.Conflict || len(err.Error()) > 400 {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

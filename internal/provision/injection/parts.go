@@ -117,7 +117,9 @@ func (p *Parts) mounts(container map[string]any, key string, gone, used map[stri
 
 // behind are the objects that a volume is made of, marked as an injected
 // workspace's. They are found again by their labels.
-func (p *Parts) behind(volume map[string]any, objects []*unstructured.Unstructured) (found []*unstructured.Unstructured) {
+func (p *Parts) behind(volume map[string]any,
+	objects []*unstructured.Unstructured,
+) (found []*unstructured.Unstructured) {
 	names := map[string]string{
 		"ConfigMap":             text(volume, "configMap", "name"),
 		"PersistentVolumeClaim": text(volume, "persistentVolumeClaim", "claimName"),

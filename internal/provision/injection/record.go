@@ -50,7 +50,8 @@ func RecordOf(annotations map[string]string) (*Record, error) {
 	}
 	var r Record
 	if err := json.Unmarshal([]byte(text), &r); err != nil || len(validation.IsDNS1123Subdomain(r.CanonicalID)) > 0 {
-		return nil, fault.New(fault.Conflict, "the annotation %s of the workload cannot be read: %.*q", kube.AnnotationInjection, shownText, text).
+		return nil, fault.New(fault.Conflict, "the annotation %s of the workload cannot be read: %.*q",
+			kube.AnnotationInjection, shownText, text).
 			WithHint("correct it, or remove it together with what was injected")
 	}
 	if r.Labels == nil { // written by another program
@@ -67,7 +68,8 @@ const shownText = 200
 
 // own are those of the names that are the workspace's: they begin with its ID.
 func (r *Record) own(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, r.CanonicalID+"-") })
+	return slices.DeleteFunc(slices.Clone(names),
+		func(name string) bool { return !strings.HasPrefix(name, r.CanonicalID+"-") })
 }
 
 // injectable are those of the keys that an injection can have set.

@@ -24,7 +24,10 @@ func TestSettings(t *testing.T) {
 	main, _ := containers[1].(map[string]any)
 	main["env"] = []any{map[string]any{"name": "HOME", "value": "/work"}, map[string]any{"name": "TEAM", "value": "blue"}}
 	main["resources"] = map[string]any{"limits": map[string]any{"cpu": "1"}}
-	want := map[string]any{"image": "workspace", "env": map[string]any{"HOME": "/work", "TEAM": "blue"}, "resources": main["resources"]}
+	want := map[string]any{
+		"image": "workspace", "env": map[string]any{"HOME": "/work", "TEAM": "blue"},
+		"resources": main["resources"],
+	}
 	if diff := cmp.Diff(want, Settings("alice-1234567", containers)); diff != "" {
 		t.Error(diff)
 	}
@@ -74,10 +77,12 @@ func TestWhatIsNoJSON(t *testing.T) {
 	if _, err := p.hash(); err == nil {
 		t.Error("what is no JSON has a hash")
 	}
-	if _, err := changeTo(map[string]any{}, map[string]any{"x": func() {}}); err == nil || !strings.HasPrefix(err.Error(), "patch: ") {
+	if _, err := changeTo(map[string]any{}, map[string]any{"x": func() {}}); err == nil ||
+		!strings.HasPrefix(err.Error(), "patch: ") {
 		t.Errorf("%v", err)
 	}
-	annotated := parse(t, strings.Replace(workloadOf("Deployment"), "uid: u-1", "uid: u-1, annotations: {k8shell.io/injection: x}", 1))
+	annotated := parse(t, strings.Replace(workloadOf("Deployment"), "uid: u-1",
+		"uid: u-1, annotations: {k8shell.io/injection: x}", 1))
 	for name, change := range map[string]func() (Change, error){
 		"inject": func() (Change, error) { return Inject(annotated, parts(t, "deployment")) },
 		"eject":  func() (Change, error) { return Eject(annotated, "alice-1234567") },

@@ -86,10 +86,13 @@ func (c candidate) mayOwn(userString string) bool {
 // candidates are what a text can mean: the user string that it is, and the
 // canonical ID that it is. id/NAME means the ID and nothing else. The namespace
 // is that of a user string that names one.
-func candidates(arg string, parse func(string) (userstring.UserString, error)) (all []candidate, namespace string, err error) {
+func candidates(arg string, parse func(string) (userstring.UserString, error)) (all []candidate, namespace string,
+	err error,
+) {
 	if name, ok := strings.CutPrefix(arg, "id/"); ok {
 		if !isID(name) {
-			return nil, "", fault.New(fault.InvalidArgument, "invalid canonical ID %q", name).WithHint("`berth status` lists the IDs of workspaces")
+			return nil, "", fault.New(fault.InvalidArgument, "invalid canonical ID %q", name).
+				WithHint("`berth status` lists the IDs of workspaces")
 		}
 		return []candidate{{id: name, literal: true}}, "", nil
 	}

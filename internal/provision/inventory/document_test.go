@@ -22,18 +22,25 @@ import (
 // The job and the blueprint of a workspace are on its pod, else in its record, or where else it
 // stands.
 func TestWhatItWasMadeOf(t *testing.T) {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{kube.LabelJobID: "job", kube.LabelBlueprint: "dev"}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
+		kube.LabelJobID:     "job",
+		kube.LabelBlueprint: "dev",
+	}}}
 	template := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{kube.LabelJobID: "newest"}}}}}
-	record := &helm.Release{Manifest: "---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, labels: {" + kube.LabelBlueprint + ": recorded}}\n"}
+	record := &helm.Release{Manifest: "---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, labels: {" +
+		kube.LabelBlueprint + ": recorded}}\n"}
 	for name, test := range map[string]struct {
 		found          Found
 		job, blueprint string
 	}{
-		"nothing":                  {Found{}, "", ""},
-		"its pod":                  {Found{Pod: pod, Record: record}, "job", "dev"},
-		"its record":               {Found{Record: record}, "", "recorded"},
-		"a workload":               {Found{Workload: &workload.Workload{Object: template}}, "newest", ""},
-		"a workload and its pods":  {Found{Workload: &workload.Workload{Object: template}, objects: Objects{Pods: []*corev1.Pod{pod}}}, "newest", "dev"},
+		"nothing":    {Found{}, "", ""},
+		"its pod":    {Found{Pod: pod, Record: record}, "job", "dev"},
+		"its record": {Found{Record: record}, "", "recorded"},
+		"a workload": {Found{Workload: &workload.Workload{Object: template}}, "newest", ""},
+		"a workload and its pods": {Found{
+			Workload: &workload.Workload{Object: template},
+			objects:  Objects{Pods: []*corev1.Pod{pod}},
+		}, "newest", "dev"},
 		"a workload that is empty": {Found{Workload: &workload.Workload{}}, "", ""},
 	} {
 		if job, blueprint := test.found.Job(), test.found.Blueprint(); job != test.job || blueprint != test.blueprint {
@@ -45,22 +52,38 @@ func TestWhatItWasMadeOf(t *testing.T) {
 // The document of a workspace in a workload of any kind says whose it is by what its pods are
 // made from, and was made when its oldest pod was that stays.
 func TestDocumentOfAWorkload(t *testing.T) {
-	meta := metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "web", Annotations: map[string]string{kube.AnnotationInjection: `{"canonicalId":"alice-1"}`}}
+	meta := metav1.ObjectMeta{
+		Name: "web", Namespace: "dev", UID: "web",
+		Annotations: map[string]string{kube.AnnotationInjection: `{"canonicalId":"alice-1"}`},
+	}
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{kube.LabelCanonicalID: "alice-1", kube.LabelUsername: "alice", kube.LabelInjected: "true"}}}
 	pod := func(name string, age time.Duration, changes ...func(*corev1.Pod)) *corev1.Pod {
 		pod := watchtest.NewPod(name, "", changes...).Pod
-		pod.Labels = map[string]string{kube.LabelCanonicalID: "alice-1", kube.LabelUsername: "older", kube.LabelInjected: "true"}
+		pod.Labels = map[string]string{
+			kube.LabelCanonicalID: "alice-1", kube.LabelUsername: "older",
+			kube.LabelInjected: "true",
+		}
 		pod.CreationTimestamp = metav1.NewTime(watchtest.Epoch.Add(-age))
 		return pod
 	}
 	pods := []*corev1.Pod{pod("a", 2*time.Hour), pod("b", 3*time.Hour), pod("c", 4*time.Hour, watchtest.Deleting)}
 	for kind, object := range map[string]metav1.Object{
-		"deployment":  &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Template: template, Selector: &metav1.LabelSelector{}}},
-		"statefulset": &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Template: template, Selector: &metav1.LabelSelector{}}},
-		"daemonset":   &appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Template: template, Selector: &metav1.LabelSelector{}}},
+		"deployment": &appsv1.Deployment{
+			ObjectMeta: meta,
+			Spec:       appsv1.DeploymentSpec{Template: template, Selector: &metav1.LabelSelector{}},
+		},
+		"statefulset": &appsv1.StatefulSet{
+			ObjectMeta: meta,
+			Spec:       appsv1.StatefulSetSpec{Template: template, Selector: &metav1.LabelSelector{}},
+		},
+		"daemonset": &appsv1.DaemonSet{
+			ObjectMeta: meta,
+			Spec:       appsv1.DaemonSetSpec{Template: template, Selector: &metav1.LabelSelector{}},
+		},
 	} {
 		w, _ := Objects{Pods: pods, Workload: object}.Workspace(cause.DefaultPolicy(), watchtest.Epoch)
-		if w.ID != "alice-1" || w.Owner != "alice" || w.Namespace != "dev" || !w.CreatedAt.Equal(watchtest.Epoch.Add(-3*time.Hour)) {
+		if w.ID != "alice-1" || w.Owner != "alice" || w.Namespace != "dev" ||
+			!w.CreatedAt.Equal(watchtest.Epoch.Add(-3*time.Hour)) {
 			t.Errorf("%s: %+v", kind, w)
 		}
 	}

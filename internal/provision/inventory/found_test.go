@@ -24,7 +24,10 @@ func TestFindWhatIsMeant(t *testing.T) {
 		w.put("api/v1", "pods", "Pod", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "alice-1234567"}})
 	}
 	unowned := func(w *world) {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "alice-1234567", Labels: map[string]string{kube.LabelCanonicalID: "alice-1234567"}}}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Name:   "alice-1234567",
+			Labels: map[string]string{kube.LabelCanonicalID: "alice-1234567"},
+		}}
 		w.put("api/v1", "pods", "Pod", pod)
 	}
 	mine := func(w *world) { w.pod("alice-1234567", "alice-1234567", own, watchtest.OnNode) }
@@ -44,24 +47,60 @@ func TestFindWhatIsMeant(t *testing.T) {
 		says string
 		hint string
 	}{
-		"its owner":                       {mine, "alice~pod=alice-1234567", "alice-1234567", "", "", ""},
-		"another one":                     {mine, "bob~pod=alice-1234567", "", fault.PermissionDenied, "does not belong to bob", "alice~pod=alice-1234567"},
-		"its owner, without its pod":      {recorded, "alice~pod=alice-1234567", "alice-1234567", "", "", ""},
-		"another one, without its pod":    {recorded, "bob~pod=alice-1234567", "", fault.PermissionDenied, "does not belong to bob", "alice~pod=alice-1234567"},
-		"nobody knows whose it is":        {unowned, "bob~pod=alice-1234567", "", fault.PermissionDenied, "does not belong to bob", "id/alice-1234567"},
-		"by its ID, whosever it is":       {unowned, "id/alice-1234567", "alice-1234567", "", "", ""},
-		"a pod of a workload":             {inWeb, "alice~pod=web-1", "alice-8941cb5", "", "", ""},
-		"another's pod of a workload":     {inWeb, "bob~pod=web-1", "", fault.PermissionDenied, "does not belong to bob", "alice~pod=web-1"},
-		"a pod that is no workspace":      {foreign, "alice~pod=alice-1234567", "", fault.Conflict, "is not managed by berth", "rename or delete it"},
-		"by its ID":                       {foreign, "id/alice-1234567", "", fault.NotFound, "not found in namespace team", "berth status"},
-		"a user string of the same ID":    {another, own, "", fault.Conflict, "alice~other", "id/alice-59936c3"},
-		"one of two that are meant":       {second, "alice", "alice", "", "", ""},
-		"both":                            {both, "alice", "", fault.InvalidArgument, `"alice" is ambiguous: alice-a975fae or alice`, "use id/alice-a975fae or id/alice"},
-		"nothing":                         {func(*world) {}, own, "", fault.NotFound, "workspace alice-59936c3 not found", "berth provision alice~dev --namespace team"},
-		"nothing, by a pod":               {func(*world) {}, "alice~pod=x", "", fault.NotFound, "workspace x not found", "berth status"},
-		"nothing, in another namespace":   {mine, "alice~pod=alice-1234567+ns=other", "", fault.NotFound, "in namespace other, which does not exist", "--namespace"},
-		"a record that cannot be read":    {func(w *world) { w.unreadable("alice-59936c3") }, own, "alice-59936c3", "", "", ""},
-		"a workload whose record is none": {func(w *world) { w.deployment(":", injected) }, injected, "", fault.Conflict, "cannot be read", "restore the annotation"},
+		"its owner": {mine, "alice~pod=alice-1234567", "alice-1234567", "", "", ""},
+		"another one": {
+			mine, "bob~pod=alice-1234567", "", fault.PermissionDenied,
+			"does not belong to bob", "alice~pod=alice-1234567",
+		},
+		"its owner, without its pod": {recorded, "alice~pod=alice-1234567", "alice-1234567", "", "", ""},
+		"another one, without its pod": {
+			recorded, "bob~pod=alice-1234567", "", fault.PermissionDenied,
+			"does not belong to bob", "alice~pod=alice-1234567",
+		},
+		"nobody knows whose it is": {
+			unowned, "bob~pod=alice-1234567", "", fault.PermissionDenied,
+			"does not belong to bob", "id/alice-1234567",
+		},
+		"by its ID, whosever it is": {unowned, "id/alice-1234567", "alice-1234567", "", "", ""},
+		"a pod of a workload":       {inWeb, "alice~pod=web-1", "alice-8941cb5", "", "", ""},
+		"another's pod of a workload": {
+			inWeb, "bob~pod=web-1", "", fault.PermissionDenied, "does not belong to bob",
+			"alice~pod=web-1",
+		},
+		"a pod that is no workspace": {
+			foreign, "alice~pod=alice-1234567", "", fault.Conflict,
+			"is not managed by berth", "rename or delete it",
+		},
+		"by its ID": {
+			foreign, "id/alice-1234567", "", fault.NotFound, "not found in namespace team",
+			"berth status",
+		},
+		"a user string of the same ID": {another, own, "", fault.Conflict, "alice~other", "id/alice-59936c3"},
+		"one of two that are meant":    {second, "alice", "alice", "", "", ""},
+		"both": {
+			both, "alice", "", fault.InvalidArgument,
+			`"alice" is ambiguous: alice-a975fae or alice`, "use id/alice-a975fae or id/alice",
+		},
+		"nothing": {
+			func(*world) {}, own, "", fault.NotFound, "workspace alice-59936c3 not found",
+			"berth provision alice~dev --namespace team",
+		},
+		"nothing, by a pod": {
+			func(*world) {}, "alice~pod=x", "", fault.NotFound, "workspace x not found",
+			"berth status",
+		},
+		"nothing, in another namespace": {
+			mine, "alice~pod=alice-1234567+ns=other", "", fault.NotFound,
+			"in namespace other, which does not exist", "--namespace",
+		},
+		"a record that cannot be read": {
+			func(w *world) { w.unreadable("alice-59936c3") }, own, "alice-59936c3", "", "",
+			"",
+		},
+		"a workload whose record is none": {
+			func(w *world) { w.deployment(":", injected) }, injected, "", fault.Conflict,
+			"cannot be read", "restore the annotation",
+		},
 	} {
 		w := newWorld(t)
 		test.made(w)
@@ -76,7 +115,8 @@ func TestFindWhatIsMeant(t *testing.T) {
 			t.Errorf("%s: found %+v", name, target)
 			continue
 		}
-		if f := fault.From(err); f.Code != test.code || !strings.Contains(f.Message, test.says) || !strings.Contains(f.Hint, test.hint) {
+		if f := fault.From(err); f.Code != test.code || !strings.Contains(f.Message, test.says) ||
+			!strings.Contains(f.Hint, test.hint) {
 			t.Errorf("%s: %s %v, %q; want %s %s", name, f.Code, err, f.Hint, test.code, test.says)
 		}
 	}
@@ -86,8 +126,11 @@ func TestFindWhatIsMeant(t *testing.T) {
 func (w *world) unreadable(id string) {
 	w.t.Helper()
 	w.put("api/v1", "secrets", "Secret", &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: "sh.helm.release.v1." + id + ".v1", Labels: map[string]string{"owner": "helm", "name": id, "status": "deployed", "version": "1"}},
-		Type:       "helm.sh/release.v1", Data: map[string][]byte{"release": []byte("x")},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:   "sh.helm.release.v1." + id + ".v1",
+			Labels: map[string]string{"owner": "helm", "name": id, "status": "deployed", "version": "1"},
+		},
+		Type: "helm.sh/release.v1", Data: map[string][]byte{"release": []byte("x")},
 	})
 }
 
@@ -96,7 +139,8 @@ func TestUnreadableRecord(t *testing.T) {
 	w := newWorld(t)
 	w.unreadable("alice-59936c3")
 	document, err := w.Inspect(t.Context(), named(t, own))
-	if err != nil || document.Stage != v1.StageUnknown || !strings.HasSuffix(document.Message, "; restore it, or delete the workspace") {
+	if err != nil || document.Stage != v1.StageUnknown ||
+		!strings.HasSuffix(document.Message, "; restore it, or delete the workspace") {
 		t.Errorf("%+v, %v", document, err)
 	}
 }
@@ -133,7 +177,8 @@ func TestFindKept(t *testing.T) {
 		w := newWorld(t)
 		w.claim("data", test.claim)
 		target, err := w.FindKept(t.Context(), named(t, test.ask))
-		if found := err == nil && target.ID == id && target.Namespace == "team" && len(target.Found.Kept) == 1; found != test.found || !test.found && fault.CodeOf(err) != fault.NotFound {
+		if found := err == nil && target.ID == id && target.Namespace == "team" &&
+			len(target.Found.Kept) == 1; found != test.found || !test.found && fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("%s: %+v, %v", name, target, err)
 		}
 		w.requests.Set(http.StatusInternalServerError, func(int, string) bool { return true })
@@ -149,7 +194,8 @@ func TestClaims(t *testing.T) {
 		pod := &corev1.Pod{}
 		for _, name := range names {
 			claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}
-			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}})
+			pod.Spec.Volumes = append(pod.Spec.Volumes,
+				corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}})
 		}
 		return pod
 	}
@@ -165,7 +211,10 @@ func TestClaims(t *testing.T) {
 // The events are read of what waits, and of a failure that a policy may wait for.
 func TestNeedsEvents(t *testing.T) {
 	patient, fast := cause.Policy{Name: cause.Patient}, cause.Policy{Name: cause.Fast}
-	for stage, want := range map[v1.Stage][2]bool{v1.StageStarting: {true, true}, v1.StageFailed: {true, false}, v1.StageRunning: {false, false}} {
+	for stage, want := range map[v1.Stage][2]bool{
+		v1.StageStarting: {true, true}, v1.StageFailed: {true, false},
+		v1.StageRunning: {false, false},
+	} {
 		s := v1.Snapshot{Stage: stage, Status: stage.Status()}
 		if got := [2]bool{(Reader{Policy: patient}).NeedsEvents(s), (Reader{Policy: fast}).NeedsEvents(s)}; got != want {
 			t.Errorf("%s: %t, want %t", stage, got, want)
@@ -176,7 +225,8 @@ func TestNeedsEvents(t *testing.T) {
 // scripts lets a pod run init scripts.
 func scripts(pod *corev1.Pod) {
 	pod.Spec.Containers = []corev1.Container{{
-		Name: v1.MainContainer, Command: []string{"/k8shell/runtime/start.sh"}, VolumeMounts: []corev1.VolumeMount{{MountPath: "/k8shell/init"}},
+		Name: v1.MainContainer, Command: []string{"/k8shell/runtime/start.sh"},
+		VolumeMounts: []corev1.VolumeMount{{MountPath: "/k8shell/init"}},
 	}}
 	pod.Status.ContainerStatuses[0].Name = v1.MainContainer
 }
@@ -191,7 +241,8 @@ func TestReadScripts(t *testing.T) {
 		}
 		return f
 	}
-	for n, unread := range map[int]string{0: "", initscript.MostPods: "", initscript.MostPods + 1: initscript.ErrTooManyPods.Error()} {
+	for n, unread := range map[int]string{0: "", initscript.MostPods: "", initscript.MostPods +
+		1: initscript.ErrTooManyPods.Error()} {
 		var document v1.Workspace
 		newWorld(t).ReadScripts(t.Context(), scripted(n), &document)
 		if document.ScriptsUnread != unread {

@@ -109,7 +109,9 @@ func (r Reader) lookupPod(ctx context.Context, id string) (f Found, err error) {
 		return Found{}, err
 	}
 	if f.Pod == nil {
-		return Found{}, fault.New(fault.NotFound, "workspace %s has no pod in namespace %s, and you may not see whether it is installed: %w", id, r.Client.Namespace, refusal).
+		return Found{}, fault.New(fault.NotFound,
+			"workspace %s has no pod in namespace %s, and you may not see whether it is installed: %w", id, r.Client.Namespace,
+			refusal).
 			WithHint("`berth help rbac` lists the required Role")
 	}
 	return r.byStatus(f), nil
@@ -135,7 +137,8 @@ func (r Reader) lookupRemains(ctx context.Context, id string, ref userstring.Wor
 		return f, nil // that it exists is known
 	}
 	if fault.CodeOf(err) == fault.PermissionDenied {
-		return Found{}, fault.New(fault.NotFound, "workspace %s is not in %s, and you may not see whether anything of it is left: %w", id, ref, err).
+		return Found{}, fault.New(fault.NotFound,
+			"workspace %s is not in %s, and you may not see whether anything of it is left: %w", id, ref, err).
 			WithHint("`berth help rbac` lists the required Role")
 	}
 	return f, err
@@ -151,7 +154,8 @@ func (r Reader) whereInjected(ctx context.Context, id string) (userstring.Worklo
 	if len(pods) > 0 {
 		return WorkloadOf(pods[0]), nil
 	}
-	core, ns, opts := r.Client.CoreV1(), r.Client.Namespace, metav1.ListOptions{LabelSelector: workload.Selector(id).String(), Limit: 1}
+	core, ns, opts := r.Client.CoreV1(), r.Client.Namespace,
+		metav1.ListOptions{LabelSelector: workload.Selector(id).String(), Limit: 1}
 	maps, err := core.ConfigMaps(ns).List(ctx, opts)
 	if apierrors.IsForbidden(err) {
 		return userstring.Workload{}, nil // only a deletion needs what a killed run left

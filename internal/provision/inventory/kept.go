@@ -34,7 +34,8 @@ func (r Reader) FindKept(ctx context.Context, arg Argument) (*Target, error) {
 			return target, nil
 		}
 	}
-	return nil, fault.New(fault.NotFound, "no storage of workspace %s is kept in namespace %s", arg.candidates[0].id, r.Client.Namespace)
+	return nil, fault.New(fault.NotFound, "no storage of workspace %s is kept in namespace %s", arg.candidates[0].id,
+		r.Client.Namespace)
 }
 
 // keptAs finds what was kept of a candidate; nil for nothing.
@@ -63,7 +64,8 @@ func (r Reader) Kept(ctx context.Context, id string) ([]*unstructured.Unstructur
 	if err != nil {
 		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "persistentvolumeclaims", Namespace: ns})
 	}
-	left := slices.DeleteFunc(list.Items, func(claim corev1.PersistentVolumeClaim) bool { return claim.DeletionTimestamp != nil })
+	left := slices.DeleteFunc(list.Items,
+		func(claim corev1.PersistentVolumeClaim) bool { return claim.DeletionTimestamp != nil })
 	return kube.UntypedList("PersistentVolumeClaim", left)
 }
 

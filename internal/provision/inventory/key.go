@@ -61,7 +61,8 @@ func collision(asked userstring.UserString, text string) error {
 	if err != nil || found.Key() == "" || asked.Key() == "" || found.Key() == asked.Key() {
 		return nil //nolint:nilerr // what cannot be read cannot be compared
 	}
-	return fault.New(fault.Conflict, "%s and %s have the same ID, %s, and it is the workspace of %s that exists", asked, found, asked.ID(), found).
+	return fault.New(fault.Conflict, "%s and %s have the same ID, %s, and it is the workspace of %s that exists", asked,
+		found, asked.ID(), found).
 		WithHint("address that one as %s, or choose another blueprint or name for %s", fault.Word("id/"+asked.ID()), asked)
 }
 

@@ -45,18 +45,24 @@ func TestOneIDForTwo(t *testing.T) {
 		found    Found
 		conflict bool
 	}{
-		"nothing":                         {Found{}, false},
-		"its pod":                         {Found{Pod: podFor(mine)}, false},
-		"its pod, typed in another way":   {Found{Pod: podFor("Alice~bp7936+user=root")}, false},
-		"the pod of the other":            {Found{Pod: podFor(other)}, true},
-		"a pod that does not say":         {Found{Pod: &corev1.Pod{}}, false},
-		"a pod that says nonsense":        {Found{Pod: podFor("a b c")}, false},
-		"a pod that somebody named":       {Found{Pod: podFor("alice~pod=x")}, false},
-		"its record":                      {Found{Record: record(mine)}, false},
-		"the record of the other":         {Found{Record: record(other)}, true},
-		"a record that cannot be read":    {Found{Record: &helm.Release{Manifest: "{"}}, false},
-		"the injection of the other":      {Found{Workload: &workload.Workload{ID: "x", Record: &injection.Record{CanonicalID: "x", UserString: other}}}, true},
-		"an injection that does not say":  {Found{Workload: &workload.Workload{ID: "x", Record: &injection.Record{CanonicalID: "x"}}}, false},
+		"nothing":                       {Found{}, false},
+		"its pod":                       {Found{Pod: podFor(mine)}, false},
+		"its pod, typed in another way": {Found{Pod: podFor("Alice~bp7936+user=root")}, false},
+		"the pod of the other":          {Found{Pod: podFor(other)}, true},
+		"a pod that does not say":       {Found{Pod: &corev1.Pod{}}, false},
+		"a pod that says nonsense":      {Found{Pod: podFor("a b c")}, false},
+		"a pod that somebody named":     {Found{Pod: podFor("alice~pod=x")}, false},
+		"its record":                    {Found{Record: record(mine)}, false},
+		"the record of the other":       {Found{Record: record(other)}, true},
+		"a record that cannot be read":  {Found{Record: &helm.Release{Manifest: "{"}}, false},
+		"the injection of the other": {Found{Workload: &workload.Workload{
+			ID:     "x",
+			Record: &injection.Record{CanonicalID: "x", UserString: other},
+		}}, true},
+		"an injection that does not say": {Found{Workload: &workload.Workload{
+			ID:     "x",
+			Record: &injection.Record{CanonicalID: "x"},
+		}}, false},
 		"a pod that is left of the other": {Found{Leaving: []*corev1.Pod{podFor(mine), podFor(other)}}, true},
 		"one of its pods":                 {Found{objects: Objects{Pods: []*corev1.Pod{podFor(mine), podFor(other)}}}, true},
 		"what a killed run left of it":    {Found{Objects: []*unstructured.Unstructured{carrier}}, true},
@@ -69,7 +75,8 @@ func TestOneIDForTwo(t *testing.T) {
 			continue
 		}
 		f := fault.From(err)
-		if f.Code != fault.Conflict || !strings.Contains(f.Message, mine) || !strings.Contains(f.Message, other) || !strings.Contains(f.Hint, "id/"+asked.ID()) {
+		if f.Code != fault.Conflict || !strings.Contains(f.Message, mine) || !strings.Contains(f.Message, other) ||
+			!strings.Contains(f.Hint, "id/"+asked.ID()) {
 			t.Errorf("%s: %s %s, %s", name, f.Code, f.Message, f.Hint)
 		}
 		if err := test.found.BelongsTo(userstring.UserString{}); err != nil {

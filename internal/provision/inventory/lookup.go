@@ -79,7 +79,8 @@ func (r Reader) findPod(ctx context.Context, id string) (*corev1.Pod, string, er
 	}
 	pod := &list.Items[0]
 	if pod.Labels[kube.LabelCanonicalID] != kube.LabelValue(id) {
-		return nil, "", fault.New(fault.Conflict, "pod %s in namespace %s exists and is not managed by berth", id, r.Client.Namespace).
+		return nil, "", fault.New(fault.Conflict, "pod %s in namespace %s exists and is not managed by berth", id,
+			r.Client.Namespace).
 			WithHint("rename or delete it, then try again")
 	}
 	return pod, list.ResourceVersion, nil

@@ -58,7 +58,8 @@ func (t *Target) Installed() (v1.Workspace, bool) {
 	w.Startable = reading.Gone || reading.Stage == v1.StageFailed // which was refused
 	w.CreatedAt = t.Found.Record.Info.FirstDeployed.Time.UTC()
 	u, err := userstring.ParseCanonical(w.UserString)
-	return w, pod.Labels[kube.LabelCanonicalID] == kube.LabelValue(t.ID) && (w.UserString == "" || err == nil && u.ID() == t.ID)
+	return w, pod.Labels[kube.LabelCanonicalID] == kube.LabelValue(t.ID) &&
+		(w.UserString == "" || err == nil && u.ID() == t.ID)
 }
 
 // OfClaim is the document of a workspace of which a claim is left; sees is false for who may
@@ -110,7 +111,8 @@ func wanted(record *helm.Release) *corev1.Pod {
 		return &pod
 	}
 	for _, object := range objects {
-		if object.GetKind() == watch.KindPod && runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod) == nil {
+		if object.GetKind() == watch.KindPod &&
+			runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod) == nil {
 			return &pod
 		}
 	}

@@ -17,7 +17,8 @@ func TestPodless(t *testing.T) {
 		return &helm.Release{Name: "alice-1", Manifest: manifest, Info: &helm.Info{Status: status}}
 	}
 	refused := record(helm.StatusPendingInstall)
-	release.Refused(refused, "pod/alice-1", `pods "alice-1" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`)
+	release.Refused(refused, "pod/alice-1",
+		`pods "alice-1" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`)
 	by := record(helm.StatusFailed)
 	by.Info.Description = "Upgrade failed: timed out" // helm's own words
 	for _, test := range []struct {
@@ -27,7 +28,10 @@ func TestPodless(t *testing.T) {
 		cause   string
 		message string
 	}{
-		{"the pod was deleted", record(helm.StatusDeployed), v1.VerdictGone, "", "pod gone; start it: berth start id/alice-1 --namespace team"},
+		{
+			"the pod was deleted", record(helm.StatusDeployed), v1.VerdictGone, "",
+			"pod gone; start it: berth start id/alice-1 --namespace team",
+		},
 		{"the installation is not complete", record(helm.StatusPendingInstall), v1.VerdictWaiting, "", "being installed"},
 		{"the pod was refused", refused, v1.VerdictFailed, "QuotaExceeded", ""},
 		{"helm failed", by, v1.VerdictGone, "", "pod gone; start it: berth start id/alice-1 --namespace team"},

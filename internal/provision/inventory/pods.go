@@ -40,7 +40,8 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 	if err == nil && len(pods) == 0 {
 		ref := t.Found.Workload.Ref.String()
 		err = fault.New(fault.Failed, "no pod of %s has workspace %s", ref, t.ID).
-			WithHint("see why: %s", fault.Command("kubectl", "describe", ref, "--namespace", t.Namespace)).WithReason(ReasonNoPod)
+			WithHint("see why: %s", fault.Command("kubectl", "describe", ref, "--namespace", t.Namespace)).
+			WithReason(ReasonNoPod)
 	}
 	return pods, err
 }
@@ -48,7 +49,8 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 // withoutPod is the error about a workspace whose pod is not there. Which of the two it
 // is, the record of its state says.
 func (t *Target) withoutPod() error {
-	err := fault.New(fault.NotFound, "workspace %s has no pod: it is stopped, or its pod was deleted", t.ID).WithReason(ReasonPodGone)
+	err := fault.New(fault.NotFound, "workspace %s has no pod: it is stopped, or its pod was deleted", t.ID).
+		WithReason(ReasonPodGone)
 	err.Hint = StartIt(cmp.Or(t.Found.UserString(), "id/"+t.ID), "--namespace", t.Namespace)
 	return err
 }

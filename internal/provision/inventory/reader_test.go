@@ -25,7 +25,10 @@ import (
 func readerOf(objects ...runtime.Object) (Reader, *fake.Clientset) {
 	client := fake.NewClientset(objects...)
 	return Reader{
-		Client: &kube.Client{Interface: client, Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "dev"},
+		Client: &kube.Client{
+			Interface: client, Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()),
+			Namespace: "dev",
+		},
 		Policy: cause.DefaultPolicy(), Now: func() time.Time { return watchtest.After(time.Hour) },
 	}, client
 }
@@ -34,7 +37,8 @@ func readerOf(objects ...runtime.Object) (Reader, *fake.Clientset) {
 func TestPodsOfAWorkspaceWithoutOne(t *testing.T) {
 	r, client := readerOf()
 	target := &Target{ID: "alice-1", Namespace: "dev"}
-	if pods, err := r.Pods(t.Context(), target); err == nil || pods != nil || !strings.Contains(err.Error(), "alice-1") || strings.Contains(err.Error(), "not found") {
+	if pods, err := r.Pods(t.Context(), target); err == nil || pods != nil ||
+		!strings.Contains(err.Error(), "alice-1") || strings.Contains(err.Error(), "not found") {
 		t.Errorf("%v, %v", pods, err)
 	}
 	client.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -65,7 +69,8 @@ func TestDescribeWithNodes(t *testing.T) {
 		"cannot be read":  {apierrors.NewServiceUnavailable("busy"), fault.Unavailable, 0},
 	} {
 		r, client := readerOf()
-		client.PrependReactor("get", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
+		client.PrependReactor("get", "nodes",
+			func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
 		w, _, err := r.describe(t.Context(), Objects{Pods: []*corev1.Pod{pod}})
 		if fault.CodeOf(err) != test.code || (w == nil) != (err != nil) || w != nil && len(w.Unread) != test.unread {
 			t.Errorf("%s: %+v, %v", name, w, err)
@@ -76,13 +81,15 @@ func TestDescribeWithNodes(t *testing.T) {
 // A workload that cannot be read is an error; of one that has the workspace nothing more is asked.
 func TestLookupOfRemains(t *testing.T) {
 	r, client := readerOf()
-	r.Client.Dynamic.(*dynamicfake.FakeDynamicClient).PrependReactor("get", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewServiceUnavailable("busy")
-	})
+	r.Client.Dynamic.(*dynamicfake.FakeDynamicClient).
+		PrependReactor("get", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewServiceUnavailable("busy")
+		})
 	client.PrependReactor("get", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewServiceUnavailable("busy")
 	})
-	if _, err := r.lookupRemains(t.Context(), "alice-1", userstring.Workload{Kind: "deployment", Name: "web"}); fault.CodeOf(err) != fault.Unavailable {
+	if _, err := r.lookupRemains(t.Context(), "alice-1",
+		userstring.Workload{Kind: "deployment", Name: "web"}); fault.CodeOf(err) != fault.Unavailable {
 		t.Error(err)
 	}
 	if asked := len(client.Actions()); asked > 1 {
@@ -114,11 +121,14 @@ func TestWorkloadOf(t *testing.T) {
 		meta metav1.ObjectMeta
 		want string
 	}{
-		"its user string": {metav1.ObjectMeta{Annotations: of("alice~dev+ns=shop+workload=deployment/web"), Labels: labels("StatefulSet", "db")}, "deployment/web"},
-		"its labels":      {metav1.ObjectMeta{Labels: labels("StatefulSet", "db")}, "statefulset/db"},
-		"no name":         {metav1.ObjectMeta{Labels: labels("StatefulSet", "")}, ""},
-		"no kind":         {metav1.ObjectMeta{Labels: labels("", "db")}, ""},
-		"none":            {metav1.ObjectMeta{Annotations: of("alice~dev")}, ""},
+		"its user string": {metav1.ObjectMeta{
+			Annotations: of("alice~dev+ns=shop+workload=deployment/web"),
+			Labels:      labels("StatefulSet", "db"),
+		}, "deployment/web"},
+		"its labels": {metav1.ObjectMeta{Labels: labels("StatefulSet", "db")}, "statefulset/db"},
+		"no name":    {metav1.ObjectMeta{Labels: labels("StatefulSet", "")}, ""},
+		"no kind":    {metav1.ObjectMeta{Labels: labels("", "db")}, ""},
+		"none":       {metav1.ObjectMeta{Annotations: of("alice~dev")}, ""},
 	} {
 		if got := WorkloadOf(&test.meta).String(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)

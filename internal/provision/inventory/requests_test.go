@@ -46,21 +46,29 @@ func standing(t *testing.T) map[string]struct {
 		w.config(theirs+"-config", marked(t, theirs, injected))
 	}
 	return map[string]one{
-		"a pod that runs": {func(w *world) { w.pod(mine, mine, own, watchtest.OnNode, watchtest.AppReady); w.release(mine, own) }, own},
+		"a pod that runs": {func(w *world) {
+			w.pod(mine, mine, own, watchtest.OnNode, watchtest.AppReady)
+			w.release(mine,
+				own)
+		}, own},
 		"a pod that waits": {func(w *world) {
 			w.pod(mine, mine, own, mounts)
 			w.release(mine, own)
 			w.claim("data", marked(t, mine, own))
 		}, own},
-		"by its ID":                {func(w *world) { w.pod(mine, mine, own, watchtest.OnNode, watchtest.AppReady) }, "id/" + mine},
+		"by its ID": {
+			func(w *world) { w.pod(mine, mine, own, watchtest.OnNode, watchtest.AppReady) },
+			"id/" + mine,
+		},
 		"no pod":                   {func(w *world) { w.release(mine, own) }, own},
 		"in a workload":            {func(w *world) { w.deployment(theirs, injected); pods(w) }, injected},
 		"in a workload, by its ID": {func(w *world) { w.deployment(theirs, injected); pods(w) }, "id/" + theirs},
 		"in a workload, by a pod":  {func(w *world) { w.deployment(theirs, injected); pods(w) }, "alice~pod=web-1"},
 		"in pods that are left":    {left, injected},
 		"left, by its ID":          {left, "id/" + theirs},
-		"only a ConfigMap is left": {func(w *world) { w.config(theirs+"-config", marked(t, theirs, injected)) }, "id/" + theirs},
-		"nothing":                  {func(*world) {}, "id/" + mine},
+		"only a ConfigMap is left": {func(w *world) { w.config(theirs+"-config", marked(t, theirs, injected)) }, "id/" +
+			theirs},
+		"nothing": {func(*world) {}, "id/" + mine},
 	}
 }
 
@@ -73,7 +81,9 @@ func reads() map[string]func(ctx context.Context, w *world, arg Argument) (strin
 				return "", err
 			}
 			f := target.Found
-			return fmt.Sprintf("%s pod=%s pods=%d leaving=%d objects=%d record=%t in=%q user=%q blueprint=%q subject=%s", target.ID, target.Pod, len(f.Pods()), len(f.Leaving), len(f.Objects), f.Record != nil, f.WorkloadRef(), f.UserString(), f.Blueprint(), target.Subject().Kind), nil
+			return fmt.Sprintf("%s pod=%s pods=%d leaving=%d objects=%d record=%t in=%q user=%q blueprint=%q subject=%s",
+				target.ID, target.Pod, len(f.Pods()), len(f.Leaving), len(f.Objects), f.Record != nil, f.WorkloadRef(),
+				f.UserString(), f.Blueprint(), target.Subject().Kind), nil
 		},
 		"pods": func(ctx context.Context, w *world, arg Argument) (string, error) {
 			target, err := w.Find(ctx, arg)
@@ -88,7 +98,8 @@ func reads() map[string]func(ctx context.Context, w *world, arg Argument) (strin
 			if err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("%s %s in %q, %d replicas, %s", document.ID, document.Stage, document.Workload, len(document.Replicas), document.Message), nil
+			return fmt.Sprintf("%s %s in %q, %d replicas, %s", document.ID, document.Stage, document.Workload,
+				len(document.Replicas), document.Message), nil
 		},
 		"look up whole": func(ctx context.Context, w *world, arg Argument) (string, error) {
 			c := arg.candidates[0]
@@ -111,10 +122,12 @@ func TestRead(t *testing.T) {
 		leaving   = theirs + ` Terminating in "deployment/web", 2 replicas, 1 of 2 ready; no longer in deployment/web`
 	)
 	want := map[string]struct{ find, pods, inspect string }{
-		"a pod that runs":          {it + " pod=" + fmt.Sprintf(alone, true), "1 pods", it + ` Running in "", 0 replicas, `},
-		"a pod that waits":         {it + " pod=" + fmt.Sprintf(alone, true), "1 pods", it + ` Scheduling in "", 0 replicas, `},
-		"by its ID":                {it + " pod=" + fmt.Sprintf(alone, false), "1 pods", it + ` Running in "", 0 replicas, `},
-		"no pod":                   {it + " pod=" + podless, "0 pods: has no pod", it + ` Unknown in "", 0 replicas, pod gone; start it: berth start alice~dev --namespace team`},
+		"a pod that runs": {it + " pod=" + fmt.Sprintf(alone, true), "1 pods", it + ` Running in "", 0 replicas, `},
+		"a pod that waits": {it + " pod=" + fmt.Sprintf(alone, true), "1 pods", it +
+			` Scheduling in "", 0 replicas, `},
+		"by its ID": {it + " pod=" + fmt.Sprintf(alone, false), "1 pods", it + ` Running in "", 0 replicas, `},
+		"no pod": {it + " pod=" + podless, "0 pods: has no pod", it +
+			` Unknown in "", 0 replicas, pod gone; start it: berth start alice~dev --namespace team`},
 		"in a workload":            {theirs + " pod=" + injected, "2 pods", rolling},
 		"in a workload, by its ID": {theirs + " pod=" + injected, "2 pods", rolling},
 		"in a workload, by a pod":  {theirs + " pod=web-1" + injected, "1 pods", rolling},
@@ -124,12 +137,18 @@ func TestRead(t *testing.T) {
 			theirs + " pod=" + fmt.Sprintf(left, 0), "0 pods: no pod of deployment/web has workspace",
 			theirs + ` Unknown in "deployment/web", 0 replicas, no longer in deployment/web; delete it, or provision it again`,
 		},
-		"nothing": {": workspace alice-59936c3 not found in namespace team", ": workspace alice-59936c3 not found", ": workspace alice-59936c3 not found"},
+		"nothing": {
+			": workspace alice-59936c3 not found in namespace team", ": workspace alice-59936c3 not found",
+			": workspace alice-59936c3 not found",
+		},
 	}
 	for name, stands := range standing(t) {
 		w := newWorld(t)
 		stands.made(w)
-		for how, want := range map[string]string{"find": want[name].find, "pods": want[name].pods, "inspect": want[name].inspect} {
+		for how, want := range map[string]string{
+			"find": want[name].find, "pods": want[name].pods,
+			"inspect": want[name].inspect,
+		} {
 			got, err := reads()[how](t.Context(), w, named(t, stands.ask))
 			wanted, fails, failing := strings.Cut(want, ": ")
 			if !failing || how == "inspect" && wanted != "" {
@@ -145,7 +164,10 @@ func TestRead(t *testing.T) {
 // What belongs to a workspace in a workload is read beside what explains it; of what is not in
 // its workload there is no more than the workload.
 func TestLookupWhole(t *testing.T) {
-	for name, want := range map[string]string{"in a workload": "true 1 objects, 2 pods", "in pods that are left": "false 0 objects, 0 pods"} {
+	for name, want := range map[string]string{
+		"in a workload":         "true 1 objects, 2 pods",
+		"in pods that are left": "false 0 objects, 0 pods",
+	} {
 		w, stands := newWorld(t), standing(t)[name]
 		stands.made(w)
 		w.config("a-config", marked(t, "alice-8941cb5", injected))
@@ -198,15 +220,23 @@ func TestWhatMayNotBeRead(t *testing.T) {
 		stands, refuse string
 		how, want      string // with ! an error
 	}{
-		"the record, of a pod that runs":       {"a pod that runs", "list secrets", "inspect", "alice-59936c3 Running"},
-		"the record, of a pod that waits":      {"a pod that waits", "list secrets", "inspect", "alice-59936c3 Scheduling"},
-		"the record, without a pod":            {"no pod", "list secrets", "inspect", "!has no pod in namespace team, and you may not see whether it is installed"},
-		"the events, of a pod that waits":      {"a pod that waits", "list events", "find", "alice-59936c3 pod= pods=1"},
-		"the ConfigMaps, and pods are left":    {"in pods that are left", "list configmaps", "find", id + " pod= pods=0 leaving=2 objects=0"},
-		"the ConfigMaps, and nothing else is":  {"only a ConfigMap is left", "list configmaps", "find", "!workspace " + id + " not found in namespace team"},
-		"the claims, and nothing else is left": {"only a ConfigMap is left", "list persistentvolumeclaims", "find", "!is not in deployment/web, and you may not see whether anything of it is left"},
-		"the pods":                             {"a pod that runs", "list pods", "find", "!you may not list pods"},
-		"the workload":                         {"in a workload", "get deployments", "find", "!you may not get deployments"},
+		"the record, of a pod that runs":  {"a pod that runs", "list secrets", "inspect", "alice-59936c3 Running"},
+		"the record, of a pod that waits": {"a pod that waits", "list secrets", "inspect", "alice-59936c3 Scheduling"},
+		"the record, without a pod": {
+			"no pod", "list secrets", "inspect",
+			"!has no pod in namespace team, and you may not see whether it is installed",
+		},
+		"the events, of a pod that waits": {"a pod that waits", "list events", "find", "alice-59936c3 pod= pods=1"},
+		"the ConfigMaps, and pods are left": {"in pods that are left", "list configmaps", "find", id +
+			" pod= pods=0 leaving=2 objects=0"},
+		"the ConfigMaps, and nothing else is": {"only a ConfigMap is left", "list configmaps", "find", "!workspace " + id +
+			" not found in namespace team"},
+		"the claims, and nothing else is left": {
+			"only a ConfigMap is left", "list persistentvolumeclaims", "find",
+			"!is not in deployment/web, and you may not see whether anything of it is left",
+		},
+		"the pods":     {"a pod that runs", "list pods", "find", "!you may not list pods"},
+		"the workload": {"in a workload", "get deployments", "find", "!you may not get deployments"},
 	} {
 		w := newWorld(t)
 		stands := standing(t)[test.stands]
@@ -214,7 +244,8 @@ func TestWhatMayNotBeRead(t *testing.T) {
 		w.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return request == test.refuse })
 		got, err := reads()[test.how](t.Context(), w, named(t, stands.ask))
 		wanted, fails := strings.CutPrefix(test.want, "!")
-		if (err != nil) != fails || fails && !strings.Contains(err.Error(), wanted) || !fails && !strings.HasPrefix(got, wanted) {
+		if (err != nil) != fails || fails && !strings.Contains(err.Error(), wanted) || !fails &&
+			!strings.HasPrefix(got, wanted) {
 			t.Errorf("%s: %q, %v\nwant %q", name, got, err, test.want)
 		}
 	}

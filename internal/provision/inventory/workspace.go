@@ -43,7 +43,8 @@ func (o Objects) Workspace(p cause.Policy, now time.Time) (v1.Workspace, time.Ti
 func (o Objects) describe(reading v1.Snapshot) v1.Workspace {
 	w := Describe(o.newest(), reading)
 	for _, pod := range o.Pods {
-		if made := pod.CreationTimestamp.UTC(); pod.DeletionTimestamp == nil && (w.CreatedAt.IsZero() || made.Before(w.CreatedAt)) {
+		if made := pod.CreationTimestamp.UTC(); pod.DeletionTimestamp == nil &&
+			(w.CreatedAt.IsZero() || made.Before(w.CreatedAt)) {
 			w.CreatedAt = made
 		}
 	}
@@ -137,7 +138,8 @@ func (o Objects) Events() []v1.ObjectEvent {
 			present[around.GetUID()] = true
 		}
 	}
-	return watch.ObjectEvents(slices.DeleteFunc(events, func(e *corev1.Event) bool { return !present[e.InvolvedObject.UID] }))
+	return watch.ObjectEvents(slices.DeleteFunc(events,
+		func(e *corev1.Event) bool { return !present[e.InvolvedObject.UID] }))
 }
 
 // Describe is the document of a pod that carries a workspace's labels.

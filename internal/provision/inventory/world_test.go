@@ -85,7 +85,8 @@ func marked(t *testing.T, id, user string) metav1.ObjectMeta {
 	}
 	labels := map[string]string{kube.LabelCanonicalID: id, kube.LabelUsername: u.User, kube.LabelBlueprint: "dev"}
 	if !u.Workload.IsZero() {
-		labels[kube.LabelInjected], labels[kube.LabelWorkloadKind], labels[kube.LabelWorkloadName] = "true", u.Workload.Kind, u.Workload.Name
+		labels[kube.LabelInjected], labels[kube.LabelWorkloadKind], labels[kube.LabelWorkloadName] = "true",
+			u.Workload.Kind, u.Workload.Name
 	}
 	return metav1.ObjectMeta{Labels: labels, Annotations: of(user)}
 }
@@ -94,10 +95,14 @@ func marked(t *testing.T, id, user string) metav1.ObjectMeta {
 func (w *world) release(id, user string) {
 	w.t.Helper()
 	meta := marked(w.t, id, user)
-	record := &helm.Release{Name: id, Namespace: "team", Version: 1, Info: &helm.Info{}, Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "workspace"}}, Manifest: fmt.Sprintf(
-		"---\napiVersion: v1\nkind: Pod\nmetadata: {name: %s, labels: {%s: %s, %s: dev}, annotations: {%s: %s}}\n",
-		id, kube.LabelUsername, meta.Labels[kube.LabelUsername], kube.LabelBlueprint, kube.AnnotationUserString, meta.Annotations[kube.AnnotationUserString],
-	)}
+	record := &helm.Release{
+		Name: id, Namespace: "team", Version: 1, Info: &helm.Info{},
+		Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "workspace"}}, Manifest: fmt.Sprintf(
+			"---\napiVersion: v1\nkind: Pod\nmetadata: {name: %s, labels: {%s: %s, %s: dev}, annotations: {%s: %s}}\n",
+			id, kube.LabelUsername, meta.Labels[kube.LabelUsername], kube.LabelBlueprint, kube.AnnotationUserString,
+			meta.Annotations[kube.AnnotationUserString],
+		),
+	}
 	release.Deployed(record, watchtest.Epoch)
 	if err := w.Records().Create(w.t.Context(), record); err != nil {
 		w.t.Fatal(err)
@@ -111,13 +116,16 @@ func (w *world) deployment(id, user string) {
 	d.Namespace, d.Name = "team", "web"
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	if id != "" {
-		d.Annotations = map[string]string{kube.AnnotationInjection: fmt.Sprintf(`{"canonicalId":%q,"userString":%q}`, id, user)}
+		d.Annotations = map[string]string{kube.AnnotationInjection: fmt.Sprintf(`{"canonicalId":%q,"userString":%q}`, id,
+			user)}
 		d.Spec.Template.ObjectMeta = marked(w.t, id, user)
 	}
 	w.put("apis/apps/v1", "deployments", "Deployment", d)
 	w.set = &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
-		Name: "web-1", Labels: map[string]string{"app": "web"}, Annotations: map[string]string{"deployment.kubernetes.io/revision": "1"},
-		OwnerReferences: watchtest.OwnedBy("Deployment", w.server.Get("/apis/apps/v1/namespaces/team/deployments/web").GetUID()),
+		Name: "web-1", Labels: map[string]string{"app": "web"},
+		Annotations: map[string]string{"deployment.kubernetes.io/revision": "1"},
+		OwnerReferences: watchtest.OwnedBy("Deployment",
+			w.server.Get("/apis/apps/v1/namespaces/team/deployments/web").GetUID()),
 	}}
 	w.put("apis/apps/v1", "replicasets", "ReplicaSet", w.set)
 	w.set.UID = w.server.Get("/apis/apps/v1/namespaces/team/replicasets/web-1").GetUID()

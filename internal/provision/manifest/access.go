@@ -40,7 +40,10 @@ func (a Access) Clone(u userstring.UserString) *Repository {
 		return nil
 	}
 	remote := cmp.Or(a.Remote, identity.DefaultRemote)
-	return &Repository{URL: strings.NewReplacer("{owner}", u.RepoOwner, "{name}", u.RepoName).Replace(remote), Ref: u.RefTyped}
+	return &Repository{
+		URL: strings.NewReplacer("{owner}", u.RepoOwner, "{name}", u.RepoName).Replace(remote),
+		Ref: u.RefTyped,
+	}
 }
 
 // pullSecrets are the names of the Secrets that the pod pulls its images with.
@@ -93,10 +96,12 @@ func (s Spec) HandsOver() (messages []string) {
 		return nil
 	}
 	if r.InWorkspace {
-		messages = append(messages, "the credentials of "+r.URL+" are in the workspace (inWorkspace): everything that runs there can read them, the repository's own scripts too")
+		messages = append(messages, "the credentials of "+r.URL+
+			" are in the workspace (inWorkspace): everything that runs there can read them, the repository's own scripts too")
 	}
 	if what := privileged(s.Blueprint); what != "" {
-		messages = append(messages, "the credentials of "+r.URL+" are within reach of everything that runs in the workspace, the repository's own code too: "+what+
+		messages = append(messages, "the credentials of "+r.URL+
+			" are within reach of everything that runs in the workspace, the repository's own code too: "+what+
 			", which is the right to take over the node; use a blueprint without it for repositories that you do not trust")
 	}
 	return messages

@@ -47,8 +47,10 @@ func beyondPod(id string, pod *unstructured.Unstructured) (problems []string) {
 		problems = append(problems, "the pod is named "+pod.GetName())
 	}
 	spec, _ := pod.Object["spec"].(map[string]any)
-	problems = append(problems, unknown("spec", spec, "hostname", "subdomain", "restartPolicy", "automountServiceAccountToken",
-		"enableServiceLinks", "terminationGracePeriodSeconds", "imagePullSecrets", "initContainers", "containers", "volumes")...)
+	problems = append(problems, unknown("spec", spec, "hostname", "subdomain", "restartPolicy",
+		"automountServiceAccountToken",
+		"enableServiceLinks", "terminationGracePeriodSeconds", "imagePullSecrets", "initContainers", "containers",
+		"volumes")...)
 	if spec["automountServiceAccountToken"] != false {
 		problems = append(problems, "spec.automountServiceAccountToken is not false")
 	}
@@ -73,7 +75,8 @@ func beyondContainer(path string, container map[string]any) []string {
 		problems = append(problems, unknown(fmt.Sprintf("%s.env[%d]", path, i), variable, "name", "value")...)
 	}
 	for i, mount := range items(container, "volumeMounts") {
-		problems = append(problems, unknown(fmt.Sprintf("%s.volumeMounts[%d]", path, i), mount, "name", "mountPath", "subPath", "readOnly")...)
+		problems = append(problems, unknown(fmt.Sprintf("%s.volumeMounts[%d]", path, i), mount, "name", "mountPath",
+			"subPath", "readOnly")...)
 	}
 	return problems
 }
@@ -125,15 +128,19 @@ func aboveBaseline(context map[string]any) (problems []string) {
 	among := func(value any, allowed ...any) bool { return value == nil || slices.Contains(allowed, value) }
 	refuse(!among(field("privileged"), false), "privileged", field("privileged"))
 	refuse(!among(field("procMount"), "Default"), "procMount", field("procMount"))
-	refuse(!among(field("seccompProfile", "type"), "RuntimeDefault", "Localhost"), "seccompProfile.type", field("seccompProfile", "type"))
-	refuse(!among(field("appArmorProfile", "type"), "RuntimeDefault", "Localhost"), "appArmorProfile.type", field("appArmorProfile", "type"))
-	refuse(!among(field("seLinuxOptions", "type"), "", "container_t", "container_init_t", "container_kvm_t", "container_engine_t"), "seLinuxOptions.type", field("seLinuxOptions", "type"))
+	refuse(!among(field("seccompProfile", "type"), "RuntimeDefault", "Localhost"), "seccompProfile.type",
+		field("seccompProfile", "type"))
+	refuse(!among(field("appArmorProfile", "type"), "RuntimeDefault", "Localhost"), "appArmorProfile.type",
+		field("appArmorProfile", "type"))
+	refuse(!among(field("seLinuxOptions", "type"), "", "container_t", "container_init_t", "container_kvm_t",
+		"container_engine_t"), "seLinuxOptions.type", field("seLinuxOptions", "type"))
 	refuse(!among(field("seLinuxOptions", "user"), ""), "seLinuxOptions.user", field("seLinuxOptions", "user"))
 	refuse(!among(field("seLinuxOptions", "role"), ""), "seLinuxOptions.role", field("seLinuxOptions", "role"))
 	refuse(field("windowsOptions") != nil, "windowsOptions", "set")
 	added, _ := field("capabilities", "add").([]any)
 	for _, capability := range added {
-		refuse(!slices.Contains(baselineCapabilities(), strings.TrimPrefix(fmt.Sprint(capability), "CAP_")), "capabilities.add", capability)
+		refuse(!slices.Contains(baselineCapabilities(), strings.TrimPrefix(fmt.Sprint(capability), "CAP_")),
+			"capabilities.add", capability)
 	}
 	return problems
 }

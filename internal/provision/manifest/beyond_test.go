@@ -22,11 +22,20 @@ func TestBeyond(t *testing.T) {
 		change func(map[string]any)
 		want   string // in the only problem, or none
 	}{
-		"as it was made":          {func(map[string]any) {}, ""},
-		"of another":              {func(v map[string]any) { v["id"] = "bob-1" }, "the pod is named bob-1"},
-		"other labels":            {func(v map[string]any) { v["labels"].(map[string]any)["k8shell.io/canonical-id"] = "bob-1" }, "is not labelled"},
-		"the network of the node": {func(v map[string]any) { v["imagePullSecrets"] = []any{"x\n  hostNetwork: true"} }, "spec.hostNetwork"},
-		"a service account":       {func(v map[string]any) { v["imagePullSecrets"] = []any{"x\n  serviceAccountName: admin"} }, "spec.serviceAccountName"},
+		"as it was made": {func(map[string]any) {}, ""},
+		"of another":     {func(v map[string]any) { v["id"] = "bob-1" }, "the pod is named bob-1"},
+		"other labels": {
+			func(v map[string]any) { v["labels"].(map[string]any)["k8shell.io/canonical-id"] = "bob-1" },
+			"is not labelled",
+		},
+		"the network of the node": {
+			func(v map[string]any) { v["imagePullSecrets"] = []any{"x\n  hostNetwork: true"} },
+			"spec.hostNetwork",
+		},
+		"a service account": {
+			func(v map[string]any) { v["imagePullSecrets"] = []any{"x\n  serviceAccountName: admin"} },
+			"spec.serviceAccountName",
+		},
 		"a directory of the node": {func(v map[string]any) {
 			v["names"].(map[string]any)["config"] = "x\n    - name: h\n      hostPath: {path: /}"
 		}, "hostPath"},
@@ -57,16 +66,35 @@ func TestAboveBaseline(t *testing.T) {
 		context map[string]any
 		want    string
 	}{
-		"nothing":            {nil, ""},
-		"confined":           {map[string]any{"privileged": false, "runAsUser": int64(0), "capabilities": map[string]any{"drop": []any{"ALL"}, "add": []any{"CHOWN"}}, "seccompProfile": map[string]any{"type": "Localhost"}}, ""},
-		"privileged":         {map[string]any{"privileged": true}, "privileged is true"},
-		"a text":             {map[string]any{"privileged": "true"}, "privileged is true"},
-		"a capability":       {map[string]any{"capabilities": map[string]any{"add": []any{"CAP_SYS_ADMIN"}}}, "capabilities.add is CAP_SYS_ADMIN"},
-		"all system calls":   {map[string]any{"seccompProfile": map[string]any{"type": "Unconfined"}}, "seccompProfile.type is Unconfined"},
-		"another SELinux":    {map[string]any{"seLinuxOptions": map[string]any{"type": "spc_t"}}, "seLinuxOptions.type is spc_t"},
-		"all of /proc":       {map[string]any{"procMount": "Unmasked"}, "procMount is Unmasked"},
-		"no AppArmor":        {map[string]any{"appArmorProfile": map[string]any{"type": "Unconfined"}}, "appArmorProfile.type is Unconfined"},
-		"the host's process": {map[string]any{"windowsOptions": map[string]any{"hostProcess": true}}, "windowsOptions is set"},
+		"nothing": {nil, ""},
+		"confined": {map[string]any{
+			"privileged": false, "runAsUser": int64(0),
+			"capabilities":   map[string]any{"drop": []any{"ALL"}, "add": []any{"CHOWN"}},
+			"seccompProfile": map[string]any{"type": "Localhost"},
+		}, ""},
+		"privileged": {map[string]any{"privileged": true}, "privileged is true"},
+		"a text":     {map[string]any{"privileged": "true"}, "privileged is true"},
+		"a capability": {
+			map[string]any{"capabilities": map[string]any{"add": []any{"CAP_SYS_ADMIN"}}},
+			"capabilities.add is CAP_SYS_ADMIN",
+		},
+		"all system calls": {
+			map[string]any{"seccompProfile": map[string]any{"type": "Unconfined"}},
+			"seccompProfile.type is Unconfined",
+		},
+		"another SELinux": {
+			map[string]any{"seLinuxOptions": map[string]any{"type": "spc_t"}},
+			"seLinuxOptions.type is spc_t",
+		},
+		"all of /proc": {map[string]any{"procMount": "Unmasked"}, "procMount is Unmasked"},
+		"no AppArmor": {
+			map[string]any{"appArmorProfile": map[string]any{"type": "Unconfined"}},
+			"appArmorProfile.type is Unconfined",
+		},
+		"the host's process": {
+			map[string]any{"windowsOptions": map[string]any{"hostProcess": true}},
+			"windowsOptions is set",
+		},
 	} {
 		if got := strings.Join(aboveBaseline(c.context), "; "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

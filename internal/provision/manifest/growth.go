@@ -32,7 +32,8 @@ func GrowthOf(wanted, have *unstructured.Unstructured) Growth {
 	larger, err := isLarger(want, has)
 	switch {
 	case err != nil, !larger:
-		g.Problems = append(g.Problems, fmt.Sprintf("claimSpec.resources.requests.storage is %s, the blueprint says %s", has, want))
+		g.Problems = append(g.Problems,
+			fmt.Sprintf("claimSpec.resources.requests.storage is %s, the blueprint says %s", has, want))
 	default:
 		g.From, g.To = has, want
 	}

@@ -16,16 +16,34 @@ func TestGrowthOf(t *testing.T) {
 		wanted string
 		want   Growth
 	}{
-		"the same":              {have, Growth{}},
-		"less is said":          {"{resources: {requests: {storage: 8Mi}}}", Growth{}},
-		"the same, as bytes":    {"{resources: {requests: {storage: 8388608}}}", Growth{}},
-		"nothing is said":       {"{}", Growth{}},
-		"larger":                {"{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}", Growth{From: "8Mi", To: "1Gi"}},
-		"smaller":               {"{resources: {requests: {storage: 4Mi}}}", Growth{Problems: []string{"claimSpec.resources.requests.storage is 8Mi, the blueprint says 4Mi"}}},
-		"no size":               {"{resources: {requests: {storage: large}}}", Growth{Problems: []string{"claimSpec.resources.requests.storage is 8Mi, the blueprint says large"}}},
-		"another class":         {"{storageClassName: slow}", Growth{Problems: []string{"claimSpec.storageClassName is fast, the blueprint says slow"}}},
-		"another mode":          {"{accessModes: [ReadWriteMany]}", Growth{Problems: []string{"claimSpec.accessModes is [ReadWriteOnce], the blueprint says [ReadWriteMany]"}}},
-		"larger, another class": {"{storageClassName: slow, resources: {requests: {storage: 16Mi}}}", Growth{From: "8Mi", To: "16Mi", Problems: []string{"claimSpec.storageClassName is fast, the blueprint says slow"}}},
+		"the same":           {have, Growth{}},
+		"less is said":       {"{resources: {requests: {storage: 8Mi}}}", Growth{}},
+		"the same, as bytes": {"{resources: {requests: {storage: 8388608}}}", Growth{}},
+		"nothing is said":    {"{}", Growth{}},
+		"larger": {
+			"{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}",
+			Growth{From: "8Mi", To: "1Gi"},
+		},
+		"smaller": {
+			"{resources: {requests: {storage: 4Mi}}}",
+			Growth{Problems: []string{"claimSpec.resources.requests.storage is 8Mi, the blueprint says 4Mi"}},
+		},
+		"no size": {
+			"{resources: {requests: {storage: large}}}",
+			Growth{Problems: []string{"claimSpec.resources.requests.storage is 8Mi, the blueprint says large"}},
+		},
+		"another class": {
+			"{storageClassName: slow}",
+			Growth{Problems: []string{"claimSpec.storageClassName is fast, the blueprint says slow"}},
+		},
+		"another mode": {
+			"{accessModes: [ReadWriteMany]}",
+			Growth{Problems: []string{"claimSpec.accessModes is [ReadWriteOnce], the blueprint says [ReadWriteMany]"}},
+		},
+		"larger, another class": {
+			"{storageClassName: slow, resources: {requests: {storage: 16Mi}}}",
+			Growth{From: "8Mi", To: "16Mi", Problems: []string{"claimSpec.storageClassName is fast, the blueprint says slow"}},
+		},
 	} {
 		if got := GrowthOf(claimOfSpec(t, c.wanted), claimOfSpec(t, have)); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
@@ -39,7 +57,12 @@ func TestIsLarger(t *testing.T) {
 		a, b    string
 		larger  bool
 		invalid bool
-	}{{"2Gi", "1Gi", true, false}, {"1Gi", "1024Mi", false, false}, {"large", "1Gi", false, true}, {"1Gi", "large", true, true}} {
+	}{
+		{"2Gi", "1Gi", true, false},
+		{"1Gi", "1024Mi", false, false},
+		{"large", "1Gi", false, true},
+		{"1Gi", "large", true, true},
+	} {
 		if got, err := isLarger(c.a, c.b); (err != nil) != c.invalid || err == nil && got != c.larger {
 			t.Errorf("%s, %s: %t, %v", c.a, c.b, got, err)
 		}
@@ -49,7 +72,10 @@ func TestIsLarger(t *testing.T) {
 // What a blueprint asks of a claim is that of the storage which has it.
 func TestClaimSpec(t *testing.T) {
 	values := map[string]any{"storages": []any{
-		map[string]any{"name": "tmp"}, map[string]any{"claim": "a", "claimSpec": "of a"}, map[string]any{"claim": "b", "claimSpec": "of b"}, "nonsense",
+		map[string]any{"name": "tmp"},
+		map[string]any{"claim": "a", "claimSpec": "of a"},
+		map[string]any{"claim": "b", "claimSpec": "of b"},
+		"nonsense",
 	}}
 	for claim, want := range map[string]any{"a": "of a", "b": "of b", "c": nil} {
 		if got := ClaimSpec(values, claim); got != want {

@@ -36,7 +36,10 @@ func confined(context map[string]any) map[string]any {
 		"capabilities":   map[string]any{"drop": []any{"ALL"}},
 		"seccompProfile": map[string]any{"type": "RuntimeDefault"},
 	}
-	for _, field := range []string{"appArmorProfile", "runAsGroup", "runAsNonRoot", "runAsUser", "seLinuxOptions", "seccompProfile"} {
+	for _, field := range []string{
+		"appArmorProfile", "runAsGroup", "runAsNonRoot", "runAsUser", "seLinuxOptions",
+		"seccompProfile",
+	} {
 		if value, ok := context[field]; ok {
 			out[field] = value
 		}

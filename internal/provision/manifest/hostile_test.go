@@ -24,7 +24,8 @@ func hostileBlueprint(r *rand.Rand, template string) string {
 	line(0.03, "podman: {enabled: true, image: evil.example.com/x}")
 	line(0.03, "k8shelld: {image: evil.example.com/x}")
 	line(0.03, "extFiles: {/k8shell/runtime/clone.sh: x}")
-	line(0.5, "env: {%s: %q, LD_PRELOAD: /home/x.so, GIT_CONFIG_COUNT: \"1\"}", pick(r, "HOME", "https_proxy", "HTTP_PROXY", "PATH"),
+	line(0.5, "env: {%s: %q, LD_PRELOAD: /home/x.so, GIT_CONFIG_COUNT: \"1\"}",
+		pick(r, "HOME", "https_proxy", "HTTP_PROXY", "PATH"),
 		pick(r, "/home/dev", "/", "/usr", "/bin", "/k8shell", "http://evil.example.com", "/data/x"))
 	line(0.3, "resources: {cpu: %s, memory: %s}", pick(r, "1m", "64"), pick(r, "1Mi", "64Gi"))
 	line(0.3, "network: {networkPolicyClass: %s}", pick(r, "system", "isolated"))
@@ -44,13 +45,16 @@ func hostileStorage(r *rand.Rand, text *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(text, "  %s: {path: %q", name, pick(r,
-		"/bin", "/usr/bin", "/k8shell", "/k8shell/git", "/k8shell/runtime", "/k8shell/..", "/", "//", "/./bin", "/home/../bin", "/bin/", "/etc", "/lib64", "/proc", "/run/secrets",
-		"/home/dev", "/home/dev", "/home/dev/cache", "/data", "/data/x", "/mnt/y", "/scratch", "/work/z", "/workspaces", "/opt/tools", "/root", "/tmp"))
+		"/bin", "/usr/bin", "/k8shell", "/k8shell/git", "/k8shell/runtime", "/k8shell/..", "/", "//", "/./bin",
+		"/home/../bin", "/bin/", "/etc", "/lib64", "/proc", "/run/secrets",
+		"/home/dev", "/home/dev", "/home/dev/cache", "/data", "/data/x", "/mnt/y", "/scratch", "/work/z", "/workspaces",
+		"/opt/tools", "/root", "/tmp"))
 	switch r.IntN(6) {
 	case 0:
 		fmt.Fprintf(text, ", type: local, existingClaim: of-others")
 	case 1:
-		fmt.Fprintf(text, ", type: %s, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}", pick(r, "local", "shared"))
+		fmt.Fprintf(text, ", type: %s, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}",
+			pick(r, "local", "shared"))
 	case 2:
 		fmt.Fprintf(text, ", %s", pick(r, "existingClaim: of-others", "id: of-others", "type: shared"))
 	case 3:

@@ -19,10 +19,16 @@ func TestInjectable(t *testing.T) {
 		},
 	}
 	s := spec(t, "alice~repo=org/proj+ns=workspaces+workload=deployment/web", b)
-	s.Access.Repositories = []RepositoryAccess{{URL: "https://github.com", Username: "alice", Password: "hunter2", InWorkspace: true}}
+	s.Access.Repositories = []RepositoryAccess{{
+		URL: "https://github.com", Username: "alice", Password: "hunter2",
+		InWorkspace: true,
+	}}
 	s.Repository = s.Access.Clone(s.User)
 	got, leftOut := s.Injectable()
-	want := []string{"storage a is", "storage b is", "storage c is", "storage home is", "the credentials of https://github.com are left out"}
+	want := []string{
+		"storage a is", "storage b is", "storage c is", "storage home is",
+		"the credentials of https://github.com are left out",
+	}
 	if !slices.EqualFunc(leftOut, want, strings.HasPrefix) || len(got.Blueprint.Storages) != 2 || len(b.Storages) != 6 {
 		t.Errorf("left out: %q; kept: %v", leftOut, got.Blueprint.Storages)
 	}

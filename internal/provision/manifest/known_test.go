@@ -27,8 +27,11 @@ func TestOfPod(t *testing.T) {
 		pod  *corev1.Pod
 		more []string
 	}{
-		"nothing more":          {pod(func(*corev1.Pod) {}), nil},
-		"a class":               {pod(func(pod *corev1.Pod) { pod.Labels[kube.LabelNetworkPolicy] = "isolated" }), []string{"NetworkPolicy"}},
+		"nothing more": {pod(func(*corev1.Pod) {}), nil},
+		"a class": {
+			pod(func(pod *corev1.Pod) { pod.Labels[kube.LabelNetworkPolicy] = "isolated" }),
+			[]string{"NetworkPolicy"},
+		},
 		"a certificate":         {pod(mounts(kube.CertificateSecret("alice-1"))), []string{"Certificate"}},
 		"the Secret of another": {pod(mounts("theirs")), nil},
 	} {

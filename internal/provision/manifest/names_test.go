@@ -13,7 +13,11 @@ import (
 
 // A claim is known by the storage that it is for, and else by its own name.
 func TestStorageOfAClaim(t *testing.T) {
-	values := map[string]any{"storages": []any{"nonsense", map[string]any{"name": "tmp"}, map[string]any{"name": "data", "claim": "a"}}}
+	values := map[string]any{"storages": []any{
+		"nonsense",
+		map[string]any{"name": "tmp"},
+		map[string]any{"name": "data", "claim": "a"},
+	}}
 	for claim, want := range map[string]string{"a": "data", "b": "b"} {
 		if got := StorageOf(values, claim); got != want {
 			t.Errorf("%s is for %s, want %s", claim, got, want)
@@ -52,9 +56,15 @@ func TestClaimChanges(t *testing.T) {
 
 // The values of a job become those of another one, and stay what they are beside that.
 func TestOfJob(t *testing.T) {
-	values := map[string]any{"image": "x", "labels": map[string]any{kube.LabelJobID: "one", kube.LabelBlueprint: "dev", "a": "b"}}
+	values := map[string]any{
+		"image":  "x",
+		"labels": map[string]any{kube.LabelJobID: "one", kube.LabelBlueprint: "dev", "a": "b"},
+	}
 	got, b := OfJob(values, "two")
-	want := map[string]any{"image": "x", "labels": map[string]any{kube.LabelJobID: "two", kube.LabelBlueprint: "dev", "a": "b"}}
+	want := map[string]any{
+		"image":  "x",
+		"labels": map[string]any{kube.LabelJobID: "two", kube.LabelBlueprint: "dev", "a": "b"},
+	}
 	if diff := cmp.Diff(want, got); diff != "" || b.Name != "dev" || JobOf(got) != "two" || JobOf(values) != "one" {
 		t.Errorf("of blueprint %q, jobs %q and %q: %s", b.Name, JobOf(values), JobOf(got), diff)
 	}
@@ -72,10 +82,14 @@ func TestUnused(t *testing.T) {
 		sudo bool
 		want []string
 	}{
-		"nothing":                          {blueprint.Blueprint{}, false, nil},
-		"a hostname":                       {blueprint.Blueprint{Hostname: "box"}, false, nil},
-		"a subdomain":                      {blueprint.Blueprint{Subdomain: "team"}, false, nil},
-		"both":                             {blueprint.Blueprint{Hostname: "box", Subdomain: "team"}, false, []string{"hostname box is ignored"}},
+		"nothing":     {blueprint.Blueprint{}, false, nil},
+		"a hostname":  {blueprint.Blueprint{Hostname: "box"}, false, nil},
+		"a subdomain": {blueprint.Blueprint{Subdomain: "team"}, false, nil},
+		"both": {
+			blueprint.Blueprint{Hostname: "box", Subdomain: "team"},
+			false,
+			[]string{"hostname box is ignored"},
+		},
 		"both, and the hostname is its ID": {blueprint.Blueprint{Hostname: "alice-59936c3", Subdomain: "team"}, false, nil},
 		"sudo":                             {blueprint.Blueprint{}, true, []string{"sudo of alice is ignored"}},
 		"sudo, with an agent":              {blueprint.Blueprint{K8shelld: blueprint.K8shelld{Image: "agent:1"}}, true, nil},
@@ -92,7 +106,10 @@ func TestUnused(t *testing.T) {
 func TestSharedClaims(t *testing.T) {
 	claimSpec := map[string]any{"accessModes": []any{"ReadWriteMany"}}
 	s := spec(t, "alice~dev", blueprint.Blueprint{Storages: map[string]blueprint.Storage{
-		"all":      {Type: blueprint.StorageShared, Path: "/all", ClaimSpec: claimSpec, ClaimSpecAnnotations: map[string]string{"a": "b"}},
+		"all": {
+			Type: blueprint.StorageShared, Path: "/all", ClaimSpec: claimSpec,
+			ClaimSpecAnnotations: map[string]string{"a": "b"},
+		},
 		"team":     {Type: blueprint.StorageShared, Path: "/team", ID: "blue", ClaimSpec: claimSpec},
 		"off":      {Type: blueprint.StorageShared, Path: "/off", ClaimSpec: claimSpec, Enabled: new(false)},
 		"own":      {Type: blueprint.StorageLocal, Path: "/own", ClaimSpec: claimSpec},
@@ -106,7 +123,8 @@ func TestSharedClaims(t *testing.T) {
 			t.Errorf("%s: %s", wanted.Object.GetName(), diff)
 		}
 	}
-	if diff := cmp.Diff([]string{kube.Name("pvc", "all") + " b", kube.Name("pvc", "team", "blue") + " "}, got); diff != "" {
+	if diff := cmp.Diff([]string{kube.Name("pvc", "all") + " b", kube.Name("pvc", "team", "blue") + " "},
+		got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -114,8 +132,11 @@ func TestSharedClaims(t *testing.T) {
 // What cannot be made of a blueprint is an error with its name.
 func TestNoValues(t *testing.T) {
 	for name, b := range map[string]blueprint.Blueprint{
-		"what is no JSON":                     {Name: "dev", SecurityContext: map[string]any{"x": func() {}}},
-		"an organization where there is none": {Name: "dev", Network: blueprint.Network{NetworkPolicyClass: blueprint.NetworkOrganization}},
+		"what is no JSON": {Name: "dev", SecurityContext: map[string]any{"x": func() {}}},
+		"an organization where there is none": {
+			Name:    "dev",
+			Network: blueprint.Network{NetworkPolicyClass: blueprint.NetworkOrganization},
+		},
 	} {
 		s := spec(t, "alice~dev", b)
 		s.Identity.Organization = ""
@@ -132,7 +153,8 @@ func TestPrivate(t *testing.T) {
 		t.Fatalf("%v", private)
 	}
 	want := map[string]any{"username": "YWxpY2U=", "password": "aHVudGVyMg=="}
-	if diff := cmp.Diff(want, private[0].Object["data"]); diff != "" || private[0].Object["type"] != "kubernetes.io/basic-auth" || len(private[0].GetLabels()) == 0 {
+	if diff := cmp.Diff(want, private[0].Object["data"]); diff != "" ||
+		private[0].Object["type"] != "kubernetes.io/basic-auth" || len(private[0].GetLabels()) == 0 {
 		t.Errorf("%v: %s", private[0].Object, diff)
 	}
 }
@@ -158,7 +180,8 @@ func TestConfigureGit(t *testing.T) {
 		env := map[string]string{"GIT_CONFIG_COUNT": count}
 		configureGit(env, "https://git.example.com/org/proj")
 		key, after, _ := strings.Cut(want, " ")
-		if env["GIT_CONFIG_COUNT"] != after || env["GIT_CONFIG_KEY_"+key] != "credential.https://git.example.com.helper" || env["GIT_CONFIG_VALUE_"+key] == "" {
+		if env["GIT_CONFIG_COUNT"] != after || env["GIT_CONFIG_KEY_"+key] != "credential.https://git.example.com.helper" ||
+			env["GIT_CONFIG_VALUE_"+key] == "" {
 			t.Errorf("%q: %v", count, env)
 		}
 	}

@@ -33,7 +33,8 @@ func networkPolicy(s Spec) (any, error) {
 	}
 	labels := podLabels(s)
 	if class == blueprint.NetworkOrganization && labels[kube.LabelOrganization] == "" {
-		return nil, fault.New(fault.InvalidArgument, "blueprint %s: network.networkPolicyClass organization requires an organization, and %s has none",
+		return nil, fault.New(fault.InvalidArgument,
+			"blueprint %s: network.networkPolicyClass organization requires an organization, and %s has none",
 			s.Blueprint.Name, userstring.Owner(s.Identity.Username)).WithHint("choose the class user or workspace")
 	}
 	spec := policySpec(class, labels, s.Blueprint.Network)
@@ -61,11 +62,15 @@ func policySpec(class string, labels map[string]string, n blueprint.Network) net
 		return spec
 	}
 	spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{Ports: ports(corev1.ProtocolTCP, Port)}}
-	spec.Egress = []networkingv1.NetworkPolicyEgressRule{{Ports: append(ports(corev1.ProtocolUDP, 53), ports(corev1.ProtocolTCP, 53)...)}}
+	spec.Egress = []networkingv1.NetworkPolicyEgressRule{{Ports: append(ports(corev1.ProtocolUDP, 53),
+		ports(corev1.ProtocolTCP, 53)...)}}
 	if class != blueprint.NetworkIsolated {
 		spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: internet()})
 	}
-	peer := map[string]string{blueprint.NetworkUser: kube.LabelUsername, blueprint.NetworkOrganization: kube.LabelOrganization}[class]
+	peer := map[string]string{
+		blueprint.NetworkUser:         kube.LabelUsername,
+		blueprint.NetworkOrganization: kube.LabelOrganization,
+	}[class]
 	if peer != "" {
 		selector := having(labels, peer)
 		peers := []networkingv1.NetworkPolicyPeer{{PodSelector: &selector}}

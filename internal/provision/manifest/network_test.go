@@ -17,20 +17,28 @@ import (
 func TestNetworkClasses(t *testing.T) {
 	extra := blueprint.Network{
 		AllowEgressToCIDRs: []string{"10.1.0.0/16"},
-		AllowEgressToPods:  []blueprint.EgressPods{{Labels: map[string]string{"app": "db"}}, {Namespace: "infra", Labels: map[string]string{"app": "cache"}}},
+		AllowEgressToPods: []blueprint.EgressPods{
+			{Labels: map[string]string{"app": "db"}},
+			{Namespace: "infra", Labels: map[string]string{"app": "cache"}},
+		},
 	}
 	for class, want := range map[string]string{
-		"system":       "in: all; out: all",
-		"workspace":    "in: 2822; out: dns, internet, 10.1.0.0/16 app=db app=cache@infra",
-		"isolated":     "in: 2822; out: dns, 10.1.0.0/16 app=db app=cache@infra",
-		"user":         "in: 2822, username=alice; out: dns, internet, username=alice, 10.1.0.0/16 app=db app=cache@infra",
-		"organization": "in: 2822, organization=Example-Inc-" + "; out: dns, internet, organization=Example-Inc-, 10.1.0.0/16 app=db app=cache@infra",
+		"system":    "in: all; out: all",
+		"workspace": "in: 2822; out: dns, internet, 10.1.0.0/16 app=db app=cache@infra",
+		"isolated":  "in: 2822; out: dns, 10.1.0.0/16 app=db app=cache@infra",
+		"user":      "in: 2822, username=alice; out: dns, internet, username=alice, 10.1.0.0/16 app=db app=cache@infra",
+		"organization": "in: 2822, organization=Example-Inc-" +
+			"; out: dns, internet, organization=Example-Inc-, 10.1.0.0/16 app=db app=cache@infra",
 	} {
 		n := extra
 		n.NetworkPolicyClass = class
-		labels := map[string]string{"k8shell.io/canonical-id": "alice-1", "k8shell.io/username": "alice", "k8shell.io/organization": "Example-Inc-"}
+		labels := map[string]string{
+			"k8shell.io/canonical-id": "alice-1", "k8shell.io/username": "alice",
+			"k8shell.io/organization": "Example-Inc-",
+		}
 		spec := policySpec(class, labels, n)
-		if got := inWords(spec); got != want || spec.PodSelector.MatchLabels["k8shell.io/canonical-id"] != "alice-1" || len(spec.PolicyTypes) != 2 {
+		if got := inWords(spec); got != want || spec.PodSelector.MatchLabels["k8shell.io/canonical-id"] != "alice-1" ||
+			len(spec.PolicyTypes) != 2 {
 			t.Errorf("%s:\n%s, want\n%s", class, got, want)
 		}
 	}
@@ -91,7 +99,10 @@ func inWords(spec networkingv1.NetworkPolicySpec) string {
 
 // The class organization is for somebody who has one.
 func TestClassOrganizationWithoutOne(t *testing.T) {
-	s := spec(t, "alice", blueprint.Blueprint{Name: "dev", Image: "x", Network: blueprint.Network{NetworkPolicyClass: "organization"}})
+	s := spec(t, "alice", blueprint.Blueprint{
+		Name: "dev", Image: "x",
+		Network: blueprint.Network{NetworkPolicyClass: "organization"},
+	})
 	if policy, err := networkPolicy(s); err != nil || policy == nil {
 		t.Errorf("with one: %v, %v", policy, err)
 	}

@@ -14,7 +14,10 @@ import (
 // workspaces. They are created if they do not exist, and never deleted.
 func (s Spec) Shared() (wanted []apply.Wanted) {
 	if s.Access.Registry != nil {
-		wanted = append(wanted, apply.Wanted{Object: registry.PullSecret(*s.Access.Registry), Merge: registry.MergePullSecret})
+		wanted = append(wanted, apply.Wanted{
+			Object: registry.PullSecret(*s.Access.Registry),
+			Merge:  registry.MergePullSecret,
+		})
 	}
 	if s.Blueprint.Subdomain != "" {
 		wanted = append(wanted, apply.Wanted{Object: headlessService(s.Blueprint.Subdomain)})

@@ -52,5 +52,6 @@ func mayChown(c *corev1.SecurityContext) bool {
 	case c.RunAsNonRoot != nil && *c.RunAsNonRoot, c.RunAsUser != nil && *c.RunAsUser != 0:
 		return false
 	}
-	return c.Capabilities == nil || !slices.Contains(c.Capabilities.Drop, "ALL") || slices.Contains(c.Capabilities.Add, "CHOWN")
+	return c.Capabilities == nil || !slices.Contains(c.Capabilities.Drop, "ALL") ||
+		slices.Contains(c.Capabilities.Add, "CHOWN")
 }

@@ -19,7 +19,8 @@ import (
 // What a blueprint may hold can be rendered, and every text comes out as it went in.
 func FuzzRender(f *testing.F) {
 	for _, seed := range []string{
-		"plain", "", " ", "\n", "a\n---\nb: c", "{{ .Values }}", `"\x00`, "\x7f\u0085\u2028\ufeff\uffff", "\U0010ffff", "a: &b [*b]", "!!binary gA==",
+		"plain", "", " ", "\n", "a\n---\nb: c", "{{ .Values }}", `"\x00`, "\x7f\u0085\u2028\ufeff\uffff", "\U0010ffff",
+		"a: &b [*b]", "!!binary gA==",
 		"\r\n\t", "'", `\`, "%s%d", "\u202e", "~", "null", "0x1F", "1e999", "é\u0301",
 	} {
 		f.Add(seed, "100m")
@@ -32,7 +33,10 @@ func FuzzRender(f *testing.F) {
 			InitScripts: []blueprint.InitScript{{Name: "a", Script: text}},
 			ExtFiles:    map[string]string{"/etc/" + text: "x", "/a": text},
 			Apps:        map[string]any{text: text},
-			Storages:    map[string]blueprint.Storage{"a": {Type: blueprint.StorageMemory, Path: "/data/" + text, SizeLimit: quantity}},
+			Storages: map[string]blueprint.Storage{"a": {
+				Type: blueprint.StorageMemory, Path: "/data/" + text,
+				SizeLimit: quantity,
+			}},
 		}
 		if len(b.Validate()) > 0 || strings.Contains(text, "<no value>") { // which Helm takes out of everything
 			return
@@ -50,7 +54,8 @@ func FuzzRender(f *testing.F) {
 			t.Fatalf("%q is accepted and cannot be rendered: %v", text, err)
 		}
 		var pod corev1.Pod
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kube.OfKind(rendered.Objects, "Pod").Object, &pod); err != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kube.OfKind(rendered.Objects, "Pod").Object,
+			&pod); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range pod.Spec.Containers[0].Env {

@@ -32,7 +32,10 @@ func variables(c corev1.Container) map[string]string {
 // Only the container that clones has the credentials, unless the user's
 // configuration hands them over: then git has them too, for that host.
 func TestWhoHasTheCredentials(t *testing.T) {
-	b := blueprint.Blueprint{Name: "dev", Image: "x", Env: map[string]string{"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Alice"}}
+	b := blueprint.Blueprint{
+		Name: "dev", Image: "x",
+		Env: map[string]string{"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Alice"},
+	}
 	s := withRepository(t, b)
 	pod := podOf(t, s)
 	if got := mounting(pod, "git"); !slices.Equal(got, []string{"init-repository"}) {
@@ -47,7 +50,8 @@ func TestWhoHasTheCredentials(t *testing.T) {
 		t.Errorf("mounted by %s", got)
 	}
 	env := variables(pod.Spec.Containers[0])
-	if env["GIT_CONFIG_COUNT"] != "2" || env["GIT_CONFIG_KEY_0"] != "user.name" || env["GIT_CONFIG_KEY_1"] != "credential.https://git.example.com.helper" || len(s.HandsOver()) != 1 {
+	if env["GIT_CONFIG_COUNT"] != "2" || env["GIT_CONFIG_KEY_0"] != "user.name" ||
+		env["GIT_CONFIG_KEY_1"] != "credential.https://git.example.com.helper" || len(s.HandsOver()) != 1 {
 		t.Errorf("%v, %q", env, s.HandsOver())
 	}
 	// Those of another host are nobody's.
@@ -62,7 +66,10 @@ func TestWhoHasTheCredentials(t *testing.T) {
 func TestWhoCanTakeTheCredentials(t *testing.T) {
 	sidecar := blueprint.Podman{Enabled: true, Image: "quay.io/podman/stable:v5"}
 	unprivileged := sidecar
-	unprivileged.SecurityContext = map[string]any{"runAsUser": 1000, "capabilities": map[string]any{"add": []any{"SETUID"}}}
+	unprivileged.SecurityContext = map[string]any{
+		"runAsUser":    1000,
+		"capabilities": map[string]any{"add": []any{"SETUID"}},
+	}
 	for name, test := range map[string]struct {
 		b    blueprint.Blueprint
 		says string
@@ -79,7 +86,8 @@ func TestWhoCanTakeTheCredentials(t *testing.T) {
 			s.Access.Repositories[0].InWorkspace = inWorkspace
 			all := s.HandsOver()
 			said := slices.ContainsFunc(all, func(m string) bool { return strings.Contains(m, "is privileged ("+test.says+")") })
-			if said != (test.says != "") || inWorkspace != slices.ContainsFunc(all, func(m string) bool { return strings.Contains(m, "inWorkspace") }) {
+			if said != (test.says != "") ||
+				inWorkspace != slices.ContainsFunc(all, func(m string) bool { return strings.Contains(m, "inWorkspace") }) {
 				t.Errorf("%s: %q", name, all)
 			}
 		}
@@ -97,14 +105,21 @@ func TestHomeOfTheWorkspace(t *testing.T) {
 		path                     string // of a storage
 		home, workingDir, looked string
 	}{
-		"in a storage":            {nil, "/home/dev", "/home/dev", "/home/dev", "/k8shell/home/home/dev"},
-		"below a storage":         {map[string]string{"HOME": "/home/dev"}, "/home", "/home/dev", "", "/k8shell/home/home"},
-		"in no storage":           {map[string]string{"HOME": "/work"}, "/data", "/work", "", ""},
-		"the image's":             {nil, "/data", "", "", ""},
-		"what is not clean":       {map[string]string{"HOME": "/home/dev/"}, "/home/dev", "/home/dev/", "/home/dev", "/k8shell/home/home/dev"},
+		"in a storage":    {nil, "/home/dev", "/home/dev", "/home/dev", "/k8shell/home/home/dev"},
+		"below a storage": {map[string]string{"HOME": "/home/dev"}, "/home", "/home/dev", "", "/k8shell/home/home"},
+		"in no storage":   {map[string]string{"HOME": "/work"}, "/data", "/work", "", ""},
+		"the image's":     {nil, "/data", "", "", ""},
+		"what is not clean": {
+			map[string]string{"HOME": "/home/dev/"},
+			"/home/dev", "/home/dev/", "/home/dev",
+			"/k8shell/home/home/dev",
+		},
 		"the only one below home": {nil, "/home/me", "/home/me", "/home/me", "/k8shell/home/home/me"},
 	} {
-		s := withRepository(t, blueprint.Blueprint{Name: "dev", Image: "x", Env: test.env, Storages: map[string]blueprint.Storage{"files": {Type: "emptyDir", Path: test.path}}})
+		s := withRepository(t, blueprint.Blueprint{
+			Name: "dev", Image: "x", Env: test.env,
+			Storages: map[string]blueprint.Storage{"files": {Type: "emptyDir", Path: test.path}},
+		})
 		pod := podOf(t, s)
 		main, looked := pod.Spec.Containers[0], ""
 		for _, m := range pod.Spec.InitContainers[0].VolumeMounts {
@@ -122,10 +137,14 @@ func TestHomeOfTheWorkspace(t *testing.T) {
 // is nobody where that only must not be root.
 func TestHelpersAreConfined(t *testing.T) {
 	profile := map[string]any{"type": "Localhost", "localhostProfile": "x.json"}
-	got := helper(blueprint.Blueprint{SecurityContext: map[string]any{"privileged": true, "runAsNonRoot": true, "runAsGroup": 7, "seccompProfile": profile, "capabilities": map[string]any{"add": []any{"SYS_ADMIN"}}}})
+	got := helper(blueprint.Blueprint{SecurityContext: map[string]any{
+		"privileged": true, "runAsNonRoot": true,
+		"runAsGroup": 7, "seccompProfile": profile, "capabilities": map[string]any{"add": []any{"SYS_ADMIN"}},
+	}})
 	user, _ := got["asUser"].(map[string]any)
 	root, _ := got["asRoot"].(map[string]any)
-	if user["runAsUser"] != nobody || user["runAsNonRoot"] != true || user["privileged"] != nil || user["runAsGroup"] != 7 || root["runAsGroup"] != nil || root["runAsUser"] != 0 || root["runAsNonRoot"] != false {
+	if user["runAsUser"] != nobody || user["runAsNonRoot"] != true || user["privileged"] != nil ||
+		user["runAsGroup"] != 7 || root["runAsGroup"] != nil || root["runAsUser"] != 0 || root["runAsNonRoot"] != false {
 		t.Errorf("%v", got)
 	}
 }
@@ -145,9 +164,13 @@ func TestWhoLooksIntoTheHome(t *testing.T) {
 		"the home's, not root": {map[string]any{"runAsNonRoot": true}, new(int64(1000)), int64(1000)},
 		"root's, not root":     {map[string]any{"runAsNonRoot": true}, new(int64(0)), nobody},
 	} {
-		got := helper(blueprint.Blueprint{SecurityContext: test.context, Env: map[string]string{"HOME": "/home/dev"}, Storages: map[string]blueprint.Storage{
-			"files": {Type: "local", Path: "/home", FsOwnerUID: test.owner}, "data": {Type: "local", Path: "/data", FsOwnerUID: new(int64(9))},
-		}})
+		got := helper(blueprint.Blueprint{
+			SecurityContext: test.context, Env: map[string]string{"HOME": "/home/dev"},
+			Storages: map[string]blueprint.Storage{
+				"files": {Type: "local", Path: "/home", FsOwnerUID: test.owner},
+				"data":  {Type: "local", Path: "/data", FsOwnerUID: new(int64(9))},
+			},
+		})
 		user, _ := got["asUser"].(map[string]any)
 		root, _ := got["asRoot"].(map[string]any)
 		if user["runAsUser"] != test.want || root["runAsUser"] != 0 {
@@ -158,9 +181,12 @@ func TestWhoLooksIntoTheHome(t *testing.T) {
 
 func TestRepositoryAddresses(t *testing.T) {
 	for address, name := range map[string]string{
-		"https://github.com/org/proj.git": "proj", "https://github.com/org/proj/": "proj", "https://github.com/org/pro.j": "pro.j",
-		"https://github.com/org/..": "", "https://github.com/org/...git": "", "https://alice:x@github.com/org/proj": "", "https://github.com/org/.git": "",
-		"https://github.com/team/../proj.git": "", "https://github.com/team/%2e%2e/proj.git": "", "https://github.com/te\x00am/proj": "",
+		"https://github.com/org/proj.git": "proj", "https://github.com/org/proj/": "proj",
+		"https://github.com/org/pro.j": "pro.j",
+		"https://github.com/org/..":    "", "https://github.com/org/...git": "", "https://alice:x@github.com/org/proj": "",
+		"https://github.com/org/.git":         "",
+		"https://github.com/team/../proj.git": "", "https://github.com/team/%2e%2e/proj.git": "",
+		"https://github.com/te\x00am/proj": "",
 	} {
 		r := &Repository{URL: address}
 		if err := r.Check(); (err == nil) != (name != "") || err == nil && r.name() != name {

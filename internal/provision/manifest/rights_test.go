@@ -68,7 +68,10 @@ func TestCustomBlueprintsGiveNoRights(t *testing.T) {
 	for i := range 1200 {
 		template := pick(r, names...)
 		text := hostileBlueprint(r, template)
-		b, err := resolved(t, set, catalog.Order{Custom: &blueprint.Source{Name: ".k8shell.yaml", Text: []byte(text)}, As: "repo-org-proj"})
+		b, err := resolved(t, set, catalog.Order{
+			Custom: &blueprint.Source{Name: ".k8shell.yaml", Text: []byte(text)},
+			As:     "repo-org-proj",
+		})
 		if err != nil {
 			continue
 		}
@@ -271,9 +274,11 @@ func helperRights(main, c corev1.Container, has bool) (problems []string) {
 	switch {
 	case s == nil:
 		report("has no security context")
-	case s.Privileged != nil, s.ProcMount != nil, s.AllowPrivilegeEscalation == nil, *s.AllowPrivilegeEscalation, s.ReadOnlyRootFilesystem == nil, !*s.ReadOnlyRootFilesystem:
+	case s.Privileged != nil, s.ProcMount != nil, s.AllowPrivilegeEscalation == nil, *s.AllowPrivilegeEscalation,
+		s.ReadOnlyRootFilesystem == nil, !*s.ReadOnlyRootFilesystem:
 		report("%+v", s)
-	case s.Capabilities == nil, !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}), !slices.Equal(s.Capabilities.Add, adds):
+	case s.Capabilities == nil, !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}),
+		!slices.Equal(s.Capabilities.Add, adds):
 		report("%+v", s.Capabilities)
 	case !cmp.Equal(s.SeccompProfile, profile):
 		report("%+v", s.SeccompProfile)

@@ -89,7 +89,8 @@ func claimName(id, storage string) string { return kube.Name("pvc", id, storage)
 func (s Spec) SharedClaims() (claims []apply.Wanted) {
 	for _, name := range slices.Sorted(maps.Keys(s.Blueprint.Storages)) {
 		storage := s.Blueprint.Storages[name]
-		if !storage.On() || storage.Type != blueprint.StorageShared || storage.ExistingClaim != "" || len(storage.ClaimSpec) == 0 {
+		if !storage.On() || storage.Type != blueprint.StorageShared || storage.ExistingClaim != "" ||
+			len(storage.ClaimSpec) == 0 {
 			continue
 		}
 		claim := kube.Named("PersistentVolumeClaim", claimOf("", name, storage))

@@ -55,8 +55,9 @@ func TestStorageNames(t *testing.T) {
 		found[o.GetName()] = o.GetKind() == "PersistentVolumeClaim"
 	}
 	for claim, want := range map[string]bool{
-		"pvc-alice-a975fae-home": true, claimName("alice-a975fae", long+"a"): true, claimName("alice-a975fae", long+"b"): true,
-		"pvc-alice-a975fae-theirs": false,
+		"pvc-alice-a975fae-home": true, claimName("alice-a975fae", long+"a"): true,
+		claimName("alice-a975fae", long+"b"): true,
+		"pvc-alice-a975fae-theirs":           false,
 	} {
 		if found[claim] != want {
 			t.Errorf("%s is found by the pod: %t", claim, found[claim])
@@ -67,7 +68,10 @@ func TestStorageNames(t *testing.T) {
 // A release that was installed before is rendered again from its values, which name no volume.
 func TestVolumesOfBefore(t *testing.T) {
 	values, err := spec(t, "alice", blueprint.Blueprint{
-		Name: "dev", Image: "x", Storages: map[string]blueprint.Storage{"data": {Type: blueprint.StorageMemory, Path: "/data"}},
+		Name: "dev", Image: "x", Storages: map[string]blueprint.Storage{"data": {
+			Type: blueprint.StorageMemory,
+			Path: "/data",
+		}},
 	}).Values()
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +89,10 @@ func TestVolumesOfBefore(t *testing.T) {
 // The key of an init script follows from its name, as its flag does in the runtime.
 func TestScriptKeys(t *testing.T) {
 	s := spec(t, "alice", blueprint.Blueprint{
-		Name: "dev", Image: "x", InitScripts: []blueprint.InitScript{{Name: "01_Setup.sh", Script: "one"}, {Name: "then", Script: "two"}},
+		Name: "dev", Image: "x", InitScripts: []blueprint.InitScript{
+			{Name: "01_Setup.sh", Script: "one"},
+			{Name: "then", Script: "two"},
+		},
 	})
 	for _, o := range render(t, s).Objects {
 		if o.GetName() == "alice-a975fae-init-scripts" {

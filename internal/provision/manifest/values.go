@@ -83,7 +83,8 @@ func (s Spec) Unused() (notes []string) {
 		notes = append(notes, "hostname "+b.Hostname+" is ignored: with a subdomain, the hostname is the workspace's ID")
 	}
 	if s.Identity.Sudo && s.Blueprint.K8shelld.Image == "" {
-		notes = append(notes, "sudo of "+userstring.Owner(s.Identity.Username)+" is ignored: only the agent switches users; the shell runtime runs as the container does")
+		notes = append(notes, "sudo of "+userstring.Owner(s.Identity.Username)+
+			" is ignored: only the agent switches users; the shell runtime runs as the container does")
 	}
 	return notes
 }

@@ -45,24 +45,39 @@ func render(t *testing.T, s Spec) *release.Rendered {
 // shell runtime can have, one with an agent, and one with podman and a repository.
 func specs(t *testing.T) map[string]Spec {
 	t.Helper()
-	claim := map[string]any{"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
-	small := spec(t, "alice~small", blueprint.Blueprint{Name: "small", Image: "docker.io/library/alpine:3.22", ImagePullPolicy: "IfNotPresent"})
+	claim := map[string]any{
+		"accessModes": []any{"ReadWriteOnce"},
+		"resources":   map[string]any{"requests": map[string]any{"storage": "1Gi"}},
+	}
+	small := spec(t, "alice~small",
+		blueprint.Blueprint{Name: "small", Image: "docker.io/library/alpine:3.22", ImagePullPolicy: "IfNotPresent"})
 	full := spec(t, "alice~full", blueprint.Blueprint{
-		Name: "full", Image: "registry.example.com/dev:1", ImagePullPolicy: "Always", Hostname: "123", Subdomain: "team", Splash: "Welcome",
+		Name: "full", Image: "registry.example.com/dev:1", ImagePullPolicy: "Always", Hostname: "123", Subdomain: "team",
+		Splash:          "Welcome",
 		Env:             map[string]string{"B": "quote \" and\nnewline", "A": "1", "ON": "yes", "N": "0x1F"},
 		Resources:       blueprint.Resources{CPU: "500m", Memory: "1Gi"},
 		SecurityContext: map[string]any{"runAsUser": 1000},
-		InitScripts:     []blueprint.InitScript{{Name: "one", Script: "echo 1\n"}, {Name: "two", Script: "echo '{{ not a template }}'"}},
-		ExtFiles:        map[string]string{"/etc/b.conf": "b: 2\n", "/etc/a.conf": "a\n"},
+		InitScripts: []blueprint.InitScript{
+			{Name: "one", Script: "echo 1\n"},
+			{Name: "two", Script: "echo '{{ not a template }}'"},
+		},
+		ExtFiles: map[string]string{"/etc/b.conf": "b: 2\n", "/etc/a.conf": "a\n"},
 		Network: blueprint.Network{
 			NetworkPolicyClass: "user", AllowEgressToCIDRs: []string{"10.1.0.0/16"},
-			AllowEgressToPods: []blueprint.EgressPods{{Labels: map[string]string{"app": "db"}}, {Namespace: "infra", Labels: map[string]string{"app": "cache"}}},
+			AllowEgressToPods: []blueprint.EgressPods{
+				{Labels: map[string]string{"app": "db"}},
+				{Namespace: "infra", Labels: map[string]string{"app": "cache"}},
+			},
 		},
 		Storages: map[string]blueprint.Storage{
-			"build":   {Type: "scratch", Path: "/build", Afterlife: "6h", Readonly: true},
-			"cache":   {Type: "shared", Path: "/cache", ID: "x", ClaimSpec: claim},
-			"data":    {Type: "local", Path: "/data", ExistingClaim: "data-of-alice", Readonly: true},
-			"home":    {Type: "local", Path: "/home/dev", ClaimSpec: claim, ClaimSpecAnnotations: map[string]string{"backup": "daily"}, FsOwnerUID: new(int64(1000)), FsOwnerGID: new(int64(1000))},
+			"build": {Type: "scratch", Path: "/build", Afterlife: "6h", Readonly: true},
+			"cache": {Type: "shared", Path: "/cache", ID: "x", ClaimSpec: claim},
+			"data":  {Type: "local", Path: "/data", ExistingClaim: "data-of-alice", Readonly: true},
+			"home": {
+				Type: "local", Path: "/home/dev", ClaimSpec: claim,
+				ClaimSpecAnnotations: map[string]string{"backup": "daily"}, FsOwnerUID: new(int64(1000)),
+				FsOwnerGID: new(int64(1000)),
+			},
 			"objects": {Type: "scratch", Path: "/objects", FsOwnerUID: new(int64(1000)), Readonly: true},
 			"off":     {Type: "local", Path: "/off", Enabled: new(bool)},
 			"scratch": {Type: "memory", Path: "/scratch", SizeLimit: "64Mi"},
@@ -73,18 +88,27 @@ func specs(t *testing.T) map[string]Spec {
 	full.Access.Registry = &registry.Login{Server: "registry.example.com", Username: "berth", Password: "hunter2"}
 	agent := spec(t, "alice~agent", blueprint.Blueprint{
 		Name: "agent", Image: "registry.example.com/dev:1", ImagePullPolicy: "IfNotPresent",
-		K8shelld:    blueprint.K8shelld{Image: "registry.example.com/k8shelld:v1.2.3", Connection: map[string]any{"idleTimeout": "10m"}},
+		K8shelld: blueprint.K8shelld{
+			Image:      "registry.example.com/k8shelld:v1.2.3",
+			Connection: map[string]any{"idleTimeout": "10m"},
+		},
 		InitScripts: []blueprint.InitScript{{Name: "one", Script: "echo 1\n"}},
 		EnableApps:  true, Apps: map[string]any{"code-server": map[string]any{"port": 8080}},
 		Network: blueprint.Network{NetworkPolicyClass: "organization"},
 	})
 	podman := spec(t, "alice~podman", blueprint.Blueprint{
 		Name: "podman", Image: "registry.example.com/dev:1", ImagePullPolicy: "IfNotPresent",
-		Podman:  blueprint.Podman{Enabled: true, Image: "quay.io/podman/stable:v5", SizeLimit: "10Gi", Resources: blueprint.Resources{Memory: "1Gi"}},
+		Podman: blueprint.Podman{
+			Enabled: true, Image: "quay.io/podman/stable:v5", SizeLimit: "10Gi",
+			Resources: blueprint.Resources{Memory: "1Gi"},
+		},
 		Network: blueprint.Network{NetworkPolicyClass: "isolated"},
 	})
 	podman.Repository = &Repository{URL: "https://git.example.com/org/proj.git", Ref: "Main"}
-	podman.Access.Repositories = []RepositoryAccess{{URL: "https://git.example.com", Username: "alice", Password: "hunter2"}}
+	podman.Access.Repositories = []RepositoryAccess{{
+		URL: "https://git.example.com", Username: "alice",
+		Password: "hunter2",
+	}}
 	return map[string]Spec{"small": small, "full": full, "agent": agent, "podman": podman}
 }
 
@@ -102,9 +126,13 @@ func TestNamesAreLegal(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	b := blueprint.Blueprint{
 		Name: long, Image: "x", InitScripts: []blueprint.InitScript{{Name: "a", Script: "b"}},
-		Storages: map[string]blueprint.Storage{strings.Repeat("s", 40): {Type: "local", Path: "/x", ClaimSpec: map[string]any{"accessModes": []any{"x"}}}},
+		Storages: map[string]blueprint.Storage{strings.Repeat("s", 40): {
+			Type: "local", Path: "/x",
+			ClaimSpec: map[string]any{"accessModes": []any{"x"}},
+		}},
 	}
-	for _, text := range []string{long, "_-_", "1_st~" + strings.Repeat("b", 100), "a~b+user=" + strings.Repeat("%C3%A9", 10)} {
+	for _, text := range []string{long, "_-_", "1_st~" + strings.Repeat("b", 100), "a~b+user=" +
+		strings.Repeat("%C3%A9", 10)} {
 		for _, object := range render(t, spec(t, text, b)).Objects {
 			if problems := validation.IsDNS1123Label(object.GetName()); len(problems) > 0 {
 				t.Errorf("%s: %s %q: %s", text, object.GetKind(), object.GetName(), problems)

@@ -39,7 +39,9 @@ type belongings struct {
 
 // survey looks the workspace up, and reads beside that what was found of it before:
 // only what the record does not name until now takes another round.
-func (t Target) survey(ctx context.Context, before inventory.Found) (found inventory.Found, owned belongings, err error) {
+func (t Target) survey(ctx context.Context, before inventory.Found) (found inventory.Found, owned belongings,
+	err error,
+) {
 	known := t.named(before)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -89,7 +91,8 @@ func (b belongings) sorted(before, found inventory.Found, kept []*unstructured.U
 	user, _ := userstring.ParseCanonical(found.UserString()) // of nobody, if it is not known
 	b.objects = slices.DeleteFunc(b.objects, inventory.IsKept)
 	for _, claim := range kept {
-		asked := slices.ContainsFunc(before.Kept, func(k *unstructured.Unstructured) bool { return k.GetUID() == claim.GetUID() })
+		asked := slices.ContainsFunc(before.Kept,
+			func(k *unstructured.Unstructured) bool { return k.GetUID() == claim.GetUID() })
 		switch {
 		case asked && !found.Exists():
 			b.objects = append(b.objects, claim)
@@ -175,7 +178,8 @@ func (b belongings) warn(steps *deploy.Steps) {
 	if more := len(b.foreign) - len(names); more > 0 {
 		names = append(names, english.Plural(more, "other"))
 	}
-	steps.Warn("NotOwned", "", "left, for it does not belong to the workspace although its record names it: "+strings.Join(names, ", "))
+	steps.Warn("NotOwned", "", "left, for it does not belong to the workspace although its record names it: "+
+		strings.Join(names, ", "))
 }
 
 // maxName bounds the names of objects, which a record can have made up.

@@ -76,7 +76,8 @@ metadata: {name: of-no-kind}
 	target, client, _ := on(t, workspacePod(false))
 	untyped := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme(),
 		there("ConfigMap", id+"-config", "dev", true), there("PersistentVolumeClaim", "of-bob", "dev", false),
-		there("Secret", "elsewhere", "kube-system", true), there("Secret", "victim-tls", "dev", false), there("Pod", id, "dev", false))
+		there("Secret", "elsewhere", "kube-system", true), there("Secret", "victim-tls", "dev", false),
+		there("Pod", id, "dev", false))
 	target.Client.Dynamic = untyped
 	said := &warnings{}
 	stream := event.NewStream("alice", time.Now, said)
@@ -107,15 +108,20 @@ metadata: {name: of-no-kind}
 		}
 	}
 	slices.Sort(deleted)
-	if want := []string{"configmaps/" + id + "-config", "pods/" + id}; !slices.Equal(deleted, want) || removal.Objects != 2 {
+	if want := []string{"configmaps/" + id + "-config", "pods/" + id}; !slices.Equal(deleted, want) ||
+		removal.Objects != 2 {
 		t.Errorf("deleted are %q, want %q", deleted, want)
 	}
-	for _, name := range []string{"persistentvolumeclaim/of-bob", "secret/elsewhere in namespace kube-system", "namespace/dev", "boat/b"} {
+	for _, name := range []string{
+		"persistentvolumeclaim/of-bob", "secret/elsewhere in namespace kube-system",
+		"namespace/dev", "boat/b",
+	} {
 		if !strings.Contains(said.text, name) {
 			t.Errorf("%s is not named in %q", name, said.text)
 		}
 	}
-	if left, err := client.CoreV1().Secrets("dev").List(t.Context(), metav1.ListOptions{}); err != nil || len(left.Items) > 0 {
+	if left, err := client.CoreV1().Secrets("dev").List(t.Context(), metav1.ListOptions{}); err != nil ||
+		len(left.Items) > 0 {
 		t.Errorf("the record is left: %v, %v", left.Items, err)
 	}
 }
@@ -139,9 +145,12 @@ func TestNamed(t *testing.T) {
 		pod   bool
 		more  string
 	}{
-		"nothing":                     {inventory.Found{}, false, ""},
-		"a pod alone":                 {inventory.Found{Pod: pod}, true, "Service"},
-		"a record that names no pod":  {inventory.Found{Pod: pod, Record: &helm.Release{Manifest: "kind: Secret\napiVersion: v1\nmetadata: {name: s}"}}, true, "Secret"},
+		"nothing":     {inventory.Found{}, false, ""},
+		"a pod alone": {inventory.Found{Pod: pod}, true, "Service"},
+		"a record that names no pod": {inventory.Found{
+			Pod:    pod,
+			Record: &helm.Release{Manifest: "kind: Secret\napiVersion: v1\nmetadata: {name: s}"},
+		}, true, "Secret"},
 		"an unreadable record":        {inventory.Found{Record: &helm.Release{Manifest: "{"}}, true, "Service"},
 		"a record of a workspace":     {inventory.Found{Record: &helm.Release{Manifest: "kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}"}}, false, "ConfigMap"},
 		"an unreadable one and a pod": {inventory.Found{Pod: pod, Record: &helm.Release{Manifest: "{"}}, true, "ConfigMap"},
@@ -157,7 +166,8 @@ func TestNamed(t *testing.T) {
 // What belongs to others is known of all that was looked for.
 func TestBelongingsWithOthers(t *testing.T) {
 	a, b := kube.Named("Secret", "a"), kube.Named("Secret", "b")
-	one, more := belongings{foreign: []*unstructured.Unstructured{a}}, belongings{foreign: []*unstructured.Unstructured{b}, objects: []*unstructured.Unstructured{b}}
+	one, more := belongings{foreign: []*unstructured.Unstructured{a}},
+		belongings{foreign: []*unstructured.Unstructured{b}, objects: []*unstructured.Unstructured{b}}
 	if got := one.with(more); len(got.foreign) != 2 || len(got.objects) != 1 || len(got.secrets) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -167,14 +177,17 @@ func TestBelongingsWithOthers(t *testing.T) {
 func TestObjectsOfAnUnknownKind(t *testing.T) {
 	target, _, _ := on(t)
 	certificates := schema.GroupVersionResource{Group: "cert-manager.io", Version: "v1", Resource: "certificates"}
-	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{certificates: "CertificateList"})
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+		map[schema.GroupVersionResource]string{certificates: "CertificateList"})
 	target.Client.Dynamic = client
 	for answer, code := range map[error]fault.Code{
 		apierrors.NewNotFound(certificates.GroupResource(), ""): "",
 		apierrors.NewServiceUnavailable("busy"):                 fault.Unavailable,
 	} {
-		client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
-		objects, err := target.ofKind(t.Context(), schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"})
+		client.PrependReactor("list", "*",
+			func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
+		objects, err := target.ofKind(t.Context(),
+			schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"})
 		if (err != nil) != (code != "") || len(objects) != 0 {
 			t.Errorf("%v: %v, %v", answer, objects, err)
 		}

@@ -68,11 +68,14 @@ func (t Target) makeRoom(ctx context.Context, turn deploy.Turn) error {
 }
 
 // install writes Helm's record, pending, and creates the objects.
-func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployment, dry apply.DryRun) (result deploy.Result, err error) {
+func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployment,
+	dry apply.DryRun,
+) (result deploy.Result, err error) {
 	record, changes, err := t.writeRecord(ctx, turn, d, dry)
 	result.Record, result.Changes.Objects = record, changes
 	// Of one that was there, nothing is new; the answer about a new one may be lost.
-	result.Changes.Begun = turn.Found.Record == nil && !errors.Is(err, lock.ErrTaken) && !errors.Is(err, release.ErrExists) && !kube.Declined(err)
+	result.Changes.Begun = turn.Found.Record == nil && !errors.Is(err, lock.ErrTaken) &&
+		!errors.Is(err, release.ErrExists) && !kube.Declined(err)
 	if err != nil {
 		return result, err
 	}

@@ -34,10 +34,14 @@ func TestOnlyPodMissing(t *testing.T) {
 		"no job":       {func(f *inventory.Found) { f.Record.Config = nil }, false},
 	} {
 		found := inventory.Found{Record: &helm.Release{
-			Config: config("job-1"), Manifest: "---\nkind: ConfigMap\nlabels: {job: job-1}\ndata: {}\n", Info: &helm.Info{Status: helm.StatusDeployed},
+			Config: config("job-1"), Manifest: "---\nkind: ConfigMap\nlabels: {job: job-1}\ndata: {}\n",
+			Info: &helm.Info{Status: helm.StatusDeployed},
 		}}
 		c.change(&found)
-		wanted := deploy.Deployment{Chart: &release.Rendered{Values: config("job-2"), Manifest: "---\nkind: ConfigMap\nlabels: {job: job-2}\ndata: {}\n"}}
+		wanted := deploy.Deployment{Chart: &release.Rendered{
+			Values:   config("job-2"),
+			Manifest: "---\nkind: ConfigMap\nlabels: {job: job-2}\ndata: {}\n",
+		}}
 		if got := (Target{}).OnlyPodMissing(found, wanted); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}

@@ -32,12 +32,14 @@ func stillThere(pod *corev1.Pod, now time.Time, again string) (what, hint string
 	hint = "keep waiting with `" + again + "`"
 	if left <= 0 {
 		parts[1] = "its grace period has expired"
-		hint = "its node has not reported that its containers ended: " + fault.Command("kubectl", "describe", "pod", pod.Name, "--namespace", pod.Namespace)
+		hint = "its node has not reported that its containers ended: " +
+			fault.Command("kubectl", "describe", "pod", pod.Name, "--namespace", pod.Namespace)
 	}
 	if held := watch.HeldBy(pod); held != "" {
 		parts = append(parts, held)
 		hint = "whatever set the finalizer has to remove it; if nothing does: " +
-			fault.Command("kubectl", "patch", "pod", pod.Name, "--namespace", pod.Namespace, "--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`)
+			fault.Command("kubectl", "patch", "pod", pod.Name, "--namespace", pod.Namespace, "--type", "merge", "--patch",
+				`{"metadata":{"finalizers":null}}`)
 	}
 	return fmt.Sprintf("pod %s is still there: %s", pod.Name, strings.Join(parts, ", ")), hint
 }

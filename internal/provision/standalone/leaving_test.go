@@ -83,7 +83,8 @@ func TestStillThere(t *testing.T) {
 		{
 			"held", corev1.PodFailed, -time.Second,
 			[]string{"foo.example.com/bar"},
-			"pod p is still there: phase Failed, its grace period has expired, held by finalizer foo.example.com/bar", "kubectl patch pod p --namespace n",
+			"pod p is still there: phase Failed, its grace period has expired, held by finalizer foo.example.com/bar",
+			"kubectl patch pod p --namespace n",
 		},
 	} {
 		end := metav1.NewTime(now.Add(test.left))

@@ -39,7 +39,8 @@ func TestPrepareKnowsTheBlueprint(t *testing.T) {
 	if about := d.About(&v1.Cause{}); about.Blueprint != "dev" || about.UserString != "alice~dev" {
 		t.Errorf("%+v", about)
 	}
-	if d, _, err = target.prepare(spec, without.Chart, inventory.Found{}, deploy.Permissions{Review: rbac.Review{Incomplete: true}}); err != nil || d.About != nil {
+	if d, _, err = target.prepare(spec, without.Chart, inventory.Found{},
+		deploy.Permissions{Review: rbac.Review{Incomplete: true}}); err != nil || d.About != nil {
 		t.Errorf("of a chart without a pod: %v", err)
 	}
 }
@@ -52,18 +53,23 @@ func TestPrepareSaysWhoGetsAtCredentials(t *testing.T) {
 	}
 	spec := manifest.Spec{
 		User: user, Namespace: "dev", Repository: &manifest.Repository{URL: "https://git.example.com/org/proj.git"},
-		Access: manifest.Access{Repositories: []manifest.RepositoryAccess{{URL: "https://git.example.com", Username: "alice", Password: "hunter2", InWorkspace: true}}},
+		Access: manifest.Access{Repositories: []manifest.RepositoryAccess{{
+			URL:      "https://git.example.com",
+			Username: "alice", Password: "hunter2", InWorkspace: true,
+		}}},
 	}
 	b := &spec.Blueprint
 	b.Name, b.Image, b.HelperImage, b.Podman.Enabled, b.Podman.Image = "dev", "x", "y", true, "z"
 	target, _, _ := on(t)
 	var said notes
 	target.Steps = deploy.NewSteps(event.NewStream("alice", time.Now, &said), time.Now)
-	if _, plan, err := target.Prepare(spec, inventory.Found{}, deploy.Permissions{Review: rbac.Review{Incomplete: true}}); err != nil || !plan.Writes() {
+	if _, plan, err := target.Prepare(spec, inventory.Found{},
+		deploy.Permissions{Review: rbac.Review{Incomplete: true}}); err != nil || !plan.Writes() {
 		t.Fatal(plan, err)
 	}
 	target.Steps.Finish(v1.Result{})
-	if len(said) != 2 || !strings.Contains(said[0], "(inWorkspace)") || !strings.Contains(said[1], "podman sidecar is privileged") {
+	if len(said) != 2 || !strings.Contains(said[0], "(inWorkspace)") ||
+		!strings.Contains(said[1], "podman sidecar is privileged") {
 		t.Errorf("%q", said)
 	}
 }

@@ -15,7 +15,9 @@ import (
 
 // Preview is what BringUp would change. A pod that replaces another is shown as it
 // is rendered: the API server cannot check it while the old one exists.
-func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment, dry apply.DryRun) (apply.Changes, error) {
+func (t Target) Preview(ctx context.Context, plan deploy.Plan, found inventory.Found, d deploy.Deployment,
+	dry apply.DryRun,
+) (apply.Changes, error) {
 	result, err := t.install(ctx, deploy.Turn{Found: found, Plan: plan}, d, dry)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,9 @@ const (
 // writeRecord writes Helm's record, pending; in a dry run, as it will be in the end.
 // An existing one, of an interrupted run or a deleted pod, is updated after what
 // only it names has been removed.
-func (t Target) writeRecord(ctx context.Context, turn deploy.Turn, d deploy.Deployment, dry apply.DryRun) (record *helm.Release, changes apply.Changes, err error) {
+func (t Target) writeRecord(ctx context.Context, turn deploy.Turn, d deploy.Deployment,
+	dry apply.DryRun,
+) (record *helm.Release, changes apply.Changes, err error) {
 	old := turn.Found.Record
 	record = release.NewRecord(t.ID, t.Client.Namespace, d.Chart, t.Now())
 	if old != nil {
@@ -49,7 +51,8 @@ func (t Target) writeRecord(ctx context.Context, turn deploy.Turn, d deploy.Depl
 		return nil, changes, err
 	}
 	change, err := t.Records().Write(ctx, record, old != nil && record.Version == old.Version, dry)
-	if code := fault.CodeOf(err); turn.Kept && (code == fault.Conflict || code == fault.NotFound && !kube.IsNamespaceMissing(err)) {
+	if code := fault.CodeOf(err); turn.Kept &&
+		(code == fault.Conflict || code == fault.NotFound && !kube.IsNamespaceMissing(err)) {
 		return nil, changes, deploy.ErrChanged
 	}
 	if err == nil {
@@ -60,7 +63,9 @@ func (t Target) writeRecord(ctx context.Context, turn deploy.Turn, d deploy.Depl
 
 // takeOver makes a record the next of an older one, of an update the next revision, and
 // removes what only the older one names.
-func (t Target) takeOver(ctx context.Context, turn deploy.Turn, record *helm.Release, chart *release.Rendered, dry apply.DryRun) (apply.Changes, error) {
+func (t Target) takeOver(ctx context.Context, turn deploy.Turn, record *helm.Release, chart *release.Rendered,
+	dry apply.DryRun,
+) (apply.Changes, error) {
 	old := turn.Found.Record
 	if turn.Plan == deploy.Update && old.Info.Status == helm.StatusDeployed {
 		release.Follow(record, old)
@@ -127,7 +132,8 @@ func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy
 		if byNow := t.completedBy(again, record); byNow == nil || errors.Is(byNow, lock.ErrTaken) {
 			return byNow
 		}
-		return fault.New(fault.Unavailable, "everything is created, but Helm's record could not be completed within %s: %w", recordTime, err).
+		return fault.New(fault.Unavailable, "everything is created, but Helm's record could not be completed within %s: %w",
+			recordTime, err).
 			WithHint("provision again: that completes it")
 	}
 	return err
@@ -166,7 +172,9 @@ func (t Target) completedBy(ctx context.Context, record *helm.Release) error {
 // refused ends a run whose pod, or what that needs, the cluster refuses. There is no
 // pod that shows it, so Helm's record does, for later commands. A refusal of another
 // object without a known cause stays the error that it is.
-func (t Target) refused(ctx context.Context, held *lock.Lock, d deploy.Deployment, result deploy.Result, by *kube.RefusedError, err error) (deploy.Result, error) {
+func (t Target) refused(ctx context.Context, held *lock.Lock, d deploy.Deployment, result deploy.Result,
+	by *kube.RefusedError, err error,
+) (deploy.Result, error) {
 	object := by.Call.Object()
 	reading := watch.Refused(by.Message, object, t.Now())
 	if result.Record == nil || by.Call.Resource != "pods" && reading.Cause.Code != cause.QuotaExceeded {

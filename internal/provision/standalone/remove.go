@@ -37,7 +37,8 @@ func (t Target) Remove(ctx context.Context, turn deploy.Turn, how deploy.Removin
 	owned.warn(t.Steps)
 	removal.Again = how.Command(t.ID, t.Client.Namespace)
 	if how.KeepStorage {
-		claims, rest, err := deploy.Keep(ctx, t.applier(turn.Lock, apply.DryRunNone), owned.objects, cmp.Or(found.UserString(), turn.Found.UserString()))
+		claims, rest, err := deploy.Keep(ctx, t.applier(turn.Lock, apply.DryRunNone), owned.objects,
+			cmp.Or(found.UserString(), turn.Found.UserString()))
 		if err != nil {
 			return removal, err
 		}
@@ -50,7 +51,9 @@ func (t Target) Remove(ctx context.Context, turn deploy.Turn, how deploy.Removin
 
 // uninstall deletes a whole workspace: its objects, the Secrets beside them and, last,
 // Helm's records. It returns what was deleted, also with an error.
-func (t Target) uninstall(ctx context.Context, held *lock.Lock, owned belongings, dry apply.DryRun) (removed, beside apply.Changes, err error) {
+func (t Target) uninstall(ctx context.Context, held *lock.Lock, owned belongings, dry apply.DryRun) (removed,
+	beside apply.Changes, err error,
+) {
 	remove := t.applier(held, dry).Remove
 	if removed, err = remove(ctx, owned.objects); err != nil {
 		return removed, nil, err

@@ -67,7 +67,9 @@ func (Target) Decide(f inventory.Found, _ deploy.Deployment) deploy.Plan {
 }
 
 // Prepare renders the chart and checks the permissions for all of its objects.
-func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
+func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment,
+	deploy.Plan, error,
+) {
 	chart, err := deploy.Render(spec)
 	if err != nil {
 		return deploy.Deployment{}, "", err
@@ -76,7 +78,9 @@ func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Pe
 }
 
 // LoadRecorded renders the chart with the values of before.
-func (t Target) LoadRecorded(values map[string]any, spec manifest.Spec, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
+func (t Target) LoadRecorded(values map[string]any, spec manifest.Spec, found inventory.Found,
+	may deploy.Permissions,
+) (deploy.Deployment, deploy.Plan, error) {
 	chart, err := release.Render(values)
 	if err != nil {
 		return deploy.Deployment{}, "", err
@@ -113,14 +117,20 @@ func (t Target) Former(ctx context.Context) (map[string]any, error) {
 	}
 	if len(all) < 2 {
 		return nil, fault.New(fault.Failed, "Helm has no record of what workspace %s was before", t.ID).
-			WithHint("see `helm history %s --namespace %s`; it is only known of workspaces that were updated", t.ID, t.Client.Namespace)
+			WithHint("see `helm history %s --namespace %s`; it is only known of workspaces that were updated", t.ID,
+				t.Client.Namespace)
 	}
 	return all[1].Config, nil
 }
 
-func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, found inventory.Found, may deploy.Permissions) (deploy.Deployment, deploy.Plan, error) {
+func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, found inventory.Found,
+	may deploy.Permissions,
+) (deploy.Deployment, deploy.Plan, error) {
 	d := deploy.Deployment{Spec: spec, Chart: chart, Objects: chart.Objects, Shared: spec.Shared(), OwnPod: true}
-	about := cause.About{Namespace: spec.Namespace, UserString: spec.User.String(), Blueprint: spec.Blueprint.Name, Origin: spec.Blueprint.Origin, Set: deploy.SetByFlags(spec.Blueprint.Origins)}
+	about := cause.About{
+		Namespace: spec.Namespace, UserString: spec.User.String(), Blueprint: spec.Blueprint.Name,
+		Origin: spec.Blueprint.Origin, Set: deploy.SetByFlags(spec.Blueprint.Origins),
+	}
 	if pod := kube.OfKind(chart.Objects, watch.KindPod); pod != nil {
 		podSpec := deploy.PodSpec(pod.Object, "spec")
 		d.About = func(c *v1.Cause) cause.About { return about.Of(podSpec, c) }
@@ -149,7 +159,8 @@ func (t Target) handsOver(spec manifest.Spec) {
 // Drift compares the blueprint that the pod was made of with the one of now.
 func (Target) Drift(found inventory.Found, d deploy.Deployment) []string {
 	wanted := kube.OfKind(d.Objects, watch.KindPod)
-	if found.Pod == nil || wanted == nil || found.Pod.Annotations[kube.AnnotationManifestHash] == wanted.GetAnnotations()[kube.AnnotationManifestHash] {
+	if found.Pod == nil || wanted == nil ||
+		found.Pod.Annotations[kube.AnnotationManifestHash] == wanted.GetAnnotations()[kube.AnnotationManifestHash] {
 		return nil
 	}
 	if found.Record == nil {

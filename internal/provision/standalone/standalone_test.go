@@ -40,7 +40,10 @@ func on(t *testing.T, objects ...runtime.Object) (Target, *fake.Clientset, deplo
 		t.Fatal(err)
 	}
 	chart.Objects, chart.Manifest = nil, ""
-	reader := inventory.Reader{Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: cause.DefaultPolicy(), Now: time.Now}
+	reader := inventory.Reader{
+		Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: cause.DefaultPolicy(),
+		Now: time.Now,
+	}
 	steps := deploy.NewSteps(event.NewStream("alice", time.Now), time.Now)
 	return Target{Reader: reader, ID: id, Steps: steps}, client, deploy.Deployment{Chart: chart, OwnPod: true}
 }
@@ -70,7 +73,10 @@ func turnOf(t *testing.T, target Target, d deploy.Deployment) deploy.Turn {
 	if turn.Follower, err = target.Watch(t.Context(), found, d); err != nil {
 		t.Fatal(err)
 	}
-	locker := lock.Locker{Leases: target.Client.CoordinationV1().Leases("dev"), Namespace: "dev", Self: lock.Self(), Now: target.Now}
+	locker := lock.Locker{
+		Leases: target.Client.CoordinationV1().Leases("dev"), Namespace: "dev", Self: lock.Self(),
+		Now: target.Now,
+	}
 	if turn.Lock, _, err = locker.Try(t.Context(), id, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +168,10 @@ func TestComplete(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	target, _, d := on(t)
-	for name, record := range map[string]*helm.Release{"pending": release.NewRecord(id, "dev", d.Chart, time.Now()), "removed": nil} {
+	for name, record := range map[string]*helm.Release{
+		"pending": release.NewRecord(id, "dev", d.Chart, time.Now()),
+		"removed": nil,
+	} {
 		if record != nil {
 			if err := target.Records().Create(t.Context(), record); err != nil {
 				t.Fatal(err)
@@ -220,7 +229,8 @@ func TestPreviewOfTheRecord(t *testing.T) {
 func TestPreviewOfWhatIsRefused(t *testing.T) {
 	target, client, d := on(t)
 	client.PrependReactor("create", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "x", errors.New("exceeded quota: q"))
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "x",
+			errors.New("exceeded quota: q"))
 	})
 	changes, err := target.Preview(t.Context(), deploy.Install, inventory.Found{}, d, apply.DryRunServer)
 	if err == nil || changes != nil {
@@ -255,10 +265,14 @@ func TestRefusalOfAnotherObject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		by := &kube.RefusedError{Call: kube.Call{Verb: "create", Resource: "configmaps", Namespace: "dev", Name: "x"}, Message: message}
+		by := &kube.RefusedError{
+			Call:    kube.Call{Verb: "create", Resource: "configmaps", Namespace: "dev", Name: "x"},
+			Message: message,
+		}
 		result, err := target.refused(t.Context(), turn.Lock, d, deploy.Result{Record: record}, by, by)
 		kept, readErr := target.Records().Latest(t.Context(), id)
-		if err == nil || readErr != nil || kept.Info.Status != want || (result.Reading.Stage == v1.StageFailed) != (want == helm.StatusFailed) {
+		if err == nil || readErr != nil || kept.Info.Status != want ||
+			(result.Reading.Stage == v1.StageFailed) != (want == helm.StatusFailed) {
 			t.Errorf("%s: %v, %+v", message, err, kept.Info)
 		}
 	}
@@ -282,7 +296,8 @@ func TestKeptWorkspaceThatWasChanged(t *testing.T) {
 		target, client, d := on(t)
 		turn := turnOf(t, target, d)
 		turn.Kept = test.kept
-		client.PrependReactor("create", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
+		client.PrependReactor("create", "secrets",
+			func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
 		_, _, err := target.writeRecord(t.Context(), turn, d, apply.DryRunNone)
 		if err == nil || errors.Is(err, deploy.ErrChanged) != test.changed {
 			t.Errorf("%s: %v", name, err)
@@ -293,7 +308,10 @@ func TestKeptWorkspaceThatWasChanged(t *testing.T) {
 // Only the holder of the lock writes the refusal: the record may be another's.
 func TestRefusalIsWrittenUnderTheLock(t *testing.T) {
 	const overQuota = `pods "` + id + `" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`
-	by := &kube.RefusedError{Call: kube.Call{Verb: "create", Resource: "pods", Namespace: "dev", Name: id}, Message: overQuota}
+	by := &kube.RefusedError{
+		Call:    kube.Call{Verb: "create", Resource: "pods", Namespace: "dev", Name: id},
+		Message: overQuota,
+	}
 	for _, test := range []struct {
 		name string
 		lose func(client *fake.Clientset, cancel context.CancelFunc)
@@ -302,7 +320,8 @@ func TestRefusalIsWrittenUnderTheLock(t *testing.T) {
 		{"held", func(*fake.Clientset, context.CancelFunc) {}, helm.StatusFailed},
 		{"known to be lost", func(_ *fake.Clientset, cancel context.CancelFunc) { cancel() }, helm.StatusPendingInstall},
 		{"lost while the host was suspended", func(client *fake.Clientset, _ context.CancelFunc) {
-			if err := client.CoordinationV1().Leases("dev").Delete(t.Context(), kube.Name("berth", id), metav1.DeleteOptions{}); err != nil {
+			if err := client.CoordinationV1().Leases("dev").
+				Delete(t.Context(), kube.Name("berth", id), metav1.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}, helm.StatusPendingInstall},
@@ -336,9 +355,12 @@ func TestUndo(t *testing.T) {
 		before inventory.Found
 		gone   bool
 	}{
-		"the first run":               {inventory.Found{}, true},
-		"beside a pod that was going": {inventory.Found{Pod: workspacePod(true), Reading: v1.Snapshot{Stage: v1.StageTerminating}}, true},
-		"an installed workspace":      {inventory.Found{Record: &helm.Release{}}, false},
+		"the first run": {inventory.Found{}, true},
+		"beside a pod that was going": {inventory.Found{
+			Pod:     workspacePod(true),
+			Reading: v1.Snapshot{Stage: v1.StageTerminating},
+		}, true},
+		"an installed workspace": {inventory.Found{Record: &helm.Release{}}, false},
 	} {
 		target, _, d := on(t)
 		record, _, err := target.writeRecord(t.Context(), deploy.Turn{}, d, apply.DryRunNone)

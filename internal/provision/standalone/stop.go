@@ -52,13 +52,15 @@ func (t Target) Stop(ctx context.Context, turn deploy.Turn, wait bool) (removal 
 // request marks the pod as one that is stopped, for programs that see it end.
 func (t Target) request(ctx context.Context, pod *corev1.Pod) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:"true"}}}`, pod.UID, kube.StopRequested)
-	_, err := t.Client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: kube.FieldManager})
+	_, err := t.Client.CoreV1().Pods(pod.Namespace).
+		Patch(ctx, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: kube.FieldManager})
 	err = kube.Fault(err, kube.Call{Verb: "patch", Resource: "pods", Namespace: pod.Namespace, Name: pod.Name})
 	switch fault.CodeOf(err) {
 	case fault.NotFound:
 		return nil
 	case fault.Conflict:
-		return fault.New(fault.Conflict, "pod %s was replaced while workspace %s was being stopped", pod.Name, t.ID).WithHint("stop it again")
+		return fault.New(fault.Conflict, "pod %s was replaced while workspace %s was being stopped", pod.Name, t.ID).
+			WithHint("stop it again")
 	}
 	return err
 }

@@ -31,7 +31,9 @@ func (t Target) Undo(ctx context.Context, turn deploy.Turn, d deploy.Deployment,
 	return text, nil
 }
 
-func (t Target) undo(ctx context.Context, turn deploy.Turn, d deploy.Deployment, result deploy.Result) (apply.Changes, error) {
+func (t Target) undo(ctx context.Context, turn deploy.Turn, d deploy.Deployment, result deploy.Result) (apply.Changes,
+	error,
+) {
 	before := turn.Found
 	first := before.Record == nil && (before.Pod == nil || before.Reading.Verdict() == v1.VerdictTerminating)
 	mine, unsure := result.Changes.Removable(d.Objects, t.Client.Namespace, first)
@@ -59,7 +61,8 @@ func (Target) Still(watch.State) error { return nil }
 func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, d deploy.Deployment, result deploy.Result) error {
 	applier, changes := t.applier(turn.Lock, apply.DryRunNone), result.Changes.Objects
 	isRecord := func(c apply.Change) bool {
-		return c.Object.GetKind() == "Secret" && result.Record != nil && c.Object.GetName() == release.Key(t.ID, result.Record.Version)
+		return c.Object.GetKind() == "Secret" && result.Record != nil &&
+			c.Object.GetName() == release.Key(t.ID, result.Record.Version)
 	}
 	i := slices.IndexFunc(changes, isRecord)
 	if i >= 0 {
@@ -71,7 +74,8 @@ func (t Target) Withdraw(ctx context.Context, turn deploy.Turn, d deploy.Deploym
 	if err != nil || record != nil {
 		return err
 	}
-	_, err = applier.Withdraw(ctx, append(d.Objects, d.Spec.Private()...), slices.DeleteFunc(slices.Clone(changes), isRecord))
+	_, err = applier.Withdraw(ctx, append(d.Objects, d.Spec.Private()...),
+		slices.DeleteFunc(slices.Clone(changes), isRecord))
 	return err
 }
 

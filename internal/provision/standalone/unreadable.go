@@ -30,7 +30,8 @@ func (t Target) labelled(ctx context.Context) (objects []*unstructured.Unstructu
 		}
 		if err != nil {
 			resource, _ := kube.ResourceOf(kind)
-			return nil, nil, kube.Fault(err, kube.Call{Verb: "list", Resource: resource.GroupResource().String(), Namespace: t.Client.Namespace})
+			return nil, nil, kube.Fault(err,
+				kube.Call{Verb: "list", Resource: resource.GroupResource().String(), Namespace: t.Client.Namespace})
 		}
 		objects = append(objects, some...)
 	}
@@ -39,9 +40,12 @@ func (t Target) labelled(ctx context.Context) (objects []*unstructured.Unstructu
 
 // ofKind are the objects of a kind that carry the ID and are not in a workload. A
 // kind that the cluster does not know has none.
-func (t Target) ofKind(ctx context.Context, kind schema.GroupVersionKind) (objects []*unstructured.Unstructured, err error) {
+func (t Target) ofKind(ctx context.Context, kind schema.GroupVersionKind) (objects []*unstructured.Unstructured,
+	err error,
+) {
 	resource, _ := kube.ResourceOf(kind)
-	selector := kube.LabelCanonicalID + "=" + kube.LabelValue(t.ID) + "," + kube.LabelInjected + "!=true," + kube.LabelKept + "!=true"
+	selector := kube.LabelCanonicalID + "=" + kube.LabelValue(t.ID) + "," + kube.LabelInjected + "!=true," +
+		kube.LabelKept + "!=true"
 	list, err := t.Client.Dynamic.Resource(resource.GroupVersionResource).Namespace(t.Client.Namespace).
 		List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if apierrors.IsNotFound(err) {

@@ -17,7 +17,8 @@ import (
 // canonical ID; a claim that has outlived the workspace is nobody's until it is used
 // again.
 func Objects(ctx context.Context, client *kube.Client, id string) ([]*unstructured.Unstructured, error) {
-	core, ns, opts := client.CoreV1(), client.Namespace, metav1.ListOptions{LabelSelector: Selector(id).String() + "," + kube.LabelKept + "!=true"}
+	core, ns, opts := client.CoreV1(), client.Namespace,
+		metav1.ListOptions{LabelSelector: Selector(id).String() + "," + kube.LabelKept + "!=true"}
 	var maps, claims []*unstructured.Unstructured
 	var mapsErr, claimsErr error
 	var both sync.WaitGroup
@@ -29,7 +30,8 @@ func Objects(ctx context.Context, client *kube.Client, id string) ([]*unstructur
 	})
 	both.Go(func() {
 		list, err := core.PersistentVolumeClaims(ns).List(ctx, opts)
-		if claimsErr = kube.Fault(err, kube.Call{Verb: "list", Resource: "persistentvolumeclaims", Namespace: ns}); err == nil {
+		if claimsErr = kube.Fault(err,
+			kube.Call{Verb: "list", Resource: "persistentvolumeclaims", Namespace: ns}); err == nil {
 			claims, claimsErr = kube.UntypedList("PersistentVolumeClaim", list.Items)
 		}
 	})

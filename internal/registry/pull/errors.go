@@ -40,7 +40,8 @@ func tooLarge(format string, args ...any) *fault.Error {
 }
 
 func (r *remote) notAnImage(format string, args ...any) *fault.Error {
-	return fault.New(fault.InvalidArgument, "%s is not an image that can be read: %s", r.name, fmt.Sprintf(format, args...)).
+	return fault.New(fault.InvalidArgument, "%s is not an image that can be read: %s", r.name,
+		fmt.Sprintf(format, args...)).
 		WithReason(ReasonNotAnImage).WithHint("name a container image; a chart or an archive is read from a directory or from an https address")
 }
 
@@ -48,7 +49,8 @@ func (r *remote) notAnImage(format string, args ...any) *fault.Error {
 // returned as they are.
 func malformed(err error) error {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
-	if !corrupt && !errors.Is(err, tar.ErrHeader) && !errors.Is(err, tar.ErrFieldTooLong) && !errors.Is(err, gzip.ErrHeader) && !errors.Is(err, gzip.ErrChecksum) {
+	if !corrupt && !errors.Is(err, tar.ErrHeader) && !errors.Is(err, tar.ErrFieldTooLong) &&
+		!errors.Is(err, gzip.ErrHeader) && !errors.Is(err, gzip.ErrChecksum) {
 		return err
 	}
 	return fault.New(fault.Failed, "it is not a valid tar file: %w", err).WithReason(ReasonNotAnImage).
@@ -75,16 +77,20 @@ func (r *remote) fault(ctx context.Context, err error) error {
 		return r.unauthorized()
 	case errors.Is(err, errManifestTooLarge):
 		return tooLarge("image %s has a manifest of more than %d KiB", r.name, maxManifest>>10)
-	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData), errors.Is(err, content.ErrInvalidDescriptorSize):
-		return fault.New(fault.Failed, "registry %s sends something else than it was asked for image %s: %w", r.name.Registry, r.name, err).
+	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData),
+		errors.Is(err, content.ErrInvalidDescriptorSize):
+		return fault.New(fault.Failed, "registry %s sends something else than it was asked for image %s: %w",
+			r.name.Registry, r.name, err).
 			WithReason(ReasonMismatch).WithHint("do not use the image; ask the administrator of the registry")
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fault.New(fault.Unavailable, "image %s: the answer of registry %s ends too early", r.name, r.name.Registry).WithHint("try again in a while")
+		return fault.New(fault.Unavailable, "image %s: the answer of registry %s ends too early", r.name, r.name.Registry).
+			WithHint("try again in a while")
 	case isPlain(err):
 		return fault.New(fault.Failed, "registry %s does not use TLS", r.name.Registry).WithReason(ReasonUntrusted).
 			WithHint("ask the administrator of the registry; without TLS anybody on the way can replace the image")
 	}
-	return fault.New(fault.Unavailable, "registry %s cannot be reached for image %s: %w", r.name.Registry, r.name, withoutURL(err)).
+	return fault.New(fault.Unavailable, "registry %s cannot be reached for image %s: %w", r.name.Registry, r.name,
+		withoutURL(err)).
 		WithHint("check the name of the registry and the network")
 }
 
@@ -112,15 +118,18 @@ func (r *remote) refused(response *errcode.ErrorResponse) error {
 	case http.StatusUnauthorized:
 		return r.unauthorized()
 	case http.StatusForbidden:
-		return fault.New(fault.PermissionDenied, "registry %s does not allow to pull image %s %s", r.name.Registry, r.name, r.with()).
+		return fault.New(fault.PermissionDenied, "registry %s does not allow to pull image %s %s", r.name.Registry, r.name,
+			r.with()).
 			WithReason(ReasonNotVisible).WithHint("ask for access, or use another login")
 	case http.StatusNotFound:
 		return r.fault(context.Background(), errdef.ErrNotFound)
 	case http.StatusTooManyRequests:
-		return fault.New(fault.Unavailable, "registry %s limits the rate of requests %s", r.name.Registry, r.with()).WithReason(ReasonRateLimited).
+		return fault.New(fault.Unavailable, "registry %s limits the rate of requests %s", r.name.Registry, r.with()).
+			WithReason(ReasonRateLimited).
 			WithHint("try again later; many registries allow more with a login")
 	}
-	return fault.New(fault.Unavailable, "registry %s answers %d %s for image %s", r.name.Registry, response.StatusCode, http.StatusText(response.StatusCode), r.name).
+	return fault.New(fault.Unavailable, "registry %s answers %d %s for image %s", r.name.Registry, response.StatusCode,
+		http.StatusText(response.StatusCode), r.name).
 		WithHint("try again in a while")
 }
 
@@ -130,11 +139,14 @@ func (r *remote) unauthorized() error {
 		if r.login.From != "" {
 			searched = "; " + r.login.From + " has none for it"
 		}
-		return fault.New(fault.Unauthenticated, "registry %s requires a login for image %s, which is private or does not exist%s", r.name.Registry, r.name, searched).
+		return fault.New(fault.Unauthenticated,
+			"registry %s requires a login for image %s, which is private or does not exist%s", r.name.Registry, r.name,
+			searched).
 			WithReason(ReasonNotVisible).WithHint("check the name; log in with `docker login %s`, or name a pull secret: `berth bundle install --source-secret`, "+
 			"or source.image.pullSecret of the bundle", r.name.Registry)
 	}
-	return fault.New(fault.Unauthenticated, "registry %s rejected the login from %s for image %s", r.name.Registry, r.login.From, r.name).
+	return fault.New(fault.Unauthenticated, "registry %s rejected the login from %s for image %s", r.name.Registry,
+		r.login.From, r.name).
 		WithReason(credential.ReasonRejected).WithHint("it may have expired: log in again, or create the pull secret again")
 }
 

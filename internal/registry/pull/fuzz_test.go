@@ -55,7 +55,10 @@ func FuzzLayers(f *testing.F) {
 func FuzzWhiteouts(f *testing.F) {
 	f.Add([]byte("abc"), []byte("ABC"))
 	f.Add([]byte{0, 1, 2, 3, 4, 5}, []byte{6, 7, 8, 9, 10, 11})
-	names := []string{"a", "b", "d/a", "d/b", "d/e/a", "d/e/b", ".wh.a", ".wh.d", "d/.wh.a", "d/.wh.e", "d/.wh..wh..opq", "d/e/.wh..wh..opq", ".wh..wh..opq", "d", "d/e"}
+	names := []string{
+		"a", "b", "d/a", "d/b", "d/e/a", "d/e/b", ".wh.a", ".wh.d", "d/.wh.a", "d/.wh.e", "d/.wh..wh..opq",
+		"d/e/.wh..wh..opq", ".wh..wh..opq", "d", "d/e",
+	}
 	f.Fuzz(func(t *testing.T, lower, upper []byte) {
 		want := tree{}
 		var layers [][]byte

@@ -36,8 +36,9 @@ type gate struct {
 
 func newGate(host string, p Puller) *gate {
 	return &gate{
-		host: host, scheme: "https", plain: p.Insecure || credential.IsLoopback(hostname(host)), any: p.Insecure, silence: p.Silence,
-		base: cmp.Or[http.RoundTripper](p.Transport, http.DefaultTransport),
+		host: host, scheme: "https", plain: p.Insecure || credential.IsLoopback(hostname(host)), any: p.Insecure,
+		silence: p.Silence,
+		base:    cmp.Or[http.RoundTripper](p.Transport, http.DefaultTransport),
 	}
 }
 
@@ -118,11 +119,13 @@ func (g *gate) challenged(response *http.Response) error {
 
 // tokenServer refuses a token server of somebody else: anyone who runs it gets the login.
 func (g *gate) tokenServer(address *url.URL) error {
-	encrypted := address.Scheme == "https" || address.Scheme == "http" && (g.any || g.plain && credential.IsLoopback(address.Hostname()))
+	encrypted := address.Scheme == "https" || address.Scheme == "http" &&
+		(g.any || g.plain && credential.IsLoopback(address.Hostname()))
 	if encrypted && sameDomain(address.Hostname(), hostname(g.host)) {
 		return nil
 	}
-	return fault.New(fault.Failed, "registry %s wants a login to be sent to %s://%s, which is refused", g.host, address.Scheme, address.Host).
+	return fault.New(fault.Failed, "registry %s wants a login to be sent to %s://%s, which is refused", g.host,
+		address.Scheme, address.Host).
 		WithReason(ReasonUntrusted).WithHint("a token server has to use https, and to be in the domain of its registry: ask the administrator of the registry")
 }
 

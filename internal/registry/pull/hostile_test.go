@@ -44,17 +44,29 @@ func TestErrors(t *testing.T) {
 		reason string
 		says   string
 	}{
-		"rejected":           {answers("/", 401), loginFrom("me", "secret/pull"), fault.Unauthenticated, credential.ReasonRejected, "rejected the login from secret/pull"},
-		"needs a login":      {answers("/", 401), nil, fault.Unauthenticated, ReasonNotVisible, "requires a login"},
-		"forbidden":          {answers("/", 403), loginFrom("me", "secret/pull"), fault.PermissionDenied, ReasonNotVisible, "with the login from secret/pull"},
+		"rejected": {
+			answers("/", 401), loginFrom("me", "secret/pull"), fault.Unauthenticated,
+			credential.ReasonRejected, "rejected the login from secret/pull",
+		},
+		"needs a login": {answers("/", 401), nil, fault.Unauthenticated, ReasonNotVisible, "requires a login"},
+		"forbidden": {
+			answers("/", 403), loginFrom("me", "secret/pull"), fault.PermissionDenied, ReasonNotVisible,
+			"with the login from secret/pull",
+		},
 		"a forbidden layer":  {answers("/blobs/", 403), nil, fault.PermissionDenied, ReasonNotVisible, "without a login"},
 		"rate limited":       {answers("/", 429), nil, fault.Unavailable, ReasonRateLimited, "limits the rate"},
 		"a layer is limited": {answers("/blobs/", 429), nil, fault.Unavailable, ReasonRateLimited, "limits the rate"},
 		"broken":             {answers("/", 500), nil, fault.Unavailable, "", "500 Internal Server Error"},
 		"away":               {answers("/", 503), nil, fault.Unavailable, "", "503 Service Unavailable"},
 		"no layer":           {answers("/blobs/", 404), nil, fault.NotFound, ReasonNotVisible, "not found"},
-		"a basic challenge":  {challenge(`Basic realm="x"`), nil, fault.Unauthenticated, ReasonNotVisible, "requires a login"},
-		"no challenge":       {challenge(`Other realm="x"`), loginFrom("me", "secret/pull"), fault.Unauthenticated, credential.ReasonRejected, "rejected"},
+		"a basic challenge": {
+			challenge(`Basic realm="x"`), nil, fault.Unauthenticated, ReasonNotVisible,
+			"requires a login",
+		},
+		"no challenge": {
+			challenge(`Other realm="x"`), loginFrom("me", "secret/pull"), fault.Unauthenticated,
+			credential.ReasonRejected, "rejected",
+		},
 		"no login": {nil, func(context.Context, string) (credential.Credential, error) {
 			return credential.Credential{}, fault.New(fault.Unauthenticated, "no").WithHint("x")
 		}, fault.Unauthenticated, "", "no"},
@@ -66,7 +78,8 @@ func TestErrors(t *testing.T) {
 			p := puller()
 			p.Login = test.login
 			_, _, err := get(t, p, f.ref(":v1"))
-			if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason || !strings.Contains(err.Error(), test.says) {
+			if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason ||
+				!strings.Contains(err.Error(), test.says) {
 				t.Fatalf("%s %s: %v", fault.CodeOf(err), fault.ReasonOf(err), err)
 			}
 			if fault.From(err).Hint == "" || strings.Contains(fmt.Sprintf("%+v", *fault.From(err)), password) {
@@ -220,19 +233,38 @@ func TestBombs(t *testing.T) {
 		layers [][]byte
 		says   string
 	}{
-		"sent":               {[][]byte{make([]byte, 600<<10), make([]byte, 600<<10)}, "layers of more than 1024 KiB"},
-		"unpacked":           {[][]byte{zipped(t, layerOf(t, "a="+zeros)), zipped(t, layerOf(t, "b="+zeros))}, "unpack to more than 4096 KiB"},
-		"unpacked, hidden":   {[][]byte{zipped(t, layerOf(t, "a="+zeros)), zipped(t, layerOf(t, "a="+zeros))}, "unpack to more than 4096 KiB"},
-		"after its end":      {[][]byte{append(zipped(t, layerOf(t, "a=1")), zipped(t, []byte(zeros+zeros))...)}, "unpack to more than 4096 KiB"},
-		"files":              {[][]byte{zipped(t, layerOf(t, many("f%d=", 1001)...))}, "more than 1000 files and directories"},
-		"marks":              {[][]byte{zipped(t, layerOf(t, many(".wh.f%d=", 1001)...))}, "more than 1000 files and directories"},
-		"the same directory": {[][]byte{zipped(t, layerOf(t, many("d/%.0d", 1001)...))}, "more than 1000 files and directories"},
+		"sent": {[][]byte{make([]byte, 600<<10), make([]byte, 600<<10)}, "layers of more than 1024 KiB"},
+		"unpacked": {
+			[][]byte{zipped(t, layerOf(t, "a="+zeros)), zipped(t, layerOf(t, "b="+zeros))},
+			"unpack to more than 4096 KiB",
+		},
+		"unpacked, hidden": {
+			[][]byte{zipped(t, layerOf(t, "a="+zeros)), zipped(t, layerOf(t, "a="+zeros))},
+			"unpack to more than 4096 KiB",
+		},
+		"after its end": {
+			[][]byte{append(zipped(t, layerOf(t, "a=1")), zipped(t, []byte(zeros+zeros))...)},
+			"unpack to more than 4096 KiB",
+		},
+		"files": {
+			[][]byte{zipped(t, layerOf(t, many("f%d=", 1001)...))},
+			"more than 1000 files and directories",
+		},
+		"marks": {
+			[][]byte{zipped(t, layerOf(t, many(".wh.f%d=", 1001)...))},
+			"more than 1000 files and directories",
+		},
+		"the same directory": {
+			[][]byte{zipped(t, layerOf(t, many("d/%.0d", 1001)...))},
+			"more than 1000 files and directories",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
 			f.image("v1", test.layers...)
 			_, _, err := get(t, puller(), f.ref(":v1"))
-			if fault.CodeOf(err) != fault.InvalidArgument || fault.ReasonOf(err) != ReasonTooLarge || !strings.Contains(err.Error(), test.says) {
+			if fault.CodeOf(err) != fault.InvalidArgument || fault.ReasonOf(err) != ReasonTooLarge ||
+				!strings.Contains(err.Error(), test.says) {
 				t.Errorf("%s %s: %v", fault.CodeOf(err), fault.ReasonOf(err), err)
 			}
 		})
@@ -409,18 +441,21 @@ func TestTLS(t *testing.T) {
 	to := strings.TrimPrefix(f.URL, "http://")
 	p.Transport = dialing(to)
 	_, _, err := get(t, p, "registry.example.com/org/app:v1")
-	if fault.CodeOf(err) != fault.Failed || fault.ReasonOf(err) != ReasonUntrusted || !strings.Contains(err.Error(), "does not use TLS") {
+	if fault.CodeOf(err) != fault.Failed || fault.ReasonOf(err) != ReasonUntrusted ||
+		!strings.Contains(err.Error(), "does not use TLS") {
 		t.Errorf("%s: %v", fault.CodeOf(err), err)
 	}
 	p.Insecure = true
-	if got, image, err := get(t, p, "registry.example.com/org/app:v1"); err != nil || got["a"] != "1" || !strings.HasPrefix(image.Ref, "registry.example.com/org/app@sha256:") {
+	if got, image, err := get(t, p, "registry.example.com/org/app:v1"); err != nil || got["a"] != "1" ||
+		!strings.HasPrefix(image.Ref, "registry.example.com/org/app@sha256:") {
 		t.Errorf("%v %v", got, err)
 	}
 	secure := httptest.NewTLSServer(f)
 	t.Cleanup(secure.Close)
 	name := strings.TrimPrefix(secure.URL, "https://") + "/org/app:v1"
 	p = puller()
-	if _, _, err := get(t, p, name); fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "certificate") {
+	if _, _, err := get(t, p, name); fault.CodeOf(err) != fault.Unavailable ||
+		!strings.Contains(err.Error(), "certificate") {
 		t.Errorf("%s: %v", fault.CodeOf(err), err)
 	}
 	p.Transport = secure.Client().Transport
@@ -506,7 +541,8 @@ func TestTokenServerIsRefused(t *testing.T) {
 	g := newGate("registry.example.com", Puller{})
 	for address, want := range map[string]bool{
 		"https://auth.example.com/token": true, "http://auth.example.com/token": false, "https://example.com": true,
-		"https://registry.example.com:8443/x": true, "http://127.0.0.1/x": false, "https://auth.example.net": false, "ftp://registry.example.com": false,
+		"https://registry.example.com:8443/x": true, "http://127.0.0.1/x": false, "https://auth.example.net": false,
+		"ftp://registry.example.com": false,
 	} {
 		u, err := url.Parse(address)
 		if err != nil {
@@ -514,7 +550,8 @@ func TestTokenServerIsRefused(t *testing.T) {
 		}
 		if err := g.tokenServer(u); (err == nil) != want {
 			t.Errorf("%s: %v", address, err)
-		} else if err != nil && (!strings.Contains(err.Error(), "registry.example.com") || !strings.Contains(err.Error(), u.Host) || fault.From(err).Hint == "") {
+		} else if err != nil && (!strings.Contains(err.Error(), "registry.example.com") ||
+			!strings.Contains(err.Error(), u.Host) || fault.From(err).Hint == "") {
 			t.Errorf("%v", err)
 		}
 	}

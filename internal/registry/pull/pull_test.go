@@ -140,10 +140,16 @@ func (f *fake) put(tag, mediaType string, of any) ocispec.Descriptor {
 
 // image puts one with these layers, the lowest first.
 func (f *fake) image(tag string, layers ...[]byte) ocispec.Descriptor {
-	m := ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest, Config: ocispec.Descriptor{MediaType: ocispec.MediaTypeImageConfig}}
+	m := ocispec.Manifest{
+		MediaType: ocispec.MediaTypeImageManifest,
+		Config:    ocispec.Descriptor{MediaType: ocispec.MediaTypeImageConfig},
+	}
 	m.SchemaVersion = 2
 	for _, layer := range layers {
-		d := ocispec.Descriptor{MediaType: ocispec.MediaTypeImageLayerGzip, Digest: digest.FromBytes(layer), Size: int64(len(layer))}
+		d := ocispec.Descriptor{
+			MediaType: ocispec.MediaTypeImageLayerGzip, Digest: digest.FromBytes(layer),
+			Size: int64(len(layer)),
+		}
 		f.blobs[d.Digest] = layer
 		m.Layers = append(m.Layers, d)
 	}
@@ -153,7 +159,10 @@ func (f *fake) image(tag string, layers ...[]byte) ocispec.Descriptor {
 const password = "hunter2-secret"
 
 func puller() Puller {
-	return Puller{Platform: "linux/amd64", Silence: 20 * time.Second, Limits: Limits{Transfer: 1 << 20, Unpacked: 4 << 20, Entries: 1000}}
+	return Puller{
+		Platform: "linux/amd64", Silence: 20 * time.Second,
+		Limits: Limits{Transfer: 1 << 20, Unpacked: 4 << 20, Entries: 1000},
+	}
 }
 
 func get(t *testing.T, p Puller, ref string) (tree, *Image, error) {
@@ -173,20 +182,32 @@ func TestFlatten(t *testing.T) {
 		want   tree
 		says   string
 	}{
-		"one layer":                {[][]string{{"manifests/", "manifests/a=1", "./manifests/b=2"}}, tree{"manifests/a": "1", "manifests/b": "2"}, ""},
-		"the upper wins":           {[][]string{{"a=1", "b=1"}, {"a=2"}}, tree{"a": "2", "b": "1"}, ""},
-		"a whiteout":               {[][]string{{"d/a=1", "d/b=1"}, {"d/.wh.a="}}, tree{"d/b": "1"}, ""},
-		"a whiteout of a tree":     {[][]string{{"d/a=1", "d/e/b=1", "x=1"}, {".wh.d="}}, tree{"x": "1"}, ""},
-		"back again":               {[][]string{{"d/a=1"}, {".wh.d="}, {"d/b=2"}}, tree{"d/b": "2"}, ""},
-		"replaced in one layer":    {[][]string{{"d/a=1"}, {"d/b=2", ".wh.d="}}, tree{"d/b": "2"}, ""},
-		"opaque":                   {[][]string{{"d/a=1", "x=1"}, {"d/", "d/b=2", "d/.wh..wh..opq="}}, tree{"d/b": "2", "x": "1"}, ""},
+		"one layer": {
+			[][]string{{"manifests/", "manifests/a=1", "./manifests/b=2"}},
+			tree{"manifests/a": "1", "manifests/b": "2"},
+			"",
+		},
+		"the upper wins":        {[][]string{{"a=1", "b=1"}, {"a=2"}}, tree{"a": "2", "b": "1"}, ""},
+		"a whiteout":            {[][]string{{"d/a=1", "d/b=1"}, {"d/.wh.a="}}, tree{"d/b": "1"}, ""},
+		"a whiteout of a tree":  {[][]string{{"d/a=1", "d/e/b=1", "x=1"}, {".wh.d="}}, tree{"x": "1"}, ""},
+		"back again":            {[][]string{{"d/a=1"}, {".wh.d="}, {"d/b=2"}}, tree{"d/b": "2"}, ""},
+		"replaced in one layer": {[][]string{{"d/a=1"}, {"d/b=2", ".wh.d="}}, tree{"d/b": "2"}, ""},
+		"opaque": {
+			[][]string{{"d/a=1", "x=1"}, {"d/", "d/b=2", "d/.wh..wh..opq="}},
+			tree{"d/b": "2", "x": "1"},
+			"",
+		},
 		"everything opaque":        {[][]string{{"d/a=1"}, {".wh..wh..opq=", "b=2"}}, tree{"b": "2"}, ""},
 		"a file hides a directory": {[][]string{{"d/a=1"}, {"d=2"}}, tree{"d": "2"}, ""},
 		"a directory hides a file": {[][]string{{"d=1"}, {"d/a=2"}}, tree{"d/a": "2"}, ""},
 		"a mark makes a directory": {[][]string{{"d=1", "a=1"}, {"d/.wh.x="}}, tree{"a": "1"}, ""},
 		"in between":               {[][]string{{"d/a=1"}, {"d=2"}, {"d/b=3"}}, tree{"d/b": "3"}, ""},
 		"a link that is replaced":  {[][]string{{"a -> /etc/passwd", "b -> a"}, {"a=2", ".wh.b="}}, tree{"a": "2"}, ""},
-		"a link":                   {[][]string{{"manifests/a -> /etc/passwd"}}, nil, `"manifests/a" is a symbolic link to "/etc/passwd"`},
+		"a link": {
+			[][]string{{"manifests/a -> /etc/passwd"}},
+			nil,
+			`"manifests/a" is a symbolic link to "/etc/passwd"`,
+		},
 		"a hard link":              {[][]string{{"a=1", "b => a"}}, nil, `"b" is a hard link to "a"`},
 		"a device":                 {[][]string{{"device="}}, nil, `"device" is a device`},
 		"a way up":                 {[][]string{{"../a=1"}}, nil, `"../a" is not a path within the image`},
@@ -211,7 +232,8 @@ func TestFlatten(t *testing.T) {
 			f.image("v1", layers...)
 			got, _, err := get(t, puller(), f.ref(":v1"))
 			if test.says != "" {
-				if fault.CodeOf(err) != fault.InvalidArgument || fault.ReasonOf(err) != ReasonRefused || !strings.Contains(err.Error(), test.says) {
+				if fault.CodeOf(err) != fault.InvalidArgument || fault.ReasonOf(err) != ReasonRefused ||
+					!strings.Contains(err.Error(), test.says) {
 					t.Errorf("%s: %v", fault.CodeOf(err), err)
 				}
 				return
@@ -240,21 +262,30 @@ func TestResolve(t *testing.T) {
 	amd, arm := f.image("amd", layerOf(t, "a=amd")), f.image("arm", zipped(t, layerOf(t, "a=arm")))
 	about := platform("unknown/unknown", f.image("about", layerOf(t, "a=about")))
 	about.Annotations = map[string]string{"vnd.docker.reference.type": "attestation-manifest"}
-	several := index("several", ocispec.MediaTypeImageIndex, about, platform("linux/arm64", arm), platform("linux/amd64", amd))
+	several := index("several", ocispec.MediaTypeImageIndex, about, platform("linux/arm64", arm),
+		platform("linux/amd64", amd))
 	index("old", dockerList, platform("linux/arm64", arm), platform("linux/amd64", amd))
 	single := index("single", ocispec.MediaTypeImageIndex, platform("linux/arm64", arm), about)
 	index("none", ocispec.MediaTypeImageIndex, amd)
 	index("nested", ocispec.MediaTypeImageIndex, several)
 	index("others", ocispec.MediaTypeImageIndex, platform("linux/arm64", arm), platform("windows/amd64", amd))
 	index("empty", ocispec.MediaTypeImageIndex)
-	index("deep", ocispec.MediaTypeImageIndex, index("", ocispec.MediaTypeImageIndex, index("", ocispec.MediaTypeImageIndex, index("", ocispec.MediaTypeImageIndex, single))))
+	index("deep", ocispec.MediaTypeImageIndex,
+		index("", ocispec.MediaTypeImageIndex,
+			index("", ocispec.MediaTypeImageIndex, index("", ocispec.MediaTypeImageIndex, single))))
 	index("evil", ocispec.MediaTypeImageIndex, ocispec.Descriptor{Digest: "sha256:../../x"})
-	f.put("chart", ocispec.MediaTypeImageManifest, ocispec.Manifest{Config: ocispec.Descriptor{MediaType: "application/vnd.cncf.helm.config.v1+json"}})
-	f.put("artifact", ocispec.MediaTypeImageManifest, ocispec.Manifest{ArtifactType: "application/x-sbom", Config: ocispec.DescriptorEmptyJSON})
+	f.put("chart", ocispec.MediaTypeImageManifest,
+		ocispec.Manifest{Config: ocispec.Descriptor{MediaType: "application/vnd.cncf.helm.config.v1+json"}})
+	f.put("artifact", ocispec.MediaTypeImageManifest,
+		ocispec.Manifest{ArtifactType: "application/x-sbom", Config: ocispec.DescriptorEmptyJSON})
 	f.put("schema1", "application/vnd.docker.distribution.manifest.v1+prettyjws", map[string]int{"schemaVersion": 1})
-	f.put("nolayers", ocispec.MediaTypeImageManifest, ocispec.Manifest{Config: ocispec.Descriptor{MediaType: dockerConfig}})
+	f.put("nolayers", ocispec.MediaTypeImageManifest,
+		ocispec.Manifest{Config: ocispec.Descriptor{MediaType: dockerConfig}})
 	foreign := ocispec.Manifest{Config: ocispec.Descriptor{MediaType: dockerConfig}}
-	foreign.Layers = []ocispec.Descriptor{{MediaType: "application/vnd.docker.image.rootfs.foreign.diff.tar.gzip", URLs: []string{"https://evil.example.com"}}}
+	foreign.Layers = []ocispec.Descriptor{{
+		MediaType: "application/vnd.docker.image.rootfs.foreign.diff.tar.gzip",
+		URLs:      []string{"https://evil.example.com"},
+	}}
 	f.put("foreign", ocispec.MediaTypeImageManifest, foreign)
 	foreign.Layers = []ocispec.Descriptor{{MediaType: dockerLayer, Digest: "md5:../../x", Size: 5}}
 	f.put("digest", ocispec.MediaTypeImageManifest, foreign)
@@ -279,23 +310,32 @@ func TestResolve(t *testing.T) {
 		"a single one":       {":single", "linux/amd64", "arm", single.Digest, "", ""},
 		"without a platform": {":none", "linux/s390x", "amd", "", "", ""},
 		"nested":             {":nested", "linux/arm64", "arm", "", "", ""},
-		"not the platform":   {":others", "linux/amd64", "", "", fault.NotFound, `has no platform linux/amd64, only "linux/arm64, windows/amd64"`},
+		"not the platform": {
+			":others", "linux/amd64", "", "", fault.NotFound,
+			`has no platform linux/amd64, only "linux/arm64, windows/amd64"`,
+		},
 		"an empty index":     {":empty", "linux/amd64", "", "", fault.NotFound, "has no platform"},
 		"too deep":           {":deep", "linux/amd64", "", "", fault.InvalidArgument, "more than 3 indexes"},
 		"a path as a digest": {":evil", "linux/amd64", "", "", fault.InvalidArgument, "sha256:../../x"},
-		"a chart":            {":chart", "linux/amd64", "", "", fault.InvalidArgument, `an artifact of the type "application/vnd.cncf.helm.config.v1+json"`},
-		"an artifact":        {":artifact", "linux/amd64", "", "", fault.InvalidArgument, `an artifact of the type "application/x-sbom"`},
-		"an old image":       {":schema1", "linux/amd64", "", "", fault.InvalidArgument, "manifest.v1+prettyjws"},
-		"no layers":          {":nolayers", "linux/amd64", "", "", fault.InvalidArgument, "has no layers"},
-		"a foreign layer":    {":foreign", "linux/amd64", "", "", fault.InvalidArgument, "foreign.diff.tar.gzip"},
-		"a bad digest":       {":digest", "linux/amd64", "", "", fault.InvalidArgument, "md5:../../x"},
-		"a negative size":    {":negative", "linux/amd64", "", "", fault.InvalidArgument, "-1 bytes"},
-		"broken":             {":broken", "linux/amd64", "", "", fault.InvalidArgument, "its manifest is not valid"},
-		"a broken index":     {":brokenindex", "linux/amd64", "", "", fault.InvalidArgument, "its index is not valid"},
-		"no such tag":        {":nope", "linux/amd64", "", "", fault.NotFound, "/org/app:nope not found"},
-		"no tag":             {"", "linux/amd64", "", "", fault.NotFound, "/org/app:latest not found"},
-		"not a reference":    {":no pe", "linux/amd64", "", "", fault.InvalidArgument, "is not a reference"},
-		"not a digest":       {"@sha256:abc", "linux/amd64", "", "", fault.InvalidArgument, "is not a reference"},
+		"a chart": {
+			":chart", "linux/amd64", "", "", fault.InvalidArgument,
+			`an artifact of the type "application/vnd.cncf.helm.config.v1+json"`,
+		},
+		"an artifact": {
+			":artifact", "linux/amd64", "", "", fault.InvalidArgument,
+			`an artifact of the type "application/x-sbom"`,
+		},
+		"an old image":    {":schema1", "linux/amd64", "", "", fault.InvalidArgument, "manifest.v1+prettyjws"},
+		"no layers":       {":nolayers", "linux/amd64", "", "", fault.InvalidArgument, "has no layers"},
+		"a foreign layer": {":foreign", "linux/amd64", "", "", fault.InvalidArgument, "foreign.diff.tar.gzip"},
+		"a bad digest":    {":digest", "linux/amd64", "", "", fault.InvalidArgument, "md5:../../x"},
+		"a negative size": {":negative", "linux/amd64", "", "", fault.InvalidArgument, "-1 bytes"},
+		"broken":          {":broken", "linux/amd64", "", "", fault.InvalidArgument, "its manifest is not valid"},
+		"a broken index":  {":brokenindex", "linux/amd64", "", "", fault.InvalidArgument, "its index is not valid"},
+		"no such tag":     {":nope", "linux/amd64", "", "", fault.NotFound, "/org/app:nope not found"},
+		"no tag":          {"", "linux/amd64", "", "", fault.NotFound, "/org/app:latest not found"},
+		"not a reference": {":no pe", "linux/amd64", "", "", fault.InvalidArgument, "is not a reference"},
+		"not a digest":    {"@sha256:abc", "linux/amd64", "", "", fault.InvalidArgument, "is not a reference"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := puller()
@@ -331,7 +371,10 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s is %s: %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "UPPER/x", "a/../b", "https://quay.io/a", "quay.io/a:", "quay.io/a@x", "quay.io/a?b", "-x"} {
+	for _, text := range []string{
+		"", "UPPER/x", "a/../b", "https://quay.io/a", "quay.io/a:", "quay.io/a@x",
+		"quay.io/a?b", "-x",
+	} {
 		if got, err := parse(text); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%q is %s: %v", text, got, err)
 		}

@@ -53,10 +53,12 @@ func (p Puller) open(ctx context.Context, name reference) (*remote, error) {
 func again() retry.Policy {
 	return &retry.GenericPolicy{
 		Retryable: func(response *http.Response, err error) (bool, error) {
-			return err == nil && (response.StatusCode == http.StatusBadGateway || response.StatusCode == http.StatusServiceUnavailable ||
+			return err == nil && (response.StatusCode == http.StatusBadGateway ||
+				response.StatusCode == http.StatusServiceUnavailable ||
 				response.StatusCode == http.StatusGatewayTimeout), nil
 		},
-		Backoff: retry.ExponentialBackoff(100*time.Millisecond, 2, 0.1), MinWait: 50 * time.Millisecond, MaxWait: time.Second, MaxRetry: 2,
+		Backoff: retry.ExponentialBackoff(100*time.Millisecond, 2, 0.1), MinWait: 50 * time.Millisecond,
+		MaxWait: time.Second, MaxRetry: 2,
 	}
 }
 

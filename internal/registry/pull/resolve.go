@@ -29,7 +29,9 @@ const (
 
 // resolve finds the layers of the image for a platform, and the digest of what the
 // reference names.
-func (r *remote) resolve(ctx context.Context, platform string) (root digest.Digest, layers []ocispec.Descriptor, err error) {
+func (r *remote) resolve(ctx context.Context, platform string) (root digest.Digest, layers []ocispec.Descriptor,
+	err error,
+) {
 	ref := r.name.Reference.Reference
 	for range maxIndexes + 1 {
 		desc, text, err := r.manifest(ctx, ref)
@@ -83,7 +85,8 @@ func (r *remote) choose(manifests []ocispec.Descriptor, platform string) (digest
 		}
 		slices.Sort(platforms)
 		platforms = slices.Compact(platforms)
-		return "", fault.New(fault.NotFound, "image %s has no platform %s, only %q", r.name, platform, strings.Join(platforms, ", ")).
+		return "", fault.New(fault.NotFound, "image %s has no platform %s, only %q", r.name, platform,
+			strings.Join(platforms, ", ")).
 			WithHint("name the digest of the image that you want, or build it for %s", platform)
 	}
 	if err := chosen[0].Digest.Validate(); err != nil {

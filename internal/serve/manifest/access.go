@@ -30,7 +30,8 @@ func (r Role) access(o Options) []runtime.Object {
 	}
 	if rules := r.Guard.PolicyRulesOf(r.policyNames()...); len(rules) > 0 {
 		name := r.objectName() + "-guard"
-		objects = append(objects, &rbacv1.ClusterRole{ObjectMeta: r.global(name), Rules: rules}, r.bindEverywhere(o, name, name))
+		objects = append(objects, &rbacv1.ClusterRole{ObjectMeta: r.global(name), Rules: rules},
+			r.bindEverywhere(o, name, name))
 	}
 	for _, users := range r.Users {
 		objects = append(objects, &rbacv1.ClusterRole{ObjectMeta: r.global(users.Name), Rules: users.Rules})
@@ -48,7 +49,10 @@ func (r Role) bind(o Options) runtime.Object {
 }
 
 func (r Role) bindEverywhere(o Options, name, role string) *rbacv1.ClusterRoleBinding {
-	return &rbacv1.ClusterRoleBinding{ObjectMeta: r.global(name), RoleRef: roleRef("ClusterRole", role), Subjects: r.account(o)}
+	return &rbacv1.ClusterRoleBinding{
+		ObjectMeta: r.global(name), RoleRef: roleRef("ClusterRole", role),
+		Subjects: r.account(o),
+	}
 }
 
 // Account is as what a role runs in a namespace.

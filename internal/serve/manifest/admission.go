@@ -42,11 +42,14 @@ func (r Role) policyNames() (names []string) {
 }
 
 // Objects are the policy of a role, and what binds it to all that it is asked about.
-func (p Policy) Objects(r Role) (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {
+func (p Policy) Objects(r Role) (*admissionv1.ValidatingAdmissionPolicy,
+	*admissionv1.ValidatingAdmissionPolicyBinding,
+) {
 	name, fail := PolicyName(r.Name, p.Name), admissionv1.Fail
 	constraints := &admissionv1.MatchResources{ObjectSelector: p.Selector}
 	for _, rule := range p.Rules {
-		constraints.ResourceRules = append(constraints.ResourceRules, admissionv1.NamedRuleWithOperations{RuleWithOperations: rule})
+		constraints.ResourceRules = append(constraints.ResourceRules,
+			admissionv1.NamedRuleWithOperations{RuleWithOperations: rule})
 	}
 	policy := &admissionv1.ValidatingAdmissionPolicy{
 		ObjectMeta: r.global(name),

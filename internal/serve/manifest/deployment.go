@@ -44,9 +44,13 @@ func (r Role) deployment(o Options) *appsv1.Deployment {
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &o.Replicas, Selector: &metav1.LabelSelector{MatchLabels: r.selector()},
 			Strategy: appsv1.DeploymentStrategy{
-				Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &none},
+				Type:          appsv1.RollingUpdateDeploymentStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &none},
 			},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: r.labels(), Annotations: o.annotations()}, Spec: r.pod(o)},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: r.labels(), Annotations: o.annotations()},
+				Spec:       r.pod(o),
+			},
 		},
 	}
 }
@@ -76,15 +80,24 @@ func (r Role) volumes(o Options) []corev1.Volume {
 		volumes = append(volumes, r.scratch("cache"), r.scratch("tmp"))
 	}
 	if len(o.Authorities) > 0 {
-		volumes = append(volumes, corev1.Volume{Name: "authorities", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: r.authoritiesName()},
-		}}})
+		volumes = append(volumes, corev1.Volume{
+			Name: "authorities",
+			VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: r.authoritiesName()},
+			}},
+		})
 	}
 	if len(o.Kubeconfig) > 0 {
-		volumes = append(volumes, corev1.Volume{Name: "target", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: SecretKubeconfig(r.Name)}}})
+		volumes = append(volumes, corev1.Volume{
+			Name:         "target",
+			VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: SecretKubeconfig(r.Name)}},
+		})
 	}
 	if len(o.Configuration) > 0 {
-		volumes = append(volumes, corev1.Volume{Name: "configuration", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: SecretConfiguration(r.Name)}}})
+		volumes = append(volumes, corev1.Volume{
+			Name:         "configuration",
+			VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: SecretConfiguration(r.Name)}},
+		})
 	}
 	return volumes
 }
@@ -92,7 +105,8 @@ func (r Role) volumes(o Options) []corev1.Volume {
 func (r Role) mounts(o Options) []corev1.VolumeMount {
 	all := []corev1.VolumeMount{{Name: "tls", MountPath: pathTLS, ReadOnly: true}}
 	if r.Cache != "" {
-		all = append(all, corev1.VolumeMount{Name: "cache", MountPath: pathCache}, corev1.VolumeMount{Name: "tmp", MountPath: pathTemp})
+		all = append(all, corev1.VolumeMount{Name: "cache", MountPath: pathCache},
+			corev1.VolumeMount{Name: "tmp", MountPath: pathTemp})
 	}
 	if len(o.Authorities) > 0 {
 		all = append(all, corev1.VolumeMount{Name: "authorities", MountPath: pathAuthorities, ReadOnly: true})
@@ -110,14 +124,18 @@ func (r Role) mounts(o Options) []corev1.VolumeMount {
 // it is unpacked, is smaller than the cache.
 func (r Role) scratch(name string) corev1.Volume {
 	size := resource.MustParse(r.Cache)
-	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &size}}}
+	return corev1.Volume{
+		Name:         name,
+		VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &size}},
+	}
 }
 
 func (r Role) container(o Options) corev1.Container {
 	yes, no := true, false
 	ports := []corev1.ContainerPort{{Name: "metrics", ContainerPort: aboutPort, Protocol: corev1.ProtocolTCP}}
 	if !r.NoService {
-		ports = append([]corev1.ContainerPort{{Name: "https", ContainerPort: servingPort, Protocol: corev1.ProtocolTCP}}, ports...)
+		ports = append([]corev1.ContainerPort{{Name: "https", ContainerPort: servingPort, Protocol: corev1.ProtocolTCP}},
+			ports...)
 	}
 	env := []corev1.EnvVar{
 		{Name: "XDG_CACHE_HOME", Value: pathCache},
@@ -133,8 +151,11 @@ func (r Role) container(o Options) corev1.Container {
 		LivenessProbe:  probe("/healthz", 20),
 		ReadinessProbe: probe("/readyz", 5),
 		Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("128Mi")},
-			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)},
+			Requests: corev1.ResourceList{
+				corev1.ResourceCPU:    resource.MustParse("50m"),
+				corev1.ResourceMemory: resource.MustParse("128Mi"),
+			},
+			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)},
 		},
 		SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes, RunAsNonRoot: &yes,

@@ -8,7 +8,9 @@ import (
 
 // Differs says in which respect a policy and its binding, as the cluster has them, are not what
 // is printed for a role; empty if they are, with what the API server fills in.
-func (p Policy) Differs(role string, policy *admissionv1.ValidatingAdmissionPolicy, binding *admissionv1.ValidatingAdmissionPolicyBinding) string {
+func (p Policy) Differs(role string, policy *admissionv1.ValidatingAdmissionPolicy,
+	binding *admissionv1.ValidatingAdmissionPolicyBinding,
+) string {
 	wanted, bound := p.Objects(Role{Name: role})
 	switch {
 	case policy.DeletionTimestamp != nil || binding.DeletionTimestamp != nil:
@@ -48,7 +50,8 @@ func filledIn(spec admissionv1.ValidatingAdmissionPolicySpec) admissionv1.Valida
 // unlimited is the spec of a binding without what limits it to nothing in particular.
 func unlimited(spec admissionv1.ValidatingAdmissionPolicyBindingSpec) admissionv1.ValidatingAdmissionPolicyBindingSpec {
 	everything := &admissionv1.MatchResources{
-		MatchPolicy: new(admissionv1.Equivalent), NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
+		MatchPolicy: new(admissionv1.Equivalent), NamespaceSelector: &metav1.LabelSelector{},
+		ObjectSelector: &metav1.LabelSelector{},
 	}
 	if equality.Semantic.DeepEqual(spec.MatchResources, everything) {
 		spec.MatchResources = nil

@@ -42,7 +42,10 @@ func (r Role) installing(o Options) (objects []runtime.Object) {
 	}
 	if o.InstallRole != "" {
 		binding := r.bindEverywhere(o, r.objectName()+"-install", o.InstallRole)
-		binding.Subjects = []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: installer.Name, Namespace: installer.Namespace}}
+		binding.Subjects = []rbacv1.Subject{{
+			Kind: rbacv1.ServiceAccountKind, Name: installer.Name,
+			Namespace: installer.Namespace,
+		}}
 		objects = append(objects, binding)
 	}
 	return objects

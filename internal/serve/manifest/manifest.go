@@ -106,7 +106,10 @@ func (r Role) BaseURL(namespace string) string { return "https://" + r.Hosts(nam
 
 // labels are those of all objects of a role.
 func (r Role) labels() map[string]string {
-	return map[string]string{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": r.Name, "app.kubernetes.io/managed-by": "berth"}
+	return map[string]string{
+		"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": r.Name,
+		"app.kubernetes.io/managed-by": "berth",
+	}
 }
 
 // selector are the labels by which its pods are found.

@@ -27,7 +27,10 @@ import (
 func role() Role {
 	return Role{
 		Name: "bundles", Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
-		Users:        []UserRole{{Name: "bundle-reader", Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/bundles/*"}, Verbs: []string{"get"}}}}},
+		Users: []UserRole{{
+			Name:  "bundle-reader",
+			Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/bundles/*"}, Verbs: []string{"get"}}},
+		}},
 		NeedsBaseURL: true, Cache: "4Gi", Installer: rbac.Named(rbac.ServeBundlesAsInstaller),
 	}
 }
@@ -139,17 +142,21 @@ func TestInstallRole(t *testing.T) {
 		bound := []string{}
 		for _, b := range find[*rbacv1.ClusterRoleBinding](t, objects(t, text)) {
 			bound = append(bound, b.RoleRef.Name)
-			if b.RoleRef.Name == install && (len(b.Subjects) != 1 || b.Subjects[0].Name != "berth-bundles-installer" || b.Subjects[0].Namespace != "berth-system") {
+			if b.RoleRef.Name == install &&
+				(len(b.Subjects) != 1 || b.Subjects[0].Name != "berth-bundles-installer" ||
+					b.Subjects[0].Namespace != "berth-system") {
 				t.Errorf("%s is of %v", install, b.Subjects)
 			}
 		}
 		want := []string{install}
-		if got := slices.DeleteFunc(bound, func(name string) bool { return name == "berth-bundles" }); strings.Join(got, "") != strings.Join(want, "") {
+		if got := slices.DeleteFunc(bound, func(name string) bool { return name == "berth-bundles" }); strings.Join(got,
+			"") != strings.Join(want, "") {
 			t.Errorf("%v is bound, want %v", got, want)
 		}
 		for _, r := range find[*rbacv1.Role](t, objects(t, text)) {
 			for _, rule := range r.Rules {
-				if slices.Contains(rule.Verbs, "impersonate") && !slices.Equal(rule.ResourceNames, []string{"berth-bundles-installer"}) {
+				if slices.Contains(rule.Verbs, "impersonate") &&
+					!slices.Equal(rule.ResourceNames, []string{"berth-bundles-installer"}) {
 					t.Errorf("the server may act as %q", rule.ResourceNames)
 				}
 			}
@@ -205,8 +212,14 @@ func TestPair(t *testing.T) {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pair.CA)
-	for _, host := range []string{"berth-bundles.ns.svc", "berth-bundles.ns.svc.cluster.local", "berth-bundles", "10.0.0.1"} {
-		if _, err := leaf.Verify(x509.VerifyOptions{Roots: pool, DNSName: host, CurrentTime: now.Add(PairFor - time.Hour)}); err != nil {
+	for _, host := range []string{
+		"berth-bundles.ns.svc", "berth-bundles.ns.svc.cluster.local", "berth-bundles",
+		"10.0.0.1",
+	} {
+		if _, err := leaf.Verify(x509.VerifyOptions{
+			Roots: pool, DNSName: host,
+			CurrentTime: now.Add(PairFor - time.Hour),
+		}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -14,7 +14,10 @@ const labelMetrics = "berth.dev/metrics"
 func (r Role) service(o Options) *corev1.Service {
 	ports := make([]corev1.ServicePort, 0, 1+len(r.Ports))
 	for _, p := range append([]Port{{Name: "https", Number: 443}}, r.Ports...) {
-		ports = append(ports, corev1.ServicePort{Name: p.Name, Port: p.Number, TargetPort: intstr.FromString("https"), Protocol: corev1.ProtocolTCP})
+		ports = append(ports, corev1.ServicePort{
+			Name: p.Name, Port: p.Number, TargetPort: intstr.FromString("https"),
+			Protocol: corev1.ProtocolTCP,
+		})
 	}
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: r.objectName(), Namespace: o.Namespace, Labels: r.labels()},
@@ -28,7 +31,10 @@ func (r Role) disruptions(o Options) *policyv1.PodDisruptionBudget {
 	one := intstr.FromInt32(1)
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: r.objectName(), Namespace: o.Namespace, Labels: r.labels()},
-		Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one, Selector: &metav1.LabelSelector{MatchLabels: r.selector()}},
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MaxUnavailable: &one,
+			Selector:       &metav1.LabelSelector{MatchLabels: r.selector()},
+		},
 	}
 }
 

@@ -68,9 +68,12 @@ func (r Role) daemonSet(o Options) *appsv1.DaemonSet {
 	return &appsv1.DaemonSet{
 		ObjectMeta: metav1.ObjectMeta{Name: r.objectName(), Namespace: o.Namespace, Labels: r.labels()},
 		Spec: appsv1.DaemonSetSpec{
-			Selector:       &metav1.LabelSelector{MatchLabels: r.selector()},
-			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{Type: appsv1.RollingUpdateDaemonSetStrategyType, RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &one}},
-			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: r.labels()}, Spec: r.nodePod(o)},
+			Selector: &metav1.LabelSelector{MatchLabels: r.selector()},
+			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{
+				Type:          appsv1.RollingUpdateDaemonSetStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &one},
+			},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: r.labels()}, Spec: r.nodePod(o)},
 		},
 	}
 }
@@ -100,8 +103,11 @@ func (r Role) nodeContainer(o Options) corev1.Container {
 	}
 	c.SecurityContext = &corev1.SecurityContext{Privileged: &yes, ReadOnlyRootFilesystem: &yes}
 	c.Resources = corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
-		Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memoryOfNode)},
+		Requests: corev1.ResourceList{
+			corev1.ResourceCPU:    resource.MustParse("10m"),
+			corev1.ResourceMemory: resource.MustParse("64Mi"),
+		},
+		Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memoryOfNode)},
 	}
 	both, in := corev1.MountPropagationBidirectional, corev1.MountPropagationHostToContainer
 	c.VolumeMounts = append(c.VolumeMounts,
@@ -117,7 +123,10 @@ func (r Role) nodeContainer(o Options) corev1.Container {
 func (r Role) hostPaths() []corev1.Volume {
 	there, made := corev1.HostPathDirectory, corev1.HostPathDirectoryOrCreate
 	host := func(name, at string, kind *corev1.HostPathType) corev1.Volume {
-		return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: at, Type: kind}}}
+		return corev1.Volume{
+			Name:         name,
+			VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: at, Type: kind}},
+		}
 	}
 	return []corev1.Volume{
 		host("scratch", r.Node.Directory, &made), host("pods", r.Node.pods(), &there),

@@ -37,8 +37,9 @@ func ConfigMapCA(role string) string { return "berth-" + role + "-ca" }
 // signs nothing else.
 func NewPair(names []string, now time.Time) (Pair, error) {
 	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "CA of " + names[0]}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(PairFor),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "CA of " + names[0]}, NotBefore: now.Add(-time.Hour),
+		NotAfter: now.Add(PairFor),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0]}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
@@ -163,7 +164,10 @@ func (r Role) certificate(o Options) *unstructured.Unstructured {
 	if len(addresses) > 0 {
 		spec["ipAddresses"] = values(addresses)
 	}
-	certificate := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "spec": spec}}
+	certificate := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "cert-manager.io/v1",
+		"kind":       "Certificate", "spec": spec,
+	}}
 	certificate.SetName(r.secretName())
 	certificate.SetNamespace(o.Namespace)
 	certificate.SetLabels(r.labels())

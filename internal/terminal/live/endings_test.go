@@ -17,10 +17,14 @@ func TestRemovalsAtATerminal(t *testing.T) {
 	for _, e := range events {
 		c.handle(e)
 	}
-	text := ansi.Strip(strings.Join(c.final(view{Page: style.Page{Width: 100, Now: terminaltest.T0, Styles: terminaltest.ColourLook.Styles()}}), "\n"))
+	text := ansi.Strip(strings.Join(c.final(view{Page: style.Page{
+		Width: 100, Now: terminaltest.T0,
+		Styles: terminaltest.ColourLook.Styles(),
+	}}), "\n"))
 	for _, want := range []string{
 		"4 workspaces in workspaces", "✔ a  Deleted", "6 objects", "1 object, the pod may still be terminating", "not found",
-		"✘ d  Failed", "2 of 4 deleted after 1.5s", "1 not found, 1 failed", "workspace d not found", "look elsewhere", "berth delete a b c d --ignore-not-found", "retry those that are not deleted",
+		"✘ d  Failed", "2 of 4 deleted after 1.5s", "1 not found, 1 failed", "workspace d not found", "look elsewhere",
+		"berth delete a b c d --ignore-not-found", "retry those that are not deleted",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)

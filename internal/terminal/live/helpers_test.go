@@ -50,8 +50,12 @@ func fleetOf(n int) *terminaltest.Script {
 	s := terminaltest.Opening()
 	var stages []v1.Stage
 	for i := range n {
-		stages = append(stages, []v1.Stage{v1.StageRunning, v1.StageRunning, v1.StagePulling, v1.StageRunning, v1.StageFailed, v1.StageScheduling}[i%6])
+		stages = append(stages, []v1.Stage{
+			v1.StageRunning, v1.StageRunning, v1.StagePulling, v1.StageRunning,
+			v1.StageFailed, v1.StageScheduling,
+		}[i%6])
 	}
-	s.Stage(300*time.Millisecond, v1.StagePulling, v1.Snapshot{Message: "deployment/web", Replicas: terminaltest.Replicas(stages...)})
+	s.Stage(300*time.Millisecond, v1.StagePulling,
+		v1.Snapshot{Message: "deployment/web", Replicas: terminaltest.Replicas(stages...)})
 	return s
 }

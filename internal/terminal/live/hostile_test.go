@@ -11,7 +11,10 @@ import (
 )
 
 func TestTextFromElsewhereIsHarmless(t *testing.T) {
-	title := wording.Title{UserString: terminaltest.Hostile, ID: terminaltest.Hostile, Namespace: terminaltest.Hostile, Verb: "provision"}
+	title := wording.Title{
+		UserString: terminaltest.Hostile, ID: terminaltest.Hostile, Namespace: terminaltest.Hostile,
+		Verb: "provision",
+	}
 	m := newBatchModel(terminaltest.Single(title))
 	v := view{Page: style.Page{Width: 100, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()}, height: 50}
 	for _, e := range terminaltest.HostileStory() {
@@ -25,7 +28,8 @@ func TestTextFromElsewhereIsHarmless(t *testing.T) {
 	for _, at := range []time.Duration{20 * ms, 1 * sc, 2 * sc, time.Hour} {
 		terminaltest.Harmless(t, "many", style.JoinLines(screenful(b, at, 100, 50, terminaltest.PlainLook)))
 	}
-	terminaltest.Harmless(t, "summary of many", style.JoinLines(screenful(b.End(), time.Hour, 100, 50, terminaltest.PlainLook)))
+	terminaltest.Harmless(t, "summary of many",
+		style.JoinLines(screenful(b.End(), time.Hour, 100, 50, terminaltest.PlainLook)))
 
 	synctest.Test(t, func(t *testing.T) {
 		f, r := newStage(100, 50, terminaltest.PlainLook)

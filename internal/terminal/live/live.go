@@ -42,7 +42,10 @@ type Live struct {
 // New starts the view of a batch on stderr; it draws until it has handled a result or Stop
 // is called.
 func New(s terminal.Streams, b wording.Batch) *Live {
-	l := &Live{out: s.Err, now: s.Now, st: s.Err.Styles(), waits: s.Waits, model: newBatchModel(b), painter: redraw.Painter{Out: s.Err}, release: s.Waits.Shown()}
+	l := &Live{
+		out: s.Err, now: s.Now, st: s.Err.Styles(), waits: s.Waits, model: newBatchModel(b),
+		painter: redraw.Painter{Out: s.Err}, release: s.Waits.Shown(),
+	}
 	quit, gone := make(chan struct{}), make(chan struct{})
 	l.stop = sync.OnceFunc(func() { close(quit); <-gone })
 	go func() {
@@ -134,5 +137,8 @@ func (l *Live) last() {
 
 func (l *Live) view() view {
 	width, height := l.out.Size()
-	return view{Page: style.Page{Width: width, Now: l.now(), Styles: l.st}, height: height, frame: l.frame, written: l.written, headed: l.headed}
+	return view{
+		Page: style.Page{Width: width, Now: l.now(), Styles: l.st}, height: height, frame: l.frame,
+		written: l.written, headed: l.headed,
+	}
 }

@@ -14,7 +14,11 @@ import (
 )
 
 func TestLiveLeavesTheWholeStory(t *testing.T) {
-	for _, s := range []*terminaltest.Script{terminaltest.Succeeding(), terminaltest.ImageNotFound(), terminaltest.CrashLoop(), terminaltest.TimedOut(), terminaltest.Interrupted(), terminaltest.Deleted(true), terminaltest.Refused()} {
+	for _, s := range []*terminaltest.Script{
+		terminaltest.Succeeding(), terminaltest.ImageNotFound(),
+		terminaltest.CrashLoop(), terminaltest.TimedOut(), terminaltest.Interrupted(), terminaltest.Deleted(true),
+		terminaltest.Refused(),
+	} {
 		for _, size := range [][2]int{{120, 50}, {60, 50}, {80, 5}, {80, 2}, {40, 3}} {
 			synctest.Test(t, func(t *testing.T) {
 				f, r := newStage(size[0], size[1], terminaltest.ColourLook)
@@ -69,7 +73,8 @@ func TestLiveRedrawsOnlyWhatChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, r := newStage(80, 50, terminaltest.PlainLook)
 		s := terminaltest.Opening()
-		s.Stage(300*ms, v1.StagePulling, v1.Snapshot{Message: "dev-tools:1.4", Containers: terminaltest.Containers("done", "pulling")})
+		s.Stage(300*ms, v1.StagePulling,
+			v1.Snapshot{Message: "dev-tools:1.4", Containers: terminaltest.Containers("done", "pulling")})
 		terminaltest.Play(r, s.Events, 2*sc)
 		last := f.Writes[len(f.Writes)-1]
 		if !strings.Contains(last, "Pulling") || strings.Contains(last, "init-base") || strings.Contains(last, "install") {
@@ -98,7 +103,8 @@ func TestLiveErasesWhatIsGone(t *testing.T) {
 		f, r := newStage(80, 50, terminaltest.PlainLook)
 		s := terminaltest.Opening()
 		cause := &v1.Cause{Code: "Unschedulable", Message: "no room"}
-		s.Stage(300*ms, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{terminaltest.Unschedulable(1, 0)}})
+		s.Stage(300*ms, v1.StageScheduling,
+			v1.Snapshot{Cause: cause, Warnings: []v1.Warning{terminaltest.Unschedulable(1, 0)}})
 		s.Stage(1*sc, v1.StageScheduling, v1.Snapshot{})
 		terminaltest.Play(r, s.Events, 900*ms)
 		if !strings.Contains(f.Text(), "no room") {

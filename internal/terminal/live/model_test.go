@@ -54,13 +54,19 @@ func TestStepsSideBySide(t *testing.T) {
 	s.Step(0, "lookup", v1.StepBegun, "", 0)
 	s.Step(1*sc, "lookup", v1.StepEnded, "", 0)
 	m := singleOf(s, 1*sc)
-	p := m.picture(view{Page: style.Page{Width: 80, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()}, height: 50, headed: true})
+	p := m.picture(view{
+		Page:   style.Page{Width: 80, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()},
+		height: 50, headed: true,
+	})
 	if p.written != 0 || len(p.final) != 0 || len(p.live) != 2 {
 		t.Errorf("a line is final before the one above it: %+v", p)
 	}
 	s.Step(2*sc, "identity", v1.StepEnded, "", 0)
 	m = singleOf(s, 2*sc)
-	if p = m.picture(view{Page: style.Page{Width: 80, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()}, height: 50, headed: true}); p.written != 2 || len(p.final) != 2 {
+	if p = m.picture(view{
+		Page:   style.Page{Width: 80, Now: terminaltest.T0, Styles: terminaltest.PlainLook.Styles()},
+		height: 50, headed: true,
+	}); p.written != 2 || len(p.final) != 2 {
 		t.Errorf("finished lines are not final: %+v", p)
 	}
 	if m.members[0].items[0].took != 2*sc || m.members[0].items[1].took != 1*sc {

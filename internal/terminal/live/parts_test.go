@@ -18,7 +18,11 @@ func TestReplicaFrames(t *testing.T) {
 		name  string
 		look  terminal.Capabilities
 		width []int
-	}{{"plain", terminaltest.PlainLook, []int{40, 80, 120, 200}}, {"colour", terminaltest.ColourLook, []int{80}}, {"ascii", terminaltest.AsciiLook, []int{80}}}
+	}{
+		{"plain", terminaltest.PlainLook, []int{40, 80, 120, 200}},
+		{"colour", terminaltest.ColourLook, []int{80}},
+		{"ascii", terminaltest.AsciiLook, []int{80}},
+	}
 	for _, l := range looks {
 		for _, width := range l.width {
 			var b strings.Builder
@@ -37,10 +41,14 @@ func TestReplicasFitTheHeight(t *testing.T) {
 	warning := terminaltest.Unschedulable(2, 4*sc)
 	s.Add(4*sc, v1.Event{Warning: &warning})
 	for height := 4; height < 40; height++ {
-		v := view{Page: style.Page{Width: 80, Now: terminaltest.T0.Add(5 * sc), Styles: terminaltest.PlainLook.Styles()}, height: height, headed: true, written: 3}
+		v := view{
+			Page:   style.Page{Width: 80, Now: terminaltest.T0.Add(5 * sc), Styles: terminaltest.PlainLook.Styles()},
+			height: height, headed: true, written: 3,
+		}
 		live := singleOf(s, 5*sc).picture(v).live
 		text := style.JoinLines(live)
-		if len(live) >= height || !strings.Contains(text, "Pulling  ") && height > 4 || !strings.Contains(text, "FailedScheduling") || !strings.Contains(text, "more: ") {
+		if len(live) >= height || !strings.Contains(text, "Pulling  ") && height > 4 ||
+			!strings.Contains(text, "FailedScheduling") || !strings.Contains(text, "more: ") {
 			t.Errorf("height %d:\n%s", height, text)
 		}
 	}
@@ -50,7 +58,8 @@ func TestFoldReplicas(t *testing.T) {
 	rs := terminaltest.Replicas(v1.StageRunning, v1.StagePulling, v1.StageRunning, v1.StageFailed, v1.StageRunning)
 	for room, want := range map[int]string{
 		9: "00 01 02 03 04", 5: "00 01 02 03 04", // all of them, in their order
-		4: "03 01 00 | 2 Running", 3: "03 01 | 3 Running", 2: "03 | 3 Running, 1 Pulling", 1: " | 3 Running, 1 Pulling, 1 Failed",
+		4: "03 01 00 | 2 Running", 3: "03 01 | 3 Running", 2: "03 | 3 Running, 1 Pulling",
+		1: " | 3 Running, 1 Pulling, 1 Failed",
 	} {
 		shown, rest := foldReplicas(rs, room)
 		var names []string

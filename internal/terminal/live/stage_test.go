@@ -37,7 +37,10 @@ func batchOf(b *terminaltest.Many, after time.Duration) *batchModel {
 // screenful is the whole table at a given moment.
 func screenful(b *terminaltest.Many, at time.Duration, width, height int, look terminal.Capabilities) []string {
 	c := batchOf(b, at)
-	v := view{Page: style.Page{Width: width, Now: terminaltest.T0.Add(at), Styles: look.Styles()}, height: height, frame: 2}
+	v := view{
+		Page: style.Page{Width: width, Now: terminaltest.T0.Add(at), Styles: look.Styles()}, height: height,
+		frame: 2,
+	}
 	if c.result != nil {
 		return c.final(v)
 	}

@@ -22,7 +22,11 @@ func TestFrames(t *testing.T) {
 		name  string
 		look  terminal.Capabilities
 		width []int
-	}{{"plain", terminaltest.PlainLook, []int{40, 80, 120, 200}}, {"colour", terminaltest.ColourLook, []int{80}}, {"ascii", terminaltest.AsciiLook, []int{80}}}
+	}{
+		{"plain", terminaltest.PlainLook, []int{40, 80, 120, 200}},
+		{"colour", terminaltest.ColourLook, []int{80}},
+		{"ascii", terminaltest.AsciiLook, []int{80}},
+	}
 	for _, l := range looks {
 		for _, width := range l.width {
 			t.Run(fmt.Sprintf("%s-%d", l.name, width), func(t *testing.T) {
@@ -42,7 +46,8 @@ func TestScripts(t *testing.T) {
 		t.Run(strconv.Itoa(width), func(t *testing.T) {
 			var b strings.Builder
 			for _, at := range []time.Duration{600 * ms, 1500 * ms, 5 * sc, 7200 * ms} {
-				fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Scripts(), at, width, terminaltest.PlainLook)))
+				fmt.Fprintf(&b, "--- %s\n%s", at,
+					style.JoinLines(screen(terminaltest.Scripts(), at, width, terminaltest.PlainLook)))
 			}
 			goldentest.Check(t, fmt.Sprintf("frames/scripts-%d.txt", width), terminaltest.Visible(b.String()))
 		})
@@ -65,26 +70,31 @@ func TestScriptsOfReplicas(t *testing.T) {
 	for _, it := range m.items {
 		got = append(got, it.name+": "+it.message)
 	}
-	if want := "one: init script, two: init script, two: failed with exit code 4 in web-c"; strings.Join(got, ", ") != want {
+	if want := "one: init script, two: init script, two: failed with exit code 4 in web-c"; strings.Join(got,
+		", ") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestEndings(t *testing.T) {
 	endings := map[string]*terminaltest.Script{
-		"image-not-found": terminaltest.ImageNotFound(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(), "interrupted": terminaltest.Interrupted(),
-		"deleted": terminaltest.Deleted(true), "deleted-not-gone": terminaltest.Deleted(false), "refused": terminaltest.Refused(), "stuck": terminaltest.Stuck(),
+		"image-not-found": terminaltest.ImageNotFound(), "crash-loop": terminaltest.CrashLoop(),
+		"timed-out": terminaltest.TimedOut(), "interrupted": terminaltest.Interrupted(),
+		"deleted": terminaltest.Deleted(true), "deleted-not-gone": terminaltest.Deleted(false),
+		"refused": terminaltest.Refused(), "stuck": terminaltest.Stuck(),
 		"scripts": terminaltest.Scripts(), "scripts-strict": terminaltest.StrictScripts(),
 	}
 	for name, s := range endings {
 		for _, width := range []int{40, 80, 120} {
 			t.Run(fmt.Sprintf("%s-%d", name, width), func(t *testing.T) {
-				goldentest.Check(t, fmt.Sprintf("endings/%s-%d.txt", name, width), terminaltest.Visible(style.JoinLines(screen(s, time.Hour, width, terminaltest.PlainLook))))
+				goldentest.Check(t, fmt.Sprintf("endings/%s-%d.txt", name, width),
+					terminaltest.Visible(style.JoinLines(screen(s, time.Hour, width, terminaltest.PlainLook))))
 			})
 		}
 	}
 	t.Run("colour", func(t *testing.T) {
-		goldentest.Check(t, "endings/crash-loop-colour.txt", terminaltest.Visible(style.JoinLines(screen(terminaltest.CrashLoop(), time.Hour, 100, terminaltest.ColourLook))))
+		goldentest.Check(t, "endings/crash-loop-colour.txt",
+			terminaltest.Visible(style.JoinLines(screen(terminaltest.CrashLoop(), time.Hour, 100, terminaltest.ColourLook))))
 	})
 }
 
@@ -102,7 +112,10 @@ func TestStuckFrames(t *testing.T) {
 func TestNoLineIsAsWideAsTheTerminal(t *testing.T) {
 	for width := 1; width <= 130; width++ {
 		for _, at := range []time.Duration{20 * ms, 300 * ms, 6 * sc, 16 * sc, 20 * sc} {
-			for _, look := range []terminal.Capabilities{terminaltest.PlainLook, terminaltest.ColourLook, terminaltest.AsciiLook} {
+			for _, look := range []terminal.Capabilities{
+				terminaltest.PlainLook, terminaltest.ColourLook,
+				terminaltest.AsciiLook,
+			} {
 				for _, line := range screen(terminaltest.Succeeding(), at, width, look) {
 					if got := ansi.StringWidth(line); got >= width && got > 0 {
 						t.Fatalf("width %d at %s: %d columns: %q", width, at, got, line)
@@ -115,7 +128,10 @@ func TestNoLineIsAsWideAsTheTerminal(t *testing.T) {
 
 func TestRegionKeepsTheNewestLines(t *testing.T) {
 	m := singleOf(terminaltest.Succeeding(), 16*sc)
-	v := view{Page: style.Page{Width: 80, Now: terminaltest.T0.Add(16 * sc), Styles: terminaltest.PlainLook.Styles()}, height: 50, headed: true}
+	v := view{
+		Page:   style.Page{Width: 80, Now: terminaltest.T0.Add(16 * sc), Styles: terminaltest.PlainLook.Styles()},
+		height: 50, headed: true,
+	}
 	whole := m.picture(v).live
 	v.height = 3
 	cut := m.picture(v).live
@@ -126,7 +142,10 @@ func TestRegionKeepsTheNewestLines(t *testing.T) {
 
 func TestRenderIsPure(t *testing.T) {
 	m := singleOf(terminaltest.Succeeding(), 16*sc)
-	v := view{Page: style.Page{Width: 80, Now: terminaltest.T0.Add(16 * sc), Styles: terminaltest.PlainLook.Styles()}, height: 50}
+	v := view{
+		Page:   style.Page{Width: 80, Now: terminaltest.T0.Add(16 * sc), Styles: terminaltest.PlainLook.Styles()},
+		height: 50,
+	}
 	a, b := m.picture(v), m.picture(v)
 	if fmt.Sprint(a) != fmt.Sprint(b) {
 		t.Errorf("two renderings of one model differ:\n%v\n%v", a, b)
@@ -157,7 +176,8 @@ func TestTheTimeHasAColumnOfItsOwn(t *testing.T) {
 func TestALongWordKeepsTheIndent(t *testing.T) {
 	image := "registry.example.com/a-team-with-a-long-name/and-an-image-to-match:2026.11.20-nightly"
 	w := terminaltest.Workspace(v1.StageFailed, v1.Snapshot{Cause: &v1.Cause{Message: "image " + image + " not found"}})
-	s := terminaltest.Ending(2*sc, "FAILED", 3, v1.Error{Message: "image " + image + " not found", Hint: image + " does not exist"}, &w)
+	s := terminaltest.Ending(2*sc, "FAILED", 3,
+		v1.Error{Message: "image " + image + " not found", Hint: image + " does not exist"}, &w)
 	text := ""
 	for _, line := range screen(s, time.Hour, 60, terminaltest.PlainLook)[7:] {
 		if ansi.StringWidth(line) >= 60 || line != "" && !strings.HasPrefix(line, "  ") {

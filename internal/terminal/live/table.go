@@ -164,7 +164,8 @@ func (m *model) row(widest int, v view) string {
 	case !m.begun.IsZero() && v.Now.Sub(m.begun) >= time.Second:
 		took = style.Whole(v.Now.Sub(m.begun))
 	}
-	head := "  " + r.Sign + " " + name + "  " + style.Paint(r.Colour, style.Pad(v.Cut(v.Text(r.Word), nameWidth), nameWidth)) + " "
+	head := "  " + r.Sign + " " + name + "  " +
+		style.Paint(r.Colour, style.Pad(v.Cut(v.Text(r.Word), nameWidth), nameWidth)) + " "
 	room := max(v.Width-1-style.Width(head)-2-tookWidth, 0)
 	why := style.Pad(v.Cut(v.Text(r.Why), room), room)
 	return strings.TrimRight(head+why+"  "+style.Paint(v.Grey, took), " ")

@@ -14,7 +14,10 @@ import (
 )
 
 func TestBatchLiveLeavesTheWholeStory(t *testing.T) {
-	for name, b := range map[string]*terminaltest.Many{"team": terminaltest.Team(), "broken": terminaltest.Broken(), "stranded": terminaltest.Stranded(), "wave": wave(30, 8)} {
+	for name, b := range map[string]*terminaltest.Many{
+		"team": terminaltest.Team(), "broken": terminaltest.Broken(),
+		"stranded": terminaltest.Stranded(), "wave": wave(30, 8),
+	} {
 		for _, size := range [][2]int{{120, 80}, {60, 24}, {80, 6}, {80, 2}, {40, 3}} {
 			synctest.Test(t, func(t *testing.T) {
 				f, r := newBatchStage(b.Batch, size[0], size[1], terminaltest.ColourLook)
@@ -24,7 +27,8 @@ func TestBatchLiveLeavesTheWholeStory(t *testing.T) {
 					t.Errorf("%s in %v: final screen (-want +got):\n%s", name, size, diff)
 				}
 				if f.Hidden || len(f.Unknown) > 0 || f.Wrapped > 0 && size[0] >= 80 || !r.Shown() {
-					t.Errorf("%s in %v: cursor hidden %v, %d wrapped, unknown %q, shown %v", name, size, f.Hidden, f.Wrapped, f.Unknown, r.Shown())
+					t.Errorf("%s in %v: cursor hidden %v, %d wrapped, unknown %q, shown %v", name, size, f.Hidden, f.Wrapped,
+						f.Unknown, r.Shown())
 				}
 			})
 		}
@@ -123,7 +127,8 @@ func TestBatchResizeWhileRunning(t *testing.T) {
 // turns and the seconds pass.
 func TestALongPullIsAlive(t *testing.T) {
 	s := terminaltest.Opening()
-	s.Stage(300*ms, v1.StagePulling, v1.Snapshot{Message: "dev-tools:1.4", Containers: terminaltest.Containers("done", "pulling")})
+	s.Stage(300*ms, v1.StagePulling,
+		v1.Snapshot{Message: "dev-tools:1.4", Containers: terminaltest.Containers("done", "pulling")})
 	b := terminaltest.BatchOf(1)
 	b.Add(terminaltest.Alice, 0, s)
 	for name, open := range map[string]func() (*frames, *Live){

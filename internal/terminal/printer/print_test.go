@@ -35,25 +35,37 @@ func TestDocuments(t *testing.T) {
 		"json", "yaml", "jsonl", "name", "jsonpath={.items[*].id}", "jsonpath=.items[1].stage", "jsonpath={.nothing}",
 		`go-template={{range .items}}{{.owner}} {{end}}`,
 	} {
-		name := strings.NewReplacer("{", "", "}", "", " ", "", "*", "all", "=", "-", ".", "-", "[", "", "]", "").Replace(output)
+		name := strings.NewReplacer("{", "", "}", "", " ", "", "*", "all", "=", "-", ".", "-", "[", "", "]", "").
+			Replace(output)
 		t.Run(name, func(t *testing.T) {
-			goldentest.Check(t, "documents/"+name, printed(t, output, result.Workspaces{WorkspaceList: *list}, 0, style.Colour256))
+			goldentest.Check(t, "documents/"+name,
+				printed(t, output, result.Workspaces{WorkspaceList: *list}, 0, style.Colour256))
 		})
 	}
 }
 
 func TestDocumentsSayWhatTheyAre(t *testing.T) {
 	for want, doc := range map[string]result.Kind{
-		"Workspace": result.Workspace{}, "WorkspaceList": result.Workspaces{}, "Deletion": result.Deletion{}, "Diagnosis": result.Diagnosis{},
-		"Version": result.Version{}, "Error": result.Error{}, "Job": result.Job{}, "JobList": result.Jobs{}, "Checkup": result.Checkup{},
-		"Blueprint": result.Blueprint{}, "BlueprintList": result.Blueprints{}, "BlueprintCheck": result.BlueprintCheck{}, "Resolution": result.Resolution{},
+		"Workspace": result.Workspace{}, "WorkspaceList": result.Workspaces{}, "Deletion": result.Deletion{},
+		"Diagnosis": result.Diagnosis{},
+		"Version":   result.Version{}, "Error": result.Error{}, "Job": result.Job{}, "JobList": result.Jobs{},
+		"Checkup":   result.Checkup{},
+		"Blueprint": result.Blueprint{}, "BlueprintList": result.Blueprints{}, "BlueprintCheck": result.BlueprintCheck{},
+		"Resolution":       result.Resolution{},
 		"ProvisionSummary": result.ProvisionSummary{}, "DeletionSummary": result.DeletionSummary{},
 	} {
 		if got := printed(t, "jsonpath={.apiVersion}/{.kind}", doc, 0, style.NoColour); got != "berth.dev/v1/"+want {
 			t.Errorf("%T says %q, want %q", doc, got, want)
 		}
 	}
-	for _, list := range []result.Kind{result.Workspaces{}, result.Jobs{}, result.Blueprints{}, result.ProvisionSummary{}, result.DeletionSummary{}, result.Checkup{}} {
+	for _, list := range []result.Kind{
+		result.Workspaces{},
+		result.Jobs{},
+		result.Blueprints{},
+		result.ProvisionSummary{},
+		result.DeletionSummary{},
+		result.Checkup{},
+	} {
 		if got := printed(t, "json", list, 0, style.NoColour); !strings.Contains(got, `"items": []`) {
 			t.Errorf("an empty list is not printed as a list: %s", got)
 		}
@@ -62,8 +74,11 @@ func TestDocumentsSayWhatTheyAre(t *testing.T) {
 
 func TestTextOfOtherDocuments(t *testing.T) {
 	for want, doc := range map[string]result.Kind{
-		"alice-3f9c2e1 deleted\n":                    result.Deletion{Deletion: v1.Deletion{ID: "alice-3f9c2e1"}},
-		"berth 1.2.3 (abc1234) linux/amd64 go1.26\n": result.Version{Version: v1.Version{Version: "1.2.3", Commit: "abc1234", Platform: "linux/amd64", GoVersion: "go1.26"}},
+		"alice-3f9c2e1 deleted\n": result.Deletion{Deletion: v1.Deletion{ID: "alice-3f9c2e1"}},
+		"berth 1.2.3 (abc1234) linux/amd64 go1.26\n": result.Version{Version: v1.Version{
+			Version: "1.2.3",
+			Commit:  "abc1234", Platform: "linux/amd64", GoVersion: "go1.26",
+		}},
 		"": result.Workspaces{},
 	} {
 		if got := printed(t, "text", doc, 0, style.NoColour); got != want {
@@ -73,12 +88,18 @@ func TestTextOfOtherDocuments(t *testing.T) {
 }
 
 func TestParseFormat(t *testing.T) {
-	for _, s := range []string{"", "text", "json", "yaml", "jsonl", "wide", "name", "jsonpath={.id}", "jsonpath=.id", "jsonpath=id", "go-template={{.id}}"} {
+	for _, s := range []string{
+		"", "text", "json", "yaml", "jsonl", "wide", "name", "jsonpath={.id}", "jsonpath=.id",
+		"jsonpath=id", "go-template={{.id}}",
+	} {
 		if _, err := printer.ParseFormat(s); err != nil {
 			t.Errorf("%q: %v", s, err)
 		}
 	}
-	for _, s := range []string{"xml", "JSON", "json=x", "jsonpath", "jsonpath=", "jsonpath={.a", "go-template", "go-template={{", "table"} {
+	for _, s := range []string{
+		"xml", "JSON", "json=x", "jsonpath", "jsonpath=", "jsonpath={.a", "go-template",
+		"go-template={{", "table",
+	} {
 		_, err := printer.ParseFormat(s)
 		if fault.CodeOf(err) != fault.InvalidArgument || fault.From(err).Hint == "" {
 			t.Errorf("%q: got %v, want INVALID_ARGUMENT with a hint", s, err)

@@ -11,7 +11,10 @@ import (
 
 func TestTextFromElsewhereInLines(t *testing.T) {
 	s, b := terminal.Test("", terminaltest.T0)
-	r := New(s, printer.Format{}, terminaltest.Single(wording.Title{UserString: terminaltest.Hostile, ID: terminaltest.Hostile, Namespace: terminaltest.Hostile, Verb: "provision"}))
+	r := New(s, printer.Format{}, terminaltest.Single(wording.Title{
+		UserString: terminaltest.Hostile,
+		ID:         terminaltest.Hostile, Namespace: terminaltest.Hostile, Verb: "provision",
+	}))
 	for _, e := range terminaltest.HostileStory() {
 		r.Handle(e)
 	}

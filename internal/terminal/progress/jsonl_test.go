@@ -17,7 +17,11 @@ import (
 )
 
 func TestJSONLinesTranscript(t *testing.T) {
-	for name, s := range map[string]*terminaltest.Script{"success": terminaltest.Succeeding(), "image-not-found": terminaltest.ImageNotFound(), "deleted": terminaltest.Deleted(true), "scripts": terminaltest.Scripts()} {
+	for name, s := range map[string]*terminaltest.Script{
+		"success":         terminaltest.Succeeding(),
+		"image-not-found": terminaltest.ImageNotFound(), "deleted": terminaltest.Deleted(true),
+		"scripts": terminaltest.Scripts(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr := render(t, s, "jsonl")
 			if stderr != "" {
@@ -30,7 +34,10 @@ func TestJSONLinesTranscript(t *testing.T) {
 
 // The last line is what --output json prints.
 func TestLastJSONLineIsTheDocument(t *testing.T) {
-	for name, s := range map[string]*terminaltest.Script{"Workspace": terminaltest.Succeeding(), "Error": terminaltest.CrashLoop(), "Deletion": terminaltest.Deleted(true)} {
+	for name, s := range map[string]*terminaltest.Script{
+		"Workspace": terminaltest.Succeeding(),
+		"Error":     terminaltest.CrashLoop(), "Deletion": terminaltest.Deleted(true),
+	} {
 		stdout, _ := render(t, s, "jsonl")
 		var last string
 		for sc := bufio.NewScanner(strings.NewReader(stdout)); sc.Scan(); {
@@ -38,7 +45,8 @@ func TestLastJSONLineIsTheDocument(t *testing.T) {
 		}
 		streams, b := terminal.Test("", terminaltest.T0)
 		events := s.Events
-		if err := printer.Print(streams, format(t, "json"), result.Of(*events[len(events)-1].Result, wording.Batch{})); err != nil {
+		if err := printer.Print(streams, format(t, "json"),
+			result.Of(*events[len(events)-1].Result, wording.Batch{})); err != nil {
 			t.Fatal(err)
 		}
 		var want, got map[string]any

@@ -108,7 +108,8 @@ func (p *plain) line(e v1.Event, entry result.Entry) string {
 	if entry.ID != "" {
 		id = entry.ID
 	}
-	head := strings.Join(strings.Fields(e.At.UTC().Format(time.RFC3339)+" "+p.page.Text(id)+" "+p.page.Text(entry.Label)), " ")
+	head := strings.Join(strings.Fields(e.At.UTC().Format(time.RFC3339)+" "+p.page.Text(id)+" "+
+		p.page.Text(entry.Label)), " ")
 	if text := p.page.Text(entry.Text); text != "" {
 		return head + ": " + text
 	}

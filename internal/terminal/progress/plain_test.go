@@ -31,8 +31,10 @@ func render(t *testing.T, s *terminaltest.Script, output string) (stdout, stderr
 
 func TestPlainTranscripts(t *testing.T) {
 	for name, s := range map[string]*terminaltest.Script{
-		"success": terminaltest.Succeeding(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(), "stuck": terminaltest.Stuck(),
-		"interrupted": terminaltest.Interrupted(), "deleted": terminaltest.Deleted(false), "refused": terminaltest.Refused(), "image-not-found": terminaltest.ImageNotFound(),
+		"success": terminaltest.Succeeding(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(),
+		"stuck":       terminaltest.Stuck(),
+		"interrupted": terminaltest.Interrupted(), "deleted": terminaltest.Deleted(false),
+		"refused": terminaltest.Refused(), "image-not-found": terminaltest.ImageNotFound(),
 		"scripts": terminaltest.Scripts(), "scripts-strict": terminaltest.StrictScripts(),
 	} {
 		t.Run(name, func(t *testing.T) {

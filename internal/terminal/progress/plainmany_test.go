@@ -11,7 +11,10 @@ import (
 
 // Dated lines with IDs, and the causes and hints at the end.
 func TestBatchTranscripts(t *testing.T) {
-	for name, b := range map[string]*terminaltest.Many{"team": terminaltest.Team(), "interrupted": terminaltest.Broken(), "stranded": terminaltest.Stranded()} {
+	for name, b := range map[string]*terminaltest.Many{
+		"team": terminaltest.Team(), "interrupted": terminaltest.Broken(),
+		"stranded": terminaltest.Stranded(),
+	} {
 		stdout, stderr := renderBatch(t, b, "text")
 		if stdout != "" {
 			t.Errorf("progress on stdout: %q", stdout)
@@ -40,7 +43,8 @@ func TestRemovalsPlain(t *testing.T) {
 	_, text := renderBatch(t, &terminaltest.Many{Batch: b, Events: events}, "text")
 	for _, want := range []string{
 		"a-1234567 deleted: 6 objects in 1.5s", "b-1234567 deleted: 1 object in 0.5s, the pod may still be terminating",
-		"c-1234567 not found: there is nothing to delete", "summary: 2 of 4 deleted after 1.5s, 1 not found, 1 failed", "d-1234567 summary NOT_FOUND: d: workspace d not found",
+		"c-1234567 not found: there is nothing to delete", "summary: 2 of 4 deleted after 1.5s, 1 not found, 1 failed",
+		"d-1234567 summary NOT_FOUND: d: workspace d not found",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)

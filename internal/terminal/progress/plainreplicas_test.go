@@ -13,7 +13,8 @@ func TestPlainReplicas(t *testing.T) {
 	s := terminaltest.Rollout()
 	end := s.Events[len(s.Events)-1]
 	s.Events = s.Events[:len(s.Events)-1]
-	s.Stage(9*sc, v1.StagePulling, v1.Snapshot{Message: "deployment/web", Replicas: terminaltest.Replicas(v1.StageRunning, v1.StageRunning)})
+	s.Stage(9*sc, v1.StagePulling,
+		v1.Snapshot{Message: "deployment/web", Replicas: terminaltest.Replicas(v1.StageRunning, v1.StageRunning)})
 	s.Events = append(s.Events, end)
 	_, stderr := render(t, s, "text")
 	goldentest.Check(t, "replicas/lines.txt", stderr)

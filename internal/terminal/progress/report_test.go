@@ -18,14 +18,19 @@ import (
 func TestReportPrintsAnErrorOnce(t *testing.T) {
 	for _, shown := range []bool{true, false} {
 		for _, output := range []string{"text", "name", "jsonpath=.id", "json", "yaml"} {
-			for code, story := range map[string]*terminaltest.Script{"FAILED": terminaltest.ImageNotFound(), "CONFLICT": terminaltest.Refused()} {
+			for code, story := range map[string]*terminaltest.Script{
+				"FAILED":   terminaltest.ImageNotFound(),
+				"CONFLICT": terminaltest.Refused(),
+			} {
 				stdout, stderr := reported(t, output, story, shown)
 				wantText, wantDoc := 1, 0
 				if output == "json" || output == "yaml" {
 					wantText, wantDoc = map[bool]int{true: 1}[shown], 1
 				}
-				if inText, inDoc := strings.Count(stderr, code), strings.Count(stdout, code); inText != wantText || inDoc != wantDoc {
-					t.Errorf("%s, shown %v, %s: %d times on stderr, %d on stdout:\n%s%s", code, shown, output, inText, inDoc, stderr, stdout)
+				if inText, inDoc := strings.Count(stderr, code), strings.Count(stdout, code); inText != wantText ||
+					inDoc != wantDoc {
+					t.Errorf("%s, shown %v, %s: %d times on stderr, %d on stdout:\n%s%s", code, shown, output, inText, inDoc, stderr,
+						stdout)
 				}
 			}
 		}
@@ -33,7 +38,10 @@ func TestReportPrintsAnErrorOnce(t *testing.T) {
 }
 
 func TestReportPrintsTheDocument(t *testing.T) {
-	for output, want := range map[string]string{"text": "", "wide": "", "name": "alice-3f9c2e1\n", "jsonpath={.stage}": "Running"} {
+	for output, want := range map[string]string{
+		"text": "", "wide": "", "name": "alice-3f9c2e1\n",
+		"jsonpath={.stage}": "Running",
+	} {
 		if stdout, _ := reported(t, output, terminaltest.Succeeding(), true); stdout != want {
 			t.Errorf("%s: got %q, want %q", output, stdout, want)
 		}
@@ -45,7 +53,8 @@ func TestReportPrintsTheDocument(t *testing.T) {
 	}
 	stdout, _ = reported(t, "jsonl", terminaltest.Succeeding(), true)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if last, n := lines[len(lines)-1], len(terminaltest.Succeeding().Events); len(lines) != n || !strings.Contains(last, `"kind":"Workspace"`) {
+	if last, n := lines[len(lines)-1], len(terminaltest.Succeeding().Events); len(lines) != n ||
+		!strings.Contains(last, `"kind":"Workspace"`) {
 		t.Errorf("jsonl: %d lines, want %d; the last is %s", len(lines), n, last)
 	}
 }
@@ -60,7 +69,8 @@ func reported(t *testing.T, output string, story *terminaltest.Script, shown boo
 			r.Handle(e)
 		}
 	}
-	if err := printer.Report(s, format(t, output), result.Of(*events[len(events)-1].Result, wording.Batch{}), r.Shown()); err != nil {
+	if err := printer.Report(s, format(t, output), result.Of(*events[len(events)-1].Result, wording.Batch{}),
+		r.Shown()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Out.String(), b.Err.String()

@@ -43,7 +43,8 @@ func TestStagesOfOneNameAreSummed(t *testing.T) {
 		{Name: "Starting", Seconds: 0.3},
 	}}
 	live, plain := ends(t, w)
-	if !strings.Contains(live, "starting 9.2 · pulling 4.5\n") || !strings.Contains(plain, "timing: starting 9.2s, pulling 4.5s\n") {
+	if !strings.Contains(live, "starting 9.2 · pulling 4.5\n") ||
+		!strings.Contains(plain, "timing: starting 9.2s, pulling 4.5s\n") {
 		t.Errorf("live:\n%splain:\n%s", live, plain)
 	}
 	if len(w.Timing.Stages) != 3 || w.Timing.Stages[0].Seconds != 8.9 {
@@ -53,5 +54,8 @@ func TestStagesOfOneNameAreSummed(t *testing.T) {
 
 // story is what the live view shows at a moment, nothing scrolled away.
 func story(s *terminaltest.Script, at time.Duration, width int, look terminal.Capabilities) string {
-	return style.JoinLines(live.Still{Look: look, Width: width, At: terminaltest.T0.Add(at)}.Of(terminaltest.Single(terminaltest.Alice), s.Events))
+	return style.JoinLines(live.Still{
+		Look: look, Width: width,
+		At: terminaltest.T0.Add(at),
+	}.Of(terminaltest.Single(terminaltest.Alice), s.Events))
 }

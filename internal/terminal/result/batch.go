@@ -137,7 +137,8 @@ func (b batch) headline() (head, rest string) {
 	switch {
 	case t.interrupted > 0:
 		head = "Interrupted after " + took
-		parts = append(parts, fmt.Sprintf("%d of %d %s", done, len(b.members), b.done), fmt.Sprintf("%d no longer followed", t.interrupted))
+		parts = append(parts, fmt.Sprintf("%d of %d %s", done, len(b.members), b.done),
+			fmt.Sprintf("%d no longer followed", t.interrupted))
 	case t.failed+t.timedOut == 0:
 		head = fmt.Sprintf("%d %s in %s", done, b.done, took)
 	default:
@@ -169,7 +170,10 @@ func (b batch) next() []wording.Command {
 	case t.failed > 0:
 		again.Why = "retry those that are not " + b.done
 	case b.done == "running":
-		return []wording.Command{{Line: strings.Join(append([]string{"berth", "status"}, b.Flags...), " "), Why: "list all workspaces"}}
+		return []wording.Command{{
+			Line: strings.Join(append([]string{"berth", "status"}, b.Flags...), " "),
+			Why:  "list all workspaces",
+		}}
 	default:
 		return nil
 	}

@@ -11,7 +11,11 @@ import (
 // What was not there is not counted among what was deleted.
 func TestDeletionsThatFoundNothing(t *testing.T) {
 	s := newDeletionSummary(v1.DeletionSummary{
-		Items:  []v1.DeletionItem{{Deletion: &v1.Deletion{NotFound: true}}, {Deletion: &v1.Deletion{Objects: 3}}, {Deletion: &v1.Deletion{NotFound: true}}},
+		Items: []v1.DeletionItem{
+			{Deletion: &v1.Deletion{NotFound: true}},
+			{Deletion: &v1.Deletion{Objects: 3}},
+			{Deletion: &v1.Deletion{NotFound: true}},
+		},
 		Totals: v1.Totals{Succeeded: 3, Seconds: 2},
 	}, wording.Batch{Members: make([]wording.Title, 3)})
 	if head, rest := s.headline(); head != "1 deleted in 2s" || rest != "2 not found" {
@@ -21,9 +25,12 @@ func TestDeletionsThatFoundNothing(t *testing.T) {
 
 // What is to be typed next is about those that are not done: not about those that are, ran before, or do not exist.
 func TestNextOfSeveral(t *testing.T) {
-	b := wording.Batch{Members: make([]wording.Title, 4), Again: "berth stop --owner alice", AgainFor: func(members []int) string {
-		return fmt.Sprint("berth stop ", members)
-	}}
+	b := wording.Batch{
+		Members: make([]wording.Title, 4), Again: "berth stop --owner alice",
+		AgainFor: func(members []int) string {
+			return fmt.Sprint("berth stop ", members)
+		},
+	}
 	failed, gone := &v1.Error{Code: "FAILED"}, &v1.Error{Code: "NOT_FOUND"}
 	late := &v1.Error{Code: "DEADLINE_EXCEEDED"}
 	runs := &v1.Error{Code: "ALREADY_EXISTS", Workspace: &v1.Workspace{}}

@@ -43,5 +43,6 @@ type BlueprintCheck struct{ v1.BlueprintCheck }
 
 // Text says how many there are.
 func (c BlueprintCheck) Text(style.Page) ([]string, error) {
-	return []string{english.Plural(c.Blueprints, "blueprint") + " in " + english.Plural(len(c.Files), "file") + ": no problems found"}, nil
+	return []string{english.Plural(c.Blueprints, "blueprint") + " in " + english.Plural(len(c.Files), "file") +
+		": no problems found"}, nil
 }

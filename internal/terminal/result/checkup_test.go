@@ -14,7 +14,10 @@ func TestCheckup(t *testing.T) {
 	streams, written := terminal.Test("", time.Time{})
 	checkup := v1.Checkup{Items: []v1.CheckupItem{
 		{Name: "cluster", Status: v1.CheckupOK, Message: "Kubernetes v1.36.3"},
-		{Name: "permissions", Status: v1.CheckupWarning, Message: "less than all", Problems: []string{"missing: get pods/log"}, Hint: "ask for the Role"},
+		{
+			Name: "permissions", Status: v1.CheckupWarning, Message: "less than all",
+			Problems: []string{"missing: get pods/log"}, Hint: "ask for the Role",
+		},
 		{Name: "quotas", Status: v1.CheckupFailed, Message: "used up\x1b[31m", Hint: "delete"},
 		{Name: "nodes", Status: v1.CheckupSkipped, Message: "you may not"},
 	}}

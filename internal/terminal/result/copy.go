@@ -17,7 +17,8 @@ func (c Copy) Names() []string { return []string{c.Destination} }
 // Text says how much was copied, how fast, and where it is.
 func (c Copy) Text(p style.Page) ([]string, error) {
 	took := style.Seconds(c.Seconds)
-	lines := []string{fmt.Sprintf("%s Copied %s, %s, in %s (%s) to %s", style.Paint(p.Green, p.Done), english.Plural(int(c.Files), "file"),
+	lines := []string{fmt.Sprintf("%s Copied %s, %s, in %s (%s) to %s", style.Paint(p.Green, p.Done),
+		english.Plural(int(c.Files), "file"),
 		style.Bytes(c.Bytes)+"B", style.Brief(took), style.Rate(c.Bytes, took), p.Text(c.where()))}
 	for _, warning := range c.Warnings {
 		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(warning))

@@ -81,9 +81,11 @@ func (d Deletion) Row(p style.Page) Row {
 // Summary says what was deleted, and how long that took.
 func (d Deletion) Summary(p style.Page, t wording.Title, between time.Duration) []string {
 	if d.NotFound {
-		return p.Headline(style.Paint(p.Grey, p.Done)+" "+style.Paint(p.Bold, "Not found")+" "+p.Text(d.ID), style.Paint(p.Grey, d.facts()[0]))
+		return p.Headline(style.Paint(p.Grey, p.Done)+" "+style.Paint(p.Bold, "Not found")+" "+p.Text(d.ID),
+			style.Paint(p.Grey, d.facts()[0]))
 	}
-	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, "Deleted") + " " + p.Text(d.ID) + " in " + style.Brief(d.Took(between))
+	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, "Deleted") + " " + p.Text(d.ID) + " in " +
+		style.Brief(d.Took(between))
 	lines := p.Headline(head, style.Paint(p.Grey, strings.Join(d.facts(), p.Dot)))
 	return append(lines, wording.CommandLines(d.next(t), p)...)
 }

@@ -60,7 +60,8 @@ func (d Diagnosis) skipped(p style.Page) (lines []string) {
 		lines = append(lines, style.Paragraph(p.Indent(p.Warning+" not read: "+p.Text(skipped)))...)
 	}
 	if more := len(d.Skipped) - most; more > 0 {
-		lines = append(lines, style.Paragraph(p.Indent(fmt.Sprintf("%s and %d more: --output json lists all", p.Warning, more)))...)
+		lines = append(lines, style.Paragraph(p.Indent(fmt.Sprintf("%s and %d more: --output json lists all", p.Warning,
+			more)))...)
 	}
 	return lines
 }
@@ -129,7 +130,8 @@ func (d Diagnosis) timeline(p style.Page) (lines []string) {
 		if room < 12 {
 			message = "" // the beginning of a word says nothing
 		}
-		lines = append(lines, strings.TrimRight(style.Paint(p.Grey, line)+style.Paint(p.Stage(m.Stage), style.Pad(string(m.Stage), 12))+"  "+message, " "))
+		lines = append(lines, strings.TrimRight(style.Paint(p.Grey, line)+
+			style.Paint(p.Stage(m.Stage), style.Pad(string(m.Stage), 12))+"  "+message, " "))
 	}
 	return lines
 }

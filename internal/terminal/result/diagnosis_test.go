@@ -16,27 +16,46 @@ import (
 func diagnoses() map[string]*v1.Diagnosis {
 	exit, restarts, failedAt := 1, 4, 40.25
 	moment := func(offset float64, stage v1.Stage, message string) v1.Moment {
-		return v1.Moment{At: terminaltest.T0.Add(style.Seconds(offset)), Offset: offset, Stage: stage, Status: stage.Status(), Message: message}
+		return v1.Moment{
+			At: terminaltest.T0.Add(style.Seconds(offset)), Offset: offset, Stage: stage,
+			Status: stage.Status(), Message: message,
+		}
 	}
 	return map[string]*v1.Diagnosis{
 		"failed": {
 			Subject: "pod/carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Blueprint: "repo-a-b",
 			At: terminaltest.T0.Add(2 * time.Minute), Verdict: v1.VerdictFailed, Stage: v1.StageFailed, Status: v1.StatusFailing,
 			Since: terminaltest.T0.Add(style.Seconds(failedAt)), FailedAt: &failedAt,
-			Cause:      &v1.Cause{Code: "CrashLoop", Message: "container k8shell-main: crash loop", Container: "k8shell-main", Restarts: &restarts, ExitCode: &exit},
-			Hint:       "Container k8shell-main starts, ends, and is started again, at ever longer intervals. Its program ended with exit code 1.",
-			Containers: []v1.Container{{Name: "k8shell-main", Image: "registry.example.com/a:1", State: v1.ContainerFailed, Restarts: 4, ExitCode: &exit}},
-			Warnings:   []v1.Warning{{Reason: "BackOff", Message: "back-off 40s restarting failed container", Count: 12, Object: "pod/carol-9d4b2e6:k8shell-main", At: terminaltest.T0.Add(time.Minute)}},
+			Cause: &v1.Cause{
+				Code: "CrashLoop", Message: "container k8shell-main: crash loop", Container: "k8shell-main",
+				Restarts: &restarts, ExitCode: &exit,
+			},
+			Hint: "Container k8shell-main starts, ends, and is started again, at ever longer intervals. Its program ended with exit code 1.",
+			Containers: []v1.Container{{
+				Name: "k8shell-main", Image: "registry.example.com/a:1", State: v1.ContainerFailed,
+				Restarts: 4, ExitCode: &exit,
+			}},
+			Warnings: []v1.Warning{{
+				Reason: "BackOff", Message: "back-off 40s restarting failed container", Count: 12,
+				Object: "pod/carol-9d4b2e6:k8shell-main", At: terminaltest.T0.Add(time.Minute),
+			}},
 			Timeline: []v1.Moment{
 				moment(0, v1.StageScheduling, ""), moment(0.1, v1.StageStarting, "k8shell-main is being created"),
 				moment(40.25, v1.StageFailed, "container k8shell-main: crash loop: 3 restarts, last exit code 1"),
 			},
-			Logs: &v1.LogTail{Container: "k8shell-main", Previous: true, Lines: []string{"starting workspace", "/etc/profile.d/team.sh: line 3: nodenv: not found"}},
+			Logs: &v1.LogTail{
+				Container: "k8shell-main", Previous: true,
+				Lines: []string{"starting workspace", "/etc/profile.d/team.sh: line 3: nodenv: not found"},
+			},
 		},
 		"waiting": {
 			Subject: "deployment/web", Namespace: "shop", At: terminaltest.T0.Add(time.Minute),
-			Verdict: v1.VerdictWaiting, Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Since: terminaltest.T0, Message: "1 of 2 ready",
-			Cause:    &v1.Cause{Code: "QuotaExceeded", Message: "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1", Object: "replicaset/web-1"},
+			Verdict: v1.VerdictWaiting, Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Since: terminaltest.T0,
+			Message: "1 of 2 ready",
+			Cause: &v1.Cause{
+				Code:    "QuotaExceeded",
+				Message: "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1", Object: "replicaset/web-1",
+			},
 			Hint:     "Quota q of the namespace is used up.",
 			Timeline: []v1.Moment{moment(0, v1.StageScheduling, "1 of 2 ready")},
 		},
@@ -45,8 +64,9 @@ func diagnoses() map[string]*v1.Diagnosis {
 			Verdict: v1.VerdictRunning, Stage: v1.StageRunning, Status: v1.StatusRunning, Since: terminaltest.T0,
 		},
 		"gone": {
-			Subject: "pod/api", Namespace: "shop", At: terminaltest.T0, Verdict: v1.VerdictGone, Stage: v1.StageUnknown, Status: v1.StatusUnknown,
-			Since: terminaltest.T0, Message: "deleted", Hint: "The pod was deleted.",
+			Subject: "pod/api", Namespace: "shop", At: terminaltest.T0, Verdict: v1.VerdictGone, Stage: v1.StageUnknown,
+			Status: v1.StatusUnknown,
+			Since:  terminaltest.T0, Message: "deleted", Hint: "The pod was deleted.",
 		},
 	}
 }
@@ -54,9 +74,12 @@ func diagnoses() map[string]*v1.Diagnosis {
 func TestDiagnosis(t *testing.T) {
 	for name, d := range diagnoses() {
 		t.Run(name, func(t *testing.T) {
-			goldentest.Check(t, "diagnosis/"+name+"-colour.txt", terminaltest.Visible(printed(t, "text", result.Diagnosis{Diagnosis: *d}, 100, style.Colour16)))
-			goldentest.Check(t, "diagnosis/"+name+"-pipe.txt", printed(t, "text", result.Diagnosis{Diagnosis: *d}, 0, style.NoColour))
-			goldentest.Check(t, "diagnosis/"+name+".json", printed(t, "json", result.Diagnosis{Diagnosis: *d}, 0, style.NoColour))
+			goldentest.Check(t, "diagnosis/"+name+"-colour.txt",
+				terminaltest.Visible(printed(t, "text", result.Diagnosis{Diagnosis: *d}, 100, style.Colour16)))
+			goldentest.Check(t, "diagnosis/"+name+"-pipe.txt",
+				printed(t, "text", result.Diagnosis{Diagnosis: *d}, 0, style.NoColour))
+			goldentest.Check(t, "diagnosis/"+name+".json",
+				printed(t, "json", result.Diagnosis{Diagnosis: *d}, 0, style.NoColour))
 			for _, columns := range []int{40, 80} {
 				got := printed(t, "text", result.Diagnosis{Diagnosis: *d}, columns, style.NoColour)
 				goldentest.Check(t, "diagnosis/"+name+"-"+strconv.Itoa(columns)+".txt", got)
@@ -92,14 +115,19 @@ func TestDiagnosisEndsWithTheExplanation(t *testing.T) {
 func TestDiagnosisIsHarmless(t *testing.T) {
 	w := terminaltest.HostileWorkspace()
 	d := &v1.Diagnosis{
-		Subject: terminaltest.Hostile, Namespace: terminaltest.Hostile, UserString: terminaltest.Hostile, Blueprint: terminaltest.Hostile,
-		Verdict: v1.VerdictFailed, Stage: v1.StageFailed, Message: terminaltest.Hostile, Hint: terminaltest.Hostile,
+		Subject: terminaltest.Hostile, Namespace: terminaltest.Hostile, UserString: terminaltest.Hostile,
+		Blueprint: terminaltest.Hostile,
+		Verdict:   v1.VerdictFailed, Stage: v1.StageFailed, Message: terminaltest.Hostile, Hint: terminaltest.Hostile,
 		Cause: w.Cause, Containers: w.Containers, Warnings: w.Warnings,
-		Timeline: []v1.Moment{{Stage: v1.StageScheduling, Message: terminaltest.Hostile}, {Stage: v1.StageFailed, Message: terminaltest.Hostile}},
-		Logs:     &v1.LogTail{Container: terminaltest.Hostile, Lines: []string{terminaltest.Hostile}},
+		Timeline: []v1.Moment{
+			{Stage: v1.StageScheduling, Message: terminaltest.Hostile},
+			{Stage: v1.StageFailed, Message: terminaltest.Hostile},
+		},
+		Logs: &v1.LogTail{Container: terminaltest.Hostile, Lines: []string{terminaltest.Hostile}},
 	}
 	terminaltest.Harmless(t, "diagnosis", printed(t, "text", result.Diagnosis{Diagnosis: *d}, 0, style.NoColour))
 	terminaltest.Harmless(t, "diagnosis", printed(t, "text", result.Diagnosis{Diagnosis: *d}, 80, style.NoColour))
 	d.UserString, d.Blueprint, d.Cause = "", "", &v1.Cause{Code: terminaltest.Hostile, Message: terminaltest.Hostile}
-	terminaltest.Harmless(t, "diagnosis of a pod", printed(t, "text", result.Diagnosis{Diagnosis: *d, Explained: true}, 80, style.NoColour))
+	terminaltest.Harmless(t, "diagnosis of a pod",
+		printed(t, "text", result.Diagnosis{Diagnosis: *d, Explained: true}, 80, style.NoColour))
 }

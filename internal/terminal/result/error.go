@@ -175,7 +175,8 @@ func (e Error) detailOrMessage() string {
 // furtherMessage is the message of a failure if the short message does not say it:
 // that is the cause, and the error may be another one.
 func (e Error) furtherMessage() string {
-	if !e.failed() || e.Message == e.shortMessage() || e.Workspace != nil && e.Workspace.Cause != nil && e.Message == e.Workspace.Cause.Message {
+	if !e.failed() || e.Message == e.shortMessage() || e.Workspace != nil && e.Workspace.Cause != nil &&
+		e.Message == e.Workspace.Cause.Message {
 		return ""
 	}
 	return e.Message
@@ -188,7 +189,8 @@ func (e Error) Summary(p style.Page, t wording.Title, between time.Duration) []s
 		return lines
 	}
 	word, colour, sign := e.word(p)
-	lines := p.Headline(style.Paint(colour, sign+" "+word)+" after "+style.Brief(e.Took(between)), p.Text(e.shortMessage()))
+	lines := p.Headline(style.Paint(colour, sign+" "+word)+" after "+style.Brief(e.Took(between)),
+		p.Text(e.shortMessage()))
 	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.furtherMessage())...))...)
 	lines = append(lines, style.Paragraph(p.Indent(slices.Concat(items(p, e.Problems, e.Excerpts)...)...))...)
 	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.Hint)...))...)
@@ -216,7 +218,8 @@ func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alo
 	}
 	word, _, _ := e.word(p)
 	what := strings.Join(strings.Fields(e.shortMessage()), " ")
-	add("error "+e.Code, strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", strings.ToLower(word), style.Brief(e.Took(between)), what), ": "))
+	add("error "+e.Code, strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", strings.ToLower(word),
+		style.Brief(e.Took(between)), what), ": "))
 	if more := e.furtherMessage(); more != "" {
 		add("error "+e.Code, more)
 	}
@@ -256,7 +259,8 @@ func (e Error) isLeft() bool {
 // updated is true for a workspace that existed before, with any storage it has: what the command has
 // created is not all that there is.
 func (e Error) updated() bool {
-	return e.Workspace != nil && e.Workspace.Update != nil && len(e.Workspace.Update.Changes)+len(e.Workspace.Update.Storage) > 0
+	return e.Workspace != nil && e.Workspace.Update != nil && len(e.Workspace.Update.Changes)+
+		len(e.Workspace.Update.Storage) > 0
 }
 
 // afterProvision proposes to look at and to delete only what there is.

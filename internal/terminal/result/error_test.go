@@ -16,7 +16,8 @@ import (
 )
 
 func several() v1.Error {
-	f := fault.New(fault.InvalidArgument, "blueprint dev is not valid").WithHint("see them in place:\n  berth blueprint check dev")
+	f := fault.New(fault.InvalidArgument, "blueprint dev is not valid").
+		WithHint("see them in place:\n  berth blueprint check dev")
 	f.Problems = []string{"dev.yaml:7: image: no such\x1b[A tag", "dev.yaml:9: cpu: 2x is no quantity"}
 	return *result.NewError(fmt.Errorf("provision: %w", f))
 }
@@ -24,7 +25,10 @@ func several() v1.Error {
 func TestErrors(t *testing.T) {
 	running := fault.New(fault.AlreadyExists, "workspace alice-3f9c2e1 is already running").
 		WithHint("enter it with `berth exec alice~dev`, or pass --if-not-exists")
-	docs := map[string]v1.Error{"running": *result.NewError(running), "several": several(), "internal": *result.NewError(errors.New("unexpected EOF"))}
+	docs := map[string]v1.Error{
+		"running": *result.NewError(running), "several": several(),
+		"internal": *result.NewError(errors.New("unexpected EOF")),
+	}
 	for name, doc := range docs {
 		for _, output := range []string{"text", "wide", "name", "json", "yaml", "jsonl"} {
 			s, b := terminal.Test("", terminaltest.Now)

@@ -19,11 +19,15 @@ func TestProblemsWithTheirLines(t *testing.T) {
 	err := fault.New(fault.InvalidArgument, "invalid blueprints: 2 problems")
 	err.Problems = []string{"a.yaml:2:5: unknown field\n      imge:   x\n      ^", "from\nelsewhere"}
 	failed := *result.NewError(err)
-	if !slices.Equal(failed.Problems, []string{"a.yaml:2:5: unknown field", "from\nelsewhere"}) || !slices.Equal(failed.Excerpts, []string{"      imge:   x\n      ^", ""}) {
+	if !slices.Equal(failed.Problems, []string{"a.yaml:2:5: unknown field", "from\nelsewhere"}) ||
+		!slices.Equal(failed.Excerpts, []string{"      imge:   x\n      ^", ""}) {
 		t.Errorf("the document has %q, %q", failed.Problems, failed.Excerpts)
 	}
 	summary := v1.ProvisionSummary{Items: []v1.ProvisionItem{{ID: "alice-1"}, {ID: "bob-2", Error: &failed}}}
-	batch := wording.Batch{Members: []wording.Title{{UserString: "alice", ID: "alice-1"}, {UserString: "bob", ID: "bob-2"}}}
+	batch := wording.Batch{Members: []wording.Title{
+		{UserString: "alice", ID: "alice-1"},
+		{UserString: "bob", ID: "bob-2"},
+	}}
 	page := style.Page{Width: 100}
 	single, _ := result.Error{Error: failed}.Text(page)
 	several := result.Of(v1.Result{Summary: &summary}, batch).Summary(page, wording.Title{}, time.Second)

@@ -26,11 +26,13 @@ func TestNothingOfAMessageIsLost(t *testing.T) {
 
 // Where it has not ended, a tentative cause is left out; an end says all there is.
 func TestTentativeCause(t *testing.T) {
-	w := terminaltest.Workspace(v1.StageScheduling, v1.Snapshot{Message: "no node", Cause: &v1.Cause{Message: "no volume", Tentative: true}})
+	w := terminaltest.Workspace(v1.StageScheduling,
+		v1.Snapshot{Message: "no node", Cause: &v1.Cause{Message: "no volume", Tentative: true}})
 	if got := wording.CauseOrMessage(w.Snapshot); got != "no node" {
 		t.Errorf("while it waits: %q", got)
 	}
-	if got := (Error{v1.Error{Code: "DEADLINE_EXCEEDED", Workspace: &w}}).shortMessage(); got != "still Scheduling: no volume" {
+	if got := (Error{v1.Error{Code: "DEADLINE_EXCEEDED", Workspace: &w}}).
+		shortMessage(); got != "still Scheduling: no volume" {
 		t.Errorf("at the end: %q", got)
 	}
 }

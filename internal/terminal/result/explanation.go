@@ -21,7 +21,8 @@ func (e Explanation) Text(p style.Page) ([]string, error) {
 	lines := style.Labelled(style.Paint(p.Bold, code), p.Wrap(p.Text(e.Title), p.Width-1-style.Width(code)))
 	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.Meaning)...))...)
 	if len(e.Reasons) > 0 {
-		lines = append(lines, style.Paragraph(p.Indent("Kubernetes' words for it: "+p.Text(strings.Join(e.Reasons, ", "))))...)
+		lines = append(lines, style.Paragraph(p.Indent("Kubernetes' words for it: "+
+			p.Text(strings.Join(e.Reasons, ", "))))...)
 	}
 	if e.Passes != "" {
 		lines = append(lines, style.Paragraph(p.Indent("Passes by itself: "+p.Text(e.Passes)))...)

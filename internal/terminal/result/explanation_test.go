@@ -22,16 +22,24 @@ func explanations() map[string]v1.Explanation {
 	}
 	return map[string]v1.Explanation{
 		"passes": {
-			Code: "RegistryUnreachable", Family: "image", Title: "The registry does not answer", Reasons: []string{"ErrImagePull", "ImagePullBackOff"},
-			Meaning:  "The node asks a registry for the image, and gets no answer: the name of the registry is wrong, or the network between them does not work.",
-			Signs:    []string{"`kubectl get pods` shows ErrImagePull or ImagePullBackOff.", "An event says \"no such host\", \"i/o timeout\" or \"connection refused\"."},
-			Remedies: []string{"Correct the host in the name of the image.", "Have the network between nodes and registry checked."},
+			Code: "RegistryUnreachable", Family: "image", Title: "The registry does not answer",
+			Reasons: []string{"ErrImagePull", "ImagePullBackOff"},
+			Meaning: "The node asks a registry for the image, and gets no answer: the name of the registry is wrong, or the network between them does not work.",
+			Signs: []string{
+				"`kubectl get pods` shows ErrImagePull or ImagePullBackOff.",
+				"An event says \"no such host\", \"i/o timeout\" or \"connection refused\".",
+			},
+			Remedies: []string{
+				"Correct the host in the name of the image.",
+				"Have the network between nodes and registry checked.",
+			},
 			Passes:   "the registry answers again",
 			Policies: []v1.PolicyTreatment{fast(v1.TreatmentFails), patient(v1.TreatmentFails, v1.TreatmentSpared)},
 			Example:  new(example()),
 		},
 		"stays": {
-			Code: "ClaimMissing", Family: "volume", Title: "The volume claim does not exist", Meaning: "The pod mounts a claim that is not there.",
+			Code: "ClaimMissing", Family: "volume", Title: "The volume claim does not exist",
+			Meaning:  "The pod mounts a claim that is not there.",
 			Remedies: []string{"Create the claim."}, NeedsPerson: true,
 			Policies: []v1.PolicyTreatment{fast(v1.TreatmentWaits), patient(v1.TreatmentWaits)},
 		},
@@ -41,10 +49,14 @@ func explanations() map[string]v1.Explanation {
 func example() v1.Diagnosis {
 	failedAt := 1.5
 	return v1.Diagnosis{
-		Subject: "pod/api", Namespace: "shop", At: terminaltest.T0.Add(time.Minute), Verdict: v1.VerdictFailed, Stage: v1.StageFailed,
+		Subject: "pod/api", Namespace: "shop", At: terminaltest.T0.Add(time.Minute), Verdict: v1.VerdictFailed,
+		Stage:  v1.StageFailed,
 		Status: v1.StatusFailing, Since: terminaltest.T0.Add(style.Seconds(failedAt)), FailedAt: &failedAt,
-		Cause: &v1.Cause{Code: "RegistryUnreachable", Message: "container app: image nosuch.example.com/api:1 cannot be pulled: no such host", Container: "app"},
-		Hint:  "The node cannot reach the registry.",
+		Cause: &v1.Cause{
+			Code:    "RegistryUnreachable",
+			Message: "container app: image nosuch.example.com/api:1 cannot be pulled: no such host", Container: "app",
+		},
+		Hint: "The node cannot reach the registry.",
 	}
 }
 
@@ -52,7 +64,8 @@ func TestExplanation(t *testing.T) {
 	for name, e := range explanations() {
 		t.Run(name, func(t *testing.T) {
 			doc := result.Explanation{Explanation: e}
-			goldentest.Check(t, "explanation/"+name+"-colour.txt", terminaltest.Visible(printed(t, "text", doc, 100, style.Colour16)))
+			goldentest.Check(t, "explanation/"+name+"-colour.txt",
+				terminaltest.Visible(printed(t, "text", doc, 100, style.Colour16)))
 			goldentest.Check(t, "explanation/"+name+"-pipe.txt", printed(t, "text", doc, 0, style.NoColour))
 			goldentest.Check(t, "explanation/"+name+".json", printed(t, "json", doc, 0, style.NoColour))
 			for _, columns := range []int{40, 80} {

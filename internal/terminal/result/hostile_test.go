@@ -10,6 +10,8 @@ import (
 )
 
 func TestTextFromElsewhereInDocuments(t *testing.T) {
-	terminaltest.Harmless(t, "status", printed(t, "wide", result.Workspace{Workspace: *terminaltest.HostileWorkspace()}, 0, style.NoColour))
-	terminaltest.Harmless(t, "list", printed(t, "wide", result.Workspaces{WorkspaceList: v1.WorkspaceList{Items: []v1.Workspace{*terminaltest.HostileWorkspace()}}}, 200, style.NoColour))
+	terminaltest.Harmless(t, "status",
+		printed(t, "wide", result.Workspace{Workspace: *terminaltest.HostileWorkspace()}, 0, style.NoColour))
+	terminaltest.Harmless(t, "list",
+		printed(t, "wide", result.Workspaces{WorkspaceList: v1.WorkspaceList{Items: []v1.Workspace{*terminaltest.HostileWorkspace()}}}, 200, style.NoColour))
 }

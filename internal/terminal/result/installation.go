@@ -43,7 +43,12 @@ func (i Installation) facts() (facts []string) {
 	for _, c := range []struct {
 		n    int
 		done string
-	}{{i.Objects.Created, "created"}, {i.Objects.Updated, "updated"}, {i.Objects.Deleted, "deleted"}, {i.Objects.Unchanged, "unchanged"}} {
+	}{
+		{i.Objects.Created, "created"},
+		{i.Objects.Updated, "updated"},
+		{i.Objects.Deleted, "deleted"},
+		{i.Objects.Unchanged, "unchanged"},
+	} {
 		if c.n > 0 {
 			facts = append(facts, strconv.Itoa(c.n)+" "+c.done)
 		}
@@ -72,7 +77,8 @@ func (i Installation) Row(p style.Page) Row {
 
 // Summary says what became of it, how long that took, and what to type next.
 func (i Installation) Summary(p style.Page, t wording.Title, between time.Duration) []string {
-	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, i.word()) + " " + p.Text(i.Name) + " in " + style.Brief(i.Took(between))
+	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, i.word()) + " " + p.Text(i.Name) + " in " +
+		style.Brief(i.Took(between))
 	lines := p.Headline(head, style.Paint(p.Grey, p.Text(strings.Join(i.facts(), p.Dot))))
 	lines = append(lines, i.notes(p)...)
 	return append(lines, wording.CommandLines(i.next(t), p)...)

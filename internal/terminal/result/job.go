@@ -195,9 +195,18 @@ func (l Jobs) stories(p style.Page) (lines []string) {
 
 // states is a table of how the states of the workspace have changed.
 func (l Jobs) states(p style.Page, follows bool) []string {
-	cols := []style.Column{{Title: "TIME"}, {Title: "AGE", DropOrder: 1}, {Title: "DESIRED"}, {Title: "ACTUAL"}, {Title: "WHY", Least: 12}}
+	cols := []style.Column{
+		{Title: "TIME"},
+		{Title: "AGE", DropOrder: 1},
+		{Title: "DESIRED"},
+		{Title: "ACTUAL"},
+		{Title: "WHY", Least: 12},
+	}
 	lines := table(cols, l.States, p, func(c v1.StateChange) []string {
-		return []string{c.At.UTC().Format(time.DateTime), style.Age(c.At, p.Now), string(c.Desired), string(c.Actual), cmp.Or(c.Cause, c.Reason)}
+		return []string{
+			c.At.UTC().Format(time.DateTime), style.Age(c.At, p.Now), string(c.Desired), string(c.Actual),
+			cmp.Or(c.Cause, c.Reason),
+		}
 	})
 	if follows {
 		return style.Paragraph(lines)

@@ -32,12 +32,16 @@ func provisioned() v1.Job {
 		Status: v1.JobStatusCompleted, State: v1.JobSucceeded, Stage: v1.StageRunning,
 		CreatedAt: at(0), UpdatedAt: at(24), FinishedAt: at(24),
 		Timeline: []v1.JobSpan{
-			span(v1.JobSpanStep, "identity", 0, 0.04), span(v1.JobSpanStep, "install", 0.05, 0.2), span(v1.JobSpanStage, "Scheduling", 0.3, 1.2),
+			span(v1.JobSpanStep, "identity", 0, 0.04), span(v1.JobSpanStep, "install", 0.05, 0.2),
+			span(v1.JobSpanStage, "Scheduling", 0.3, 1.2),
 			warned, span(v1.JobSpanStage, "Initializing", 1.5, 3), span(v1.JobSpanContainer, "init-repository", 1.6, 0.4),
 			span(v1.JobSpanStage, "Pulling", 4.5, 12.5), span(v1.JobSpanContainer, "k8shell-main", 4.6, 12.6),
 			span(v1.JobSpanStage, "Starting", 17, 7), failed,
 		},
-		Events: []v1.JobEvent{{ID: "1", Type: v1.JobEventStatus, Timestamp: at(0.3), ObjectName: "pod/alice-3f9c2e1", Status: "Provisioning", Message: "Scheduling"}},
+		Events: []v1.JobEvent{{
+			ID: "1", Type: v1.JobEventStatus, Timestamp: at(0.3), ObjectName: "pod/alice-3f9c2e1",
+			Status: "Provisioning", Message: "Scheduling",
+		}},
 	}
 }
 
@@ -83,30 +87,45 @@ func TestHistory(t *testing.T) {
 // What has not ended goes on until now, and what has failed ends where it failed.
 func TestHistoryOfOthers(t *testing.T) {
 	running, old := provisioned(), provisioned()
-	running.State, running.Status, running.Stage, running.FinishedAt = v1.JobRunning, v1.JobStatusRunning, v1.StagePulling, time.Time{}
+	running.State, running.Status, running.Stage, running.FinishedAt = v1.JobRunning, v1.JobStatusRunning,
+		v1.StagePulling, time.Time{}
 	running.Timeline = running.Timeline[:7]
 	running.Timeline[6].State, running.Timeline[6].Seconds = v1.StepBegun, 0
 	running.Cause = "ImagePullBackOff"
 	old.Timeline, old.Blueprint, old.Node, old.Image = nil, "", "", ""
-	goldentest.Check(t, "jobs/others-80.txt", printed(t, "text", result.Jobs{JobList: v1.JobList{Items: []v1.Job{running, old}}, Full: true}, 80, style.NoColour))
+	goldentest.Check(t, "jobs/others-80.txt",
+		printed(t, "text", result.Jobs{JobList: v1.JobList{Items: []v1.Job{running, old}}, Full: true}, 80, style.NoColour))
 }
 
 func counted() v1.JobStats {
 	stages := func(scale float64) []v1.StagePercentiles {
 		return []v1.StagePercentiles{
 			{Stage: v1.StageScheduling, Percentiles: v1.Percentiles{Jobs: 12, Median: 0.1, P90: 0.4 * scale, Max: 2.4 * scale}},
-			{Stage: v1.StagePulling, Percentiles: v1.Percentiles{Jobs: 4, Median: 6 * scale, P90: 12.4 * scale, Max: 15 * scale}},
-			{Stage: v1.StageStarting, Percentiles: v1.Percentiles{Jobs: 12, Median: 3.1 * scale, P90: 3.9 * scale, Max: 4 * scale}},
+			{Stage: v1.StagePulling, Percentiles: v1.Percentiles{
+				Jobs: 4, Median: 6 * scale, P90: 12.4 * scale,
+				Max: 15 * scale,
+			}},
+			{Stage: v1.StageStarting, Percentiles: v1.Percentiles{
+				Jobs: 12, Median: 3.1 * scale, P90: 3.9 * scale,
+				Max: 4 * scale,
+			}},
 		}
 	}
 	dev := v1.JobGroup{
-		Name: "registry.example.com/shop/slow:v1", Jobs: 9, Succeeded: 6, Failed: 2, Running: 1, Causes: []v1.JobCause{{Code: "CrashLoop", Jobs: 1}, {Code: "ImageNotFound", Jobs: 1}},
+		Name: "registry.example.com/shop/slow:v1", Jobs: 9, Succeeded: 6, Failed: 2, Running: 1,
+		Causes:       []v1.JobCause{{Code: "CrashLoop", Jobs: 1}, {Code: "ImageNotFound", Jobs: 1}},
 		UntilRunning: &v1.Percentiles{Jobs: 6, Median: 12, P90: 16, Max: 20}, Stages: stages(1),
 	}
-	unknown := v1.JobGroup{Jobs: 3, Succeeded: 3, UntilRunning: &v1.Percentiles{Jobs: 3, Median: 4, P90: 6, Max: 6}, Stages: stages(0.3)[:1]}
+	unknown := v1.JobGroup{
+		Jobs: 3, Succeeded: 3, UntilRunning: &v1.Percentiles{Jobs: 3, Median: 4, P90: 6, Max: 6},
+		Stages: stages(0.3)[:1],
+	}
 	total := dev
 	total.Name, total.Jobs, total.Succeeded = "", 12, 9
-	return v1.JobStats{OldestAt: terminaltest.Now.Add(-50 * time.Hour), KeptSeconds: 48 * 3600, Total: total, Groups: []v1.JobGroup{dev, unknown}}
+	return v1.JobStats{
+		OldestAt: terminaltest.Now.Add(-50 * time.Hour), KeptSeconds: 48 * 3600, Total: total,
+		Groups: []v1.JobGroup{dev, unknown},
+	}
 }
 
 func TestJobStats(t *testing.T) {

@@ -60,7 +60,8 @@ func (s JobStats) outcomes(groups []v1.JobGroup, p style.Page) []string {
 		}
 		return lipgloss.Style{}
 	}
-	cols := append(s.name(), style.Column{Title: "JOBS"}, style.Column{Title: "SUCCEEDED"}, style.Column{Title: "FAILED", Style: failed},
+	cols := append(s.name(), style.Column{Title: "JOBS"}, style.Column{Title: "SUCCEEDED"},
+		style.Column{Title: "FAILED", Style: failed},
 		style.Column{Title: "OTHER", DropOrder: 1}, style.Column{Title: "FAILED OF", Least: 12})
 	return table(cols, groups, p, func(g v1.JobGroup) []string {
 		return s.named(g, p, strconv.Itoa(g.Jobs), strconv.Itoa(g.Succeeded), strconv.Itoa(g.Failed), others(g), causes(g))

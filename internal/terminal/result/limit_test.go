@@ -24,15 +24,24 @@ func TestLimits(t *testing.T) {
 	}{
 		"none": {v1.State{Desired: v1.DesiredRunning, Actual: v1.ActualRunning}, "", ""},
 		"to be stopped": {
-			v1.State{Desired: v1.DesiredRunning, Actual: v1.ActualRunning, Next: next(v1.DesiredStopped, "maxActiveHours", v1.LimitOfBlueprint, in(3*time.Hour))},
+			v1.State{
+				Desired: v1.DesiredRunning, Actual: v1.ActualRunning,
+				Next: next(v1.DesiredStopped, "maxActiveHours", v1.LimitOfBlueprint, in(3*time.Hour)),
+			},
 			"stops in 3h (maxActiveHours of the blueprint)", "stops in 3h",
 		},
 		"to be deleted": {
-			v1.State{Desired: v1.DesiredStopped, Actual: v1.ActualStopped, Next: next(v1.DesiredTerminated, "maxStoppedHours", v1.LimitOfConfiguration, in(48*time.Hour))},
+			v1.State{
+				Desired: v1.DesiredStopped, Actual: v1.ActualStopped,
+				Next: next(v1.DesiredTerminated, "maxStoppedHours", v1.LimitOfConfiguration, in(48*time.Hour)),
+			},
 			"is deleted in 2d (maxStoppedHours of the configuration)", "is deleted in 2d",
 		},
 		"stopped by one": {
-			v1.State{Desired: v1.DesiredStopped, Actual: v1.ActualStopped, Reason: "maxActiveHours", DesiredAt: in(-4 * time.Hour)},
+			v1.State{
+				Desired: v1.DesiredStopped, Actual: v1.ActualStopped, Reason: "maxActiveHours",
+				DesiredAt: in(-4 * time.Hour),
+			},
 			"stopped 4h ago by maxActiveHours", "",
 		},
 		"stopped by one, to be deleted by another": {
@@ -43,19 +52,31 @@ func TestLimits(t *testing.T) {
 			"stopped 4h ago by maxActiveHours; is deleted in 5m (maxAgeHours of the blueprint)", "is deleted in 5m",
 		},
 		"stopping by one": {
-			v1.State{Desired: v1.DesiredStopped, Actual: v1.ActualRunning, Reason: "maxActiveHours", DesiredAt: in(-3 * time.Second)},
+			v1.State{
+				Desired: v1.DesiredStopped, Actual: v1.ActualRunning, Reason: "maxActiveHours",
+				DesiredAt: in(-3 * time.Second),
+			},
 			"set to stop 3s ago by maxActiveHours", "",
 		},
 		"deleted by one": {
-			v1.State{Desired: v1.DesiredTerminated, Actual: v1.ActualRunning, Reason: "maxAgeHours", DesiredAt: in(-3 * time.Second)},
+			v1.State{
+				Desired: v1.DesiredTerminated, Actual: v1.ActualRunning, Reason: "maxAgeHours",
+				DesiredAt: in(-3 * time.Second),
+			},
 			"set to be deleted 3s ago by maxAgeHours", "",
 		},
 		"not enforced": {
-			v1.State{Desired: v1.DesiredRunning, Actual: v1.ActualRunning, Next: next(v1.DesiredStopped, "maxActiveHours", v1.LimitOfBlueprint, in(-4*time.Hour))},
+			v1.State{
+				Desired: v1.DesiredRunning, Actual: v1.ActualRunning,
+				Next: next(v1.DesiredStopped, "maxActiveHours", v1.LimitOfBlueprint, in(-4*time.Hour)),
+			},
 			"was to stop 4h ago (maxActiveHours of the blueprint)", "was to stop 4h ago",
 		},
 		"its deletion is not enforced": {
-			v1.State{Desired: v1.DesiredRunning, Actual: v1.ActualRunning, Next: next(v1.DesiredTerminated, "maxAgeHours", v1.LimitOfBlueprint, in(-4*time.Hour))},
+			v1.State{
+				Desired: v1.DesiredRunning, Actual: v1.ActualRunning,
+				Next: next(v1.DesiredTerminated, "maxAgeHours", v1.LimitOfBlueprint, in(-4*time.Hour)),
+			},
 			"was to be deleted 4h ago (maxAgeHours of the blueprint)", "was to be deleted 4h ago",
 		},
 	} {
@@ -77,7 +98,8 @@ func TestLimits(t *testing.T) {
 			if strings.Contains(wide, "LIMIT") != (c.list != "") || !strings.Contains(wide, c.list) {
 				t.Errorf("%s\nwant %q", wide, c.list)
 			}
-			if text := printed(t, "text", result.Workspaces{WorkspaceList: *list}, 0, style.NoColour); strings.Contains(text, "LIMIT") {
+			if text := printed(t, "text", result.Workspaces{WorkspaceList: *list}, 0, style.NoColour); strings.Contains(text,
+				"LIMIT") {
 				t.Errorf("a list that is not wide has it: %s", text)
 			}
 		})

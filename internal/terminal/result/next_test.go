@@ -15,7 +15,8 @@ import (
 
 // Nothing is proposed for what was never made.
 func TestProposalsAfterFailures(t *testing.T) {
-	pod, none := terminaltest.Workspace(v1.StagePulling, v1.Snapshot{}), terminaltest.Workspace(v1.StageUnknown, v1.Snapshot{})
+	pod, none := terminaltest.Workspace(v1.StagePulling, v1.Snapshot{}),
+		terminaltest.Workspace(v1.StageUnknown, v1.Snapshot{})
 	none.CreatedAt = time.Time{}
 	for name, test := range map[string]struct {
 		code string
@@ -68,12 +69,17 @@ func TestProposedAfterADeletion(t *testing.T) {
 		typed string
 		want  []string
 	}{
-		"nothing kept":   {v1.Deletion{Storage: kept[1:]}, "alice~dev", nil},
-		"kept":           {v1.Deletion{Storage: kept}, "alice~dev", []string{"berth provision alice~dev", "berth delete alice~dev"}},
+		"nothing kept": {v1.Deletion{Storage: kept[1:]}, "alice~dev", nil},
+		"kept": {
+			v1.Deletion{Storage: kept},
+			"alice~dev",
+			[]string{"berth provision alice~dev", "berth delete alice~dev"},
+		},
 		"kept, by an ID": {v1.Deletion{Storage: kept}, "id/alice-1", []string{"berth delete id/alice-1"}},
 		"kept, by name":  {v1.Deletion{Storage: kept}, "alice-1", []string{"berth delete alice-1"}},
 	} {
-		if got := proposed(Deletion{test.d}.next(wording.Title{UserString: test.typed, ID: "alice-1"})); !slices.Equal(got, test.want) {
+		if got := proposed(Deletion{test.d}.next(wording.Title{UserString: test.typed, ID: "alice-1"})); !slices.Equal(got,
+			test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -85,7 +91,8 @@ func TestProposalsOfADiagnosisWithoutAPod(t *testing.T) {
 	for _, d := range []v1.Diagnosis{
 		{Subject: "pod/alice-1", UserString: "alice", Blueprint: "default", Verdict: v1.VerdictGone},
 		{Subject: "pod/alice-1", Blueprint: "default", Verdict: v1.VerdictGone},
-		{Subject: "pod/alice-1", UserString: "alice", Blueprint: "default", Verdict: v1.VerdictFailed, Startable: true}, // refused, or over
+		{Subject: "pod/alice-1", UserString: "alice", Blueprint: "default", Verdict: v1.VerdictFailed, Startable: true},
+		// refused, or over
 		{Subject: "pod/alice-1", Verdict: v1.VerdictFailed, Startable: true},
 	} {
 		name := cmp.Or(d.UserString, "alice-1")
@@ -99,7 +106,8 @@ func TestProposalsOfADiagnosisWithoutAPod(t *testing.T) {
 // A workspace that is stopped is started, whichever command tells that.
 func TestProposalOfADiagnosisOfStopped(t *testing.T) {
 	d := v1.Diagnosis{Subject: "pod/alice-1", UserString: "alice", Blueprint: "default", Verdict: v1.VerdictStopped}
-	if got := proposed(Diagnosis{Diagnosis: d}.next([]string{"-n t"})); !slices.Equal(got, []string{"berth start alice -n t"}) {
+	if got := proposed(Diagnosis{Diagnosis: d}.next([]string{"-n t"})); !slices.Equal(got,
+		[]string{"berth start alice -n t"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -140,7 +148,10 @@ func TestProposalsBelowAList(t *testing.T) {
 		w.Namespace, w.UserString, w.Startable = namespace, user, gone
 		return w
 	}
-	all := []v1.Workspace{of("a", "alice~dev", true), of("a", "bob~dev", false), of("a", "müller~dev", true), of("b", "carl~dev", true), of("a", "dora", true), of("a", "erin", true)}
+	all := []v1.Workspace{
+		of("a", "alice~dev", true), of("a", "bob~dev", false), of("a", "müller~dev", true),
+		of("b", "carl~dev", true), of("a", "dora", true), of("a", "erin", true),
+	}
 	for name, test := range map[string]struct {
 		items []v1.Workspace
 		table Table
@@ -148,11 +159,16 @@ func TestProposalsBelowAList(t *testing.T) {
 		want  string
 	}{
 		"those of one namespace": {all[:3], Table{}, 79, "berth start alice~dev 'müller~dev' -n a"},
-		"three at most":          {slices.Delete(slices.Clone(all), 3, 4), Table{}, 79, "berth start alice~dev 'müller~dev' dora -n a"},
-		"of several namespaces":  {all[3:4], Table{Namespaces: true}, 79, "berth start carl~dev --namespace b"},
-		"all run":                {all[1:2], Table{}, 79, ""},
-		"on a pipe":              {all, Table{}, 0, ""},
-		"without headers":        {all, Table{NoHeaders: true}, 79, ""},
+		"three at most": {
+			slices.Delete(slices.Clone(all), 3, 4),
+			Table{},
+			79,
+			"berth start alice~dev 'müller~dev' dora -n a",
+		},
+		"of several namespaces": {all[3:4], Table{Namespaces: true}, 79, "berth start carl~dev --namespace b"},
+		"all run":               {all[1:2], Table{}, 79, ""},
+		"on a pipe":             {all, Table{}, 0, ""},
+		"without headers":       {all, Table{NoHeaders: true}, 79, ""},
 	} {
 		page := style.Page{Width: 80, Room: test.room, Now: terminaltest.Now, Flags: []string{"-n a"}}
 		lines, err := Workspaces{v1.WorkspaceList{Items: test.items}, test.table}.Text(page)

@@ -17,9 +17,15 @@ func dryRun() (objects result.Objects, secret map[string]any) {
 		"data": map[string]any{"k": "aHVudGVyMg=="}, "stringData": map[string]any{"p": "hunter2"},
 	}
 	objects = result.NewObjects()
-	objects.Add("create", map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("a"), "data": map[string]any{"x": "plain"}})
+	objects.Add("create", map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("a"),
+		"data": map[string]any{"x": "plain"},
+	})
 	objects.Add("update", secret)
-	objects.Add("delete", map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": meta("p"), "spec": map[string]any{}})
+	objects.Add("delete", map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "metadata": meta("p"),
+		"spec": map[string]any{},
+	})
 	return objects, secret
 }
 

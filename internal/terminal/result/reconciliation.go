@@ -30,7 +30,11 @@ func (r Reconciliation) Empty() string {
 // Text is a table.
 func (r Reconciliation) Text(p style.Page) ([]string, error) {
 	cols := []style.Column{
-		{Title: "NAME", Name: true, Least: 16}, {Title: "DESIRED"}, {Title: "ACTUAL"}, {Title: "DONE"}, {Title: "WHY", Least: 12},
+		{Title: "NAME", Name: true, Least: 16},
+		{Title: "DESIRED"},
+		{Title: "ACTUAL"},
+		{Title: "DONE"},
+		{Title: "WHY", Least: 12},
 	}
 	cells := func(w v1.ReconciledWorkspace) []string {
 		return []string{w.ID, string(w.Desired), string(w.Actual), outcome(w), reason(w)}
@@ -39,7 +43,8 @@ func (r Reconciliation) Text(p style.Page) ([]string, error) {
 		return table(cols, r.Items, p, cells), nil
 	}
 	cols = append([]style.Column{{Title: "NAMESPACE", Name: true, Least: 9}}, cols...)
-	return table(cols, r.Items, p, func(w v1.ReconciledWorkspace) []string { return append([]string{w.Namespace}, cells(w)...) }), nil
+	return table(cols, r.Items, p,
+		func(w v1.ReconciledWorkspace) []string { return append([]string{w.Namespace}, cells(w)...) }), nil
 }
 
 // outcome is what was done.

@@ -65,7 +65,8 @@ func (r Removal) Row(p style.Page) Row {
 
 // Summary says what was removed, what was left, and how long that took.
 func (r Removal) Summary(p style.Page, _ wording.Title, between time.Duration) []string {
-	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, "Uninstalled") + " " + p.Text(r.Name) + " in " + style.Brief(r.Took(between))
+	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, "Uninstalled") + " " + p.Text(r.Name) + " in " +
+		style.Brief(r.Took(between))
 	lines := p.Headline(head, style.Paint(p.Grey, r.fact()))
 	for _, line := range r.kept() {
 		lines = append(lines, p.Indent(p.Text(line))...)

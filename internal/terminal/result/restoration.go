@@ -21,7 +21,8 @@ func (r Restoration) Text(p style.Page) ([]string, error) {
 		where = r.Workspace + ":" + r.Destination
 	}
 	took := style.Seconds(r.Seconds)
-	lines := []string{fmt.Sprintf("%s Restored %s, %s, in %s (%s) to %s", style.Paint(p.Green, p.Done), english.Plural(int(r.Files), "file"),
+	lines := []string{fmt.Sprintf("%s Restored %s, %s, in %s (%s) to %s", style.Paint(p.Green, p.Done),
+		english.Plural(int(r.Files), "file"),
 		style.Bytes(r.Bytes)+"B", style.Brief(took), style.Rate(r.Bytes, took), p.Text(where))}
 	for _, warning := range r.Warnings {
 		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(warning))

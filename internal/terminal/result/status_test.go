@@ -68,14 +68,19 @@ func TestStatusTable(t *testing.T) {
 func TestStatusTableOfOrdinaryNames(t *testing.T) {
 	list := terminaltest.Fleet()
 	list.Items = list.Items[:3]
-	goldentest.Check(t, "status/ordinary-80.txt", printed(t, "text", result.Workspaces{WorkspaceList: *list}, 80, style.NoColour))
+	goldentest.Check(t, "status/ordinary-80.txt",
+		printed(t, "text", result.Workspaces{WorkspaceList: *list}, 80, style.NoColour))
 }
 
 func TestStatusOfOne(t *testing.T) {
 	for i, name := range []string{"running", "pulling", "failed", "waiting"} {
 		t.Run(name, func(t *testing.T) {
-			goldentest.Check(t, "status/one-"+name+".txt", terminaltest.Visible(printed(t, "text", result.Workspace{Workspace: terminaltest.Fleet().Items[i]}, 100, style.NoColour)))
-			goldentest.Check(t, "status/one-"+name+"-colour.txt", terminaltest.Visible(printed(t, "wide", result.Workspace{Workspace: terminaltest.Fleet().Items[i]}, 100, style.Colour16)))
+			goldentest.Check(t, "status/one-"+name+".txt",
+				terminaltest.Visible(printed(t, "text", result.Workspace{Workspace: terminaltest.Fleet().Items[i]}, 100,
+					style.NoColour)))
+			goldentest.Check(t, "status/one-"+name+"-colour.txt",
+				terminaltest.Visible(printed(t, "wide", result.Workspace{Workspace: terminaltest.Fleet().Items[i]}, 100,
+					style.Colour16)))
 		})
 	}
 }
@@ -93,7 +98,10 @@ func TestStatusWithScripts(t *testing.T) {
 func TestStatusWithEvents(t *testing.T) {
 	w := terminaltest.WithEvents()
 	w.Workload = "deployment/web"
-	w.Replicas = []v1.Replica{{Name: "web-1", Stage: v1.StageFailed, Message: "exit code 1", Node: "node-1"}, {Name: "web-2", Stage: v1.StageRunning, Node: "node-2"}}
+	w.Replicas = []v1.Replica{
+		{Name: "web-1", Stage: v1.StageFailed, Message: "exit code 1", Node: "node-1"},
+		{Name: "web-2", Stage: v1.StageRunning, Node: "node-2"},
+	}
 	goldentest.Check(t, "status/events-pipe.txt", printed(t, "text", result.Workspace{Workspace: w}, 0, style.NoColour))
 	goldentest.Check(t, "status/events-80.txt", printed(t, "text", result.Workspace{Workspace: w}, 80, style.NoColour))
 	goldentest.Check(t, "status/events.json", printed(t, "json", result.Workspace{Workspace: w}, 0, style.NoColour))
@@ -101,10 +109,12 @@ func TestStatusWithEvents(t *testing.T) {
 
 func TestListLooks(t *testing.T) {
 	s, b := terminal.Test("", terminaltest.Now)
-	if err := printer.Print(s, format(t, "text"), result.Workspaces{WorkspaceList: *terminaltest.Fleet(), Table: result.Table{Namespaces: true}}); err != nil {
+	if err := printer.Print(s, format(t, "text"),
+		result.Workspaces{WorkspaceList: *terminaltest.Fleet(), Table: result.Table{Namespaces: true}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := printer.Print(s, format(t, "text"), result.Workspaces{WorkspaceList: *terminaltest.Fleet(), Table: result.Table{NoHeaders: true}}); err != nil {
+	if err := printer.Print(s, format(t, "text"),
+		result.Workspaces{WorkspaceList: *terminaltest.Fleet(), Table: result.Table{NoHeaders: true}}); err != nil {
 		t.Fatal(err)
 	}
 	goldentest.Check(t, "status/looks.txt", b.Out.String())

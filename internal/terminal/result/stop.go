@@ -65,7 +65,8 @@ func (s Stop) Row(p style.Page) Row {
 
 // Summary says that it is stopped, and how long that took.
 func (s Stop) Summary(p style.Page, t wording.Title, between time.Duration) []string {
-	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, title(s.word())) + " " + p.Text(s.ID) + " in " + style.Brief(s.Took(between))
+	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, title(s.word())) + " " + p.Text(s.ID) + " in " +
+		style.Brief(s.Took(between))
 	lines := p.Headline(head, style.Paint(p.Grey, strings.Join(s.facts(), p.Dot)))
 	return append(lines, wording.CommandLines(s.next(t), p)...)
 }

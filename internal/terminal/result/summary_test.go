@@ -18,7 +18,8 @@ func TestSummaryAsDocument(t *testing.T) {
 		t.Errorf("the names of those that run are %q", got)
 	}
 	goldentest.Check(t, "batch/summary.json", printed(t, "json", doc, 0, style.NoColour))
-	if got := printed(t, "jsonpath={.kind} {.items}", result.ProvisionSummary{}, 0, style.NoColour); got != "ProvisionSummary []" {
+	if got := printed(t, "jsonpath={.kind} {.items}", result.ProvisionSummary{}, 0,
+		style.NoColour); got != "ProvisionSummary []" {
 		t.Errorf("nothing is %q", got)
 	}
 }

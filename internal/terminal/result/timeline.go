@@ -54,7 +54,9 @@ func (j Job) begin() time.Time {
 }
 
 // withBars are the columns with bars, for which messages may have to give way.
-func (j Job) withBars(cols []style.Column, begin time.Time, colour func(int) lipgloss.Style, p style.Page) []style.Column {
+func (j Job) withBars(cols []style.Column, begin time.Time, colour func(int) lipgloss.Style,
+	p style.Page,
+) []style.Column {
 	messages := cols[3]
 	cols = cols[:3]
 	columns := style.Spare(cols, p.Room)

@@ -51,17 +51,23 @@ func (l Volumes) Text(p style.Page) ([]string, error) {
 	}
 	factors, short := l.factors(), ShortVolumes(l.VolumeList.Items)
 	cells := func(v v1.Volume) []string {
-		return []string{v.Node, short(v.ID), whose(v), style.OrDash(v.Storage), style.OrDash(size(v.Bytes)), goes(v, factors[v.Node], p.Now)}
+		return []string{
+			v.Node, short(v.ID), whose(v), style.OrDash(v.Storage), style.OrDash(size(v.Bytes)),
+			goes(v, factors[v.Node], p.Now),
+		}
 	}
 	all := cells
 	if p.Wide {
 		cols = append(
-			cols, style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: 4}, style.Column{Title: "POD", Name: true, Least: 10, DropOrder: 3},
-			style.Column{Title: "DELETED", DropOrder: 5}, style.Column{Title: "KEPT FOR", DropOrder: 6}, style.Column{Title: "FILES", DropOrder: 7},
+			cols, style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: 4},
+			style.Column{Title: "POD", Name: true, Least: 10, DropOrder: 3},
+			style.Column{Title: "DELETED", DropOrder: 5}, style.Column{Title: "KEPT FOR", DropOrder: 6},
+			style.Column{Title: "FILES", DropOrder: 7},
 			style.Column{Title: "FAILURE", Least: 12},
 		)
 		all = func(v v1.Volume) []string {
-			return append(cells(v), v.Namespace, v.Pod, style.Age(v.DeletedAt, p.Now), style.Whole(style.Seconds(v.LifespanSeconds)), count(v.Inodes), v.Failure)
+			return append(cells(v), v.Namespace, v.Pod, style.Age(v.DeletedAt, p.Now),
+				style.Whole(style.Seconds(v.LifespanSeconds)), count(v.Inodes), v.Failure)
 		}
 	}
 	return append(table(cols, l.VolumeList.Items, p, all), style.Paragraph(l.pressure(p))...), nil

@@ -16,8 +16,14 @@ func TestWideCutsNothing(t *testing.T) {
 	at := terminaltest.Now
 	workspace := v1.Workspace{
 		ID: "alice-3f9c2e1", UserString: "alice~dev", Owner: "alice", Blueprint: "dev", Namespace: "team", CreatedAt: at,
-		Snapshot: v1.Snapshot{Stage: v1.StagePulling, Since: at, Message: long, Warnings: []v1.Warning{{Reason: "FailedMount" + strings.Repeat("Again", 10), Message: long, At: at}}},
-		Events:   []v1.ObjectEvent{{At: at, Type: "Warning", Reason: "FailedMount", Object: "pod/alice-3f9c2e1", Message: long}},
+		Snapshot: v1.Snapshot{
+			Stage: v1.StagePulling, Since: at, Message: long,
+			Warnings: []v1.Warning{{Reason: "FailedMount" + strings.Repeat("Again", 10), Message: long, At: at}},
+		},
+		Events: []v1.ObjectEvent{{
+			At: at, Type: "Warning", Reason: "FailedMount", Object: "pod/alice-3f9c2e1",
+			Message: long,
+		}},
 	}
 	job := provisioned()
 	job.Timeline[0].Message = long
@@ -27,8 +33,11 @@ func TestWideCutsNothing(t *testing.T) {
 		"a workspace":          result.Workspace{Workspace: workspace},
 		"a list of jobs":       result.Jobs{JobList: v1.JobList{Items: []v1.Job{job}}},
 		"a job":                result.Job{Job: job},
-		"volumes":              result.Volumes{VolumeList: v1.VolumeList{Items: []v1.Volume{{Node: "node-1", ID: "csi-1", Failure: long}}}},
-		"statistics":           result.JobStats{JobStats: stats},
+		"volumes": result.Volumes{VolumeList: v1.VolumeList{Items: []v1.Volume{{
+			Node: "node-1", ID: "csi-1",
+			Failure: long,
+		}}}},
+		"statistics": result.JobStats{JobStats: stats},
 	} {
 		pipe := printed(t, "wide", doc, 0, style.NoColour)
 		for _, width := range []int{40, 80, 120} {

@@ -77,7 +77,8 @@ func (w Workspace) stage(p style.Page) string {
 // wanted is its desired state, if it is in another one.
 func (w Workspace) wanted(p style.Page) string {
 	s := w.State
-	if s == nil || string(s.Desired) == string(s.Actual) || s.Desired == v1.DesiredRunning && w.Verdict() != v1.VerdictTerminating {
+	if s == nil || string(s.Desired) == string(s.Actual) || s.Desired == v1.DesiredRunning &&
+		w.Verdict() != v1.VerdictTerminating {
 		return ""
 	}
 	return p.Text(string(s.Desired)) + " for " + style.Age(s.DesiredAt, p.Now)

@@ -71,7 +71,8 @@ const mostNamed = 3
 
 // next brings back the first ones whose pod is gone, of one namespace.
 func (l Workspaces) next(flags []string) []wording.Command {
-	gone := slices.DeleteFunc(slices.Clone(l.WorkspaceList.Items), func(w v1.Workspace) bool { return !w.Gone || !w.Startable })
+	gone := slices.DeleteFunc(slices.Clone(l.WorkspaceList.Items),
+		func(w v1.Workspace) bool { return !w.Gone || !w.Startable })
 	if len(gone) == 0 {
 		return nil
 	}
@@ -105,7 +106,8 @@ func (l Workspaces) columns(p style.Page, userStrings bool) []style.Column {
 		cols = append(cols, c)
 	}
 	namespace := func(spare int) {
-		add(style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: spare}, func(w v1.Workspace) string { return w.Namespace })
+		add(style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: spare},
+			func(w v1.Workspace) string { return w.Namespace })
 	}
 	if l.Table.Namespaces {
 		namespace(0)
@@ -116,21 +118,28 @@ func (l Workspaces) columns(p style.Page, userStrings bool) []style.Column {
 		add(style.Column{Title: "USERSTRING"}, func(w v1.Workspace) string { return style.OrDash(w.UserString) })
 	}
 	add(style.Column{Title: "NAME", Name: true, Least: 16}, func(w v1.Workspace) string { return w.ID })
-	add(style.Column{Title: "OWNER", Name: true, Least: 8, DropOrder: owner}, func(w v1.Workspace) string { return style.OrDash(w.Owner) })
-	add(style.Column{Title: "BLUEPRINT", Name: true, Least: 9, DropOrder: blueprint}, func(w v1.Workspace) string { return style.OrDash(w.Blueprint) })
-	add(style.Column{Title: "STAGE", Style: func(row int) lipgloss.Style { return p.Stage(items[row].Stage) }}, func(w v1.Workspace) string { return string(w.Stage) })
+	add(style.Column{Title: "OWNER", Name: true, Least: 8, DropOrder: owner},
+		func(w v1.Workspace) string { return style.OrDash(w.Owner) })
+	add(style.Column{Title: "BLUEPRINT", Name: true, Least: 9, DropOrder: blueprint},
+		func(w v1.Workspace) string { return style.OrDash(w.Blueprint) })
+	add(style.Column{Title: "STAGE", Style: func(row int) lipgloss.Style { return p.Stage(items[row].Stage) }},
+		func(w v1.Workspace) string { return string(w.Stage) })
 	add(style.Column{Title: "AGE"}, func(w v1.Workspace) string { return style.Age(w.CreatedAt, p.Now) })
 	add(style.Column{Title: "RESTARTS", DropOrder: 3}, func(w v1.Workspace) string { return strconv.Itoa(w.Restarts()) })
 	if p.Wide && !l.Table.Namespaces {
 		namespace(6)
 	}
 	if p.Wide {
-		add(style.Column{Title: "NODE", Name: true, Least: 10, DropOrder: 5}, func(w v1.Workspace) string { return style.OrDash(w.Node) })
-		add(style.Column{Title: "WORKLOAD", Name: true, Least: 10, DropOrder: 7}, func(w v1.Workspace) string { return style.OrDash(w.Workload) })
-		add(style.Column{Title: "IMAGE", Name: true, Least: 12, DropOrder: 8}, func(w v1.Workspace) string { return style.OrDash(w.MainImage()) })
+		add(style.Column{Title: "NODE", Name: true, Least: 10, DropOrder: 5},
+			func(w v1.Workspace) string { return style.OrDash(w.Node) })
+		add(style.Column{Title: "WORKLOAD", Name: true, Least: 10, DropOrder: 7},
+			func(w v1.Workspace) string { return style.OrDash(w.Workload) })
+		add(style.Column{Title: "IMAGE", Name: true, Least: 12, DropOrder: 8},
+			func(w v1.Workspace) string { return style.OrDash(w.MainImage()) })
 	}
 	if p.Wide && slices.ContainsFunc(items, hasNext) {
-		add(style.Column{Title: "LIMIT", DropOrder: 9}, func(w v1.Workspace) string { return style.OrDash(limitOf(w, p.Now)) })
+		add(style.Column{Title: "LIMIT", DropOrder: 9},
+			func(w v1.Workspace) string { return style.OrDash(limitOf(w, p.Now)) })
 	}
 	add(style.Column{Title: "WHY", Least: leastWhy(items)}, func(w v1.Workspace) string { return why(w, p.Now) })
 	return cols

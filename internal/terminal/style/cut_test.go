@@ -56,7 +56,10 @@ func TestWrap(t *testing.T) {
 }
 
 func FuzzCut(f *testing.F) {
-	for _, s := range []string{"", "alice-3f9c2e1", "漢字 and ascii", "👩‍👩‍👧 family", "a\u0301\u0302", "\xff\xfe", "\x1b[31mred", "\x1b]0;title", "🇩🇪🇫🇷", "\u200d\u200b"} {
+	for _, s := range []string{
+		"", "alice-3f9c2e1", "漢字 and ascii", "👩‍👩‍👧 family", "a\u0301\u0302", "\xff\xfe",
+		"\x1b[31mred", "\x1b]0;title", "🇩🇪🇫🇷", "\u200d\u200b",
+	} {
 		for _, n := range []int{-1, 0, 1, 3, 7} {
 			f.Add(s, n)
 		}
@@ -81,12 +84,18 @@ func FuzzCut(f *testing.F) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, s := range []string{"plain", "\x1b[2A\x1b[2Kgone", "\x1b]0;title\x07after", "a\rb\tc\nd", "\x9b31m", "\u009b2J", "\u202eevil", "\x1bPq\x1b\\", "\x1b", "\x1b\x1b[[A"} {
+	for _, s := range []string{
+		"plain", "\x1b[2A\x1b[2Kgone", "\x1b]0;title\x07after", "a\rb\tc\nd", "\x9b31m",
+		"\u009b2J", "\u202eevil", "\x1bPq\x1b\\", "\x1b", "\x1b\x1b[[A",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := clean(s)
-		if strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || isDirection(r) }) {
+		if strings.ContainsFunc(got, func(r rune) bool {
+			return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 ||
+				isDirection(r)
+		}) {
 			t.Errorf("clean(%q) = %q", s, got)
 		}
 		if !utf8.ValidString(got) {

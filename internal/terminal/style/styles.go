@@ -50,7 +50,8 @@ func New(profile Profile, unicode bool) Styles {
 		return st
 	}
 	plain := lipgloss.NewStyle()
-	st.Green, st.Yellow, st.Red = plain.Foreground(lipgloss.Green), plain.Foreground(lipgloss.Yellow), plain.Foreground(lipgloss.Red)
+	st.Green, st.Yellow, st.Red = plain.Foreground(lipgloss.Green), plain.Foreground(lipgloss.Yellow),
+		plain.Foreground(lipgloss.Red)
 	st.Bold, st.Grey = plain.Bold(true), plain.Foreground(lipgloss.BrightBlack)
 	if profile == Colour256 {
 		// Bright black is close to the background in some well-known themes.

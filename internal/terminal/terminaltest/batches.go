@@ -11,7 +11,10 @@ import (
 
 // Member is a title of one of several.
 func Member(user, blueprint string) wording.Title {
-	return wording.Title{UserString: user + "~" + blueprint, ID: fmt.Sprintf("%s-%07x", user, len(user)*7919), Namespace: "workspaces", Verb: "provision"}
+	return wording.Title{
+		UserString: user + "~" + blueprint, ID: fmt.Sprintf("%s-%07x", user, len(user)*7919),
+		Namespace: "workspaces", Verb: "provision",
+	}
 }
 
 // Many plays several scripts on one stream, each after a while.
@@ -57,7 +60,10 @@ func (b *Many) End() *Many {
 
 // BatchOf is a batch without members yet.
 func BatchOf(parallel int) *Many {
-	return &Many{Batch: wording.Batch{Namespace: "workspaces", Parallel: parallel, Again: "berth provision -f team.txt --if-not-exists"}}
+	return &Many{Batch: wording.Batch{
+		Namespace: "workspaces", Parallel: parallel,
+		Again: "berth provision -f team.txt --if-not-exists",
+	}}
 }
 
 // Team are five, of whom two fail and one waits for a place first.
@@ -77,7 +83,10 @@ func Broken() *Many {
 	b.Add(Member("alice", "dev"), 0, Succeeding())
 	b.Add(Member("bob", "dev"), 11*sc, Interrupted())
 	s := &Script{}
-	s.Add(0, v1.Event{Result: &v1.Result{Error: &v1.Error{Code: "INTERRUPTED", ExitStatus: 130, Message: "interrupted: not started", Detail: "not started"}}})
+	s.Add(0, v1.Event{Result: &v1.Result{Error: &v1.Error{
+		Code: "INTERRUPTED", ExitStatus: 130,
+		Message: "interrupted: not started", Detail: "not started",
+	}}})
 	b.Add(Member("carol", "dev"), 23*sc, s)
 	return b.End()
 }
@@ -110,9 +119,13 @@ func Removals() (wording.Batch, []v1.Event) {
 	summary := &v1.DeletionSummary{Totals: v1.Totals{Succeeded: 3, Failed: 1, ExitStatus: 3, Seconds: 1.5}}
 	var events []v1.Event
 	for i, name := range []string{"a", "b", "c", "d"} {
-		b.Members = append(b.Members, wording.Title{UserString: name, ID: name + "-1234567", Namespace: "workspaces", Verb: "delete"})
+		b.Members = append(b.Members, wording.Title{
+			UserString: name, ID: name + "-1234567", Namespace: "workspaces",
+			Verb: "delete",
+		})
 		events = append(events, v1.Event{At: T0.Add(time.Second), Workspace: name + "-1234567", Outcome: &results[i]})
-		summary.Items = append(summary.Items, v1.DeletionItem{ID: name + "-1234567", Deletion: results[i].Deletion, Error: results[i].Error})
+		summary.Items = append(summary.Items,
+			v1.DeletionItem{ID: name + "-1234567", Deletion: results[i].Deletion, Error: results[i].Error})
 	}
 	return b, append(events, v1.Event{At: T0.Add(1500 * ms), Result: &v1.Result{Deletions: summary}})
 }

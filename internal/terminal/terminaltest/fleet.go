@@ -10,27 +10,46 @@ import (
 // Fleet is a list with one of each kind: running, pulling, failed, waiting.
 func Fleet() *v1.WorkspaceList {
 	exit := 1
-	carol := v1.Container{Name: "k8shell-main", Image: "registry.example.com/a:1", State: v1.ContainerFailed, Reason: "CrashLoopBackOff", Restarts: 3, ExitCode: &exit}
+	carol := v1.Container{
+		Name: "k8shell-main", Image: "registry.example.com/a:1", State: v1.ContainerFailed,
+		Reason: "CrashLoopBackOff", Restarts: 3, ExitCode: &exit,
+	}
 	return &v1.WorkspaceList{Items: []v1.Workspace{
 		{
-			ID: "alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev", Owner: "alice", Blueprint: "dev", CreatedAt: T0,
-			Snapshot: v1.Snapshot{Stage: v1.StageRunning, Status: v1.StatusRunning, Node: "node-2", Since: T0, Containers: Containers("done", "ready")},
-		},
-		{
-			ID: "bob-77aa01c", Namespace: "workspaces", UserString: "bob~ml", Owner: "bob", Blueprint: "ml", CreatedAt: Now.Add(-2 * time.Minute),
-			Snapshot: v1.Snapshot{Stage: v1.StagePulling, Status: v1.StatusPulling, Node: "node-1", Message: "cuda-tools:12", Since: Now.Add(-2 * time.Minute)},
-		},
-		{
-			ID: "carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Owner: "carol", Blueprint: "repo-a-b", CreatedAt: Now.Add(-6 * time.Minute),
+			ID: "alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev", Owner: "alice", Blueprint: "dev",
+			CreatedAt: T0,
 			Snapshot: v1.Snapshot{
-				Stage: v1.StageFailed, Status: v1.StatusFailing, Since: Now.Add(-5 * time.Minute), Containers: []v1.Container{carol},
-				Cause:    &v1.Cause{Code: "CrashLoop", Message: "exit code 1", Container: "k8shell-main"},
-				Warnings: []v1.Warning{{Reason: "BackOff", Message: "back-off 40s restarting failed container", Count: 12, Object: "pod/carol-9d4b2e6:k8shell-main", At: Now.Add(-20 * sc)}},
+				Stage: v1.StageRunning, Status: v1.StatusRunning, Node: "node-2", Since: T0,
+				Containers: Containers("done", "ready"),
+			},
+		},
+		{
+			ID: "bob-77aa01c", Namespace: "workspaces", UserString: "bob~ml", Owner: "bob", Blueprint: "ml",
+			CreatedAt: Now.Add(-2 * time.Minute),
+			Snapshot: v1.Snapshot{
+				Stage: v1.StagePulling, Status: v1.StatusPulling, Node: "node-1", Message: "cuda-tools:12",
+				Since: Now.Add(-2 * time.Minute),
+			},
+		},
+		{
+			ID: "carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Owner: "carol", Blueprint: "repo-a-b",
+			CreatedAt: Now.Add(-6 * time.Minute),
+			Snapshot: v1.Snapshot{
+				Stage: v1.StageFailed, Status: v1.StatusFailing, Since: Now.Add(-5 * time.Minute),
+				Containers: []v1.Container{carol},
+				Cause:      &v1.Cause{Code: "CrashLoop", Message: "exit code 1", Container: "k8shell-main"},
+				Warnings: []v1.Warning{{
+					Reason: "BackOff", Message: "back-off 40s restarting failed container", Count: 12,
+					Object: "pod/carol-9d4b2e6:k8shell-main", At: Now.Add(-20 * sc),
+				}},
 			},
 		},
 		{
 			ID: "a-name-as-long-as-kubernetes-permits-0a1b2c3", Namespace: "workspaces", CreatedAt: Now.Add(-6 * 24 * time.Hour),
-			Snapshot: v1.Snapshot{Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Message: "0/3 nodes: 3 insufficient\x1b[2J memory (asks for 64Gi, largest free 12Gi)"},
+			Snapshot: v1.Snapshot{
+				Stage: v1.StageScheduling, Status: v1.StatusProvisioning,
+				Message: "0/3 nodes: 3 insufficient\x1b[2J memory (asks for 64Gi, largest free 12Gi)",
+			},
 		},
 	}}
 }
@@ -48,7 +67,10 @@ func HostileWorkspace() *v1.Workspace {
 			Warnings:   []v1.Warning{{Reason: Hostile, Message: Hostile, Object: "pod/a:" + Hostile, Count: 2}},
 			Cause:      &v1.Cause{Code: Hostile, Message: Hostile, Container: Hostile, Object: Hostile},
 		},
-		Scripts:       []v1.Script{{Name: Hostile, Number: 1, State: v1.ScriptFailed, Object: Hostile, Lines: []string{Hostile}}, {Name: Hostile, State: Hostile}},
+		Scripts: []v1.Script{{
+			Name: Hostile, Number: 1, State: v1.ScriptFailed, Object: Hostile,
+			Lines: []string{Hostile},
+		}, {Name: Hostile, State: Hostile}},
 		ScriptsUnread: Hostile,
 		Unread:        []string{Hostile},
 		State: &v1.State{
@@ -84,9 +106,19 @@ func HostileStory() []v1.Event {
 func WithEvents() v1.Workspace {
 	w := Fleet().Items[2]
 	w.Events = []v1.ObjectEvent{
-		{Object: "pod/carol-9d4b2e6", Type: "Normal", Reason: "Scheduled", Message: "assigned to node-1", Count: 1, FirstAt: Now.Add(-6 * time.Minute), At: Now.Add(-6 * time.Minute)},
-		{Object: "pod/carol-9d4b2e6:k8shell-main", Type: "Normal", Reason: "Pulled", Message: "already\npresent\x1b[2J", Count: 4, FirstAt: Now.Add(-5 * time.Minute), At: Now.Add(-2 * time.Minute)},
-		{Object: "pod/carol-9d4b2e6:k8shell-main", Type: "Warning", Reason: "BackOff", Message: "Back-off restarting failed container", Count: 12, FirstAt: Now.Add(-4 * time.Minute), At: Now.Add(-20 * sc)},
+		{
+			Object: "pod/carol-9d4b2e6", Type: "Normal", Reason: "Scheduled", Message: "assigned to node-1", Count: 1,
+			FirstAt: Now.Add(-6 * time.Minute), At: Now.Add(-6 * time.Minute),
+		},
+		{
+			Object: "pod/carol-9d4b2e6:k8shell-main", Type: "Normal", Reason: "Pulled", Message: "already\npresent\x1b[2J",
+			Count: 4, FirstAt: Now.Add(-5 * time.Minute), At: Now.Add(-2 * time.Minute),
+		},
+		{
+			Object: "pod/carol-9d4b2e6:k8shell-main", Type: "Warning", Reason: "BackOff",
+			Message: "Back-off restarting failed container", Count: 12, FirstAt: Now.Add(-4 * time.Minute),
+			At: Now.Add(-20 * sc),
+		},
 	}
 	return w
 }

@@ -36,7 +36,10 @@ func Rollout() *Script {
 	stage(4*sc, v1.StagePulling, v1.StageRunning, v1.StagePulling, v1.StageScheduling)
 	stage(8*sc, v1.StagePulling, v1.StageRunning, v1.StageRunning, v1.StagePulling)
 	w := Workspace(v1.StageRunning, v1.Snapshot{Replicas: Replicas(v1.StageRunning, v1.StageRunning, v1.StageRunning)})
-	w.Timing = &v1.Timing{Seconds: 9.5, Stages: []v1.StepTiming{{Name: "Scheduling", Seconds: 3.7}, {Name: "Pulling", Seconds: 5.5}}}
+	w.Timing = &v1.Timing{
+		Seconds: 9.5,
+		Stages:  []v1.StepTiming{{Name: "Scheduling", Seconds: 3.7}, {Name: "Pulling", Seconds: 5.5}},
+	}
 	s.Stage(9500*ms, v1.StageRunning, w.Snapshot)
 	s.Add(9500*ms, v1.Event{Result: &v1.Result{Workspace: &w}})
 	return s

@@ -75,7 +75,10 @@ func Unschedulable(count int, at time.Duration) v1.Warning {
 func Succeeding() *Script {
 	s := Opening()
 	waits := "0/3 nodes: 2 insufficient cpu, 1 untolerated taint"
-	cause := &v1.Cause{Code: "Unschedulable", Message: waits, Hint: "No node has room for it: 2 nodes have too little cpu left. Ask for less in blueprint dev, or wait until there is room."}
+	cause := &v1.Cause{
+		Code: "Unschedulable", Message: waits,
+		Hint: "No node has room for it: 2 nodes have too little cpu left. Ask for less in blueprint dev, or wait until there is room.",
+	}
 	s.Stage(300*ms, v1.StageScheduling, v1.Snapshot{Containers: Containers("waiting", "waiting")})
 	tentative := *cause
 	tentative.Tentative = true
@@ -85,10 +88,18 @@ func Succeeding() *Script {
 	s.Add(1*sc, v1.Event{Warning: &perhaps})
 	s.Stage(3300*ms, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{Unschedulable(1, 1*sc)}})
 	s.Stage(4*sc, v1.StageScheduling, v1.Snapshot{Cause: cause, Warnings: []v1.Warning{Unschedulable(3, 4*sc)}})
-	s.Stage(9*sc, v1.StagePulling, v1.Snapshot{Node: "node-2", Message: "dev-tools:1.4", Containers: Containers("done", "pulling")})
-	s.Add(12*sc, v1.Event{Object: &v1.ObjectEvent{Object: "pod/alice-3f9c2e1:k8shell-main", Type: "Normal", Reason: "Pulling", Message: "Pulling image", Count: 1}})
-	s.Add(14*sc, v1.Event{Warning: &v1.Warning{Reason: "FailedMount", Message: "configmap \"profile\" not found", Count: 2, Object: "pod/alice-3f9c2e1", At: T0.Add(14 * sc)}})
-	s.Stage(18500*ms, v1.StageStarting, v1.Snapshot{Node: "node-2", Message: "readiness", Containers: Containers("done", "running")})
+	s.Stage(9*sc, v1.StagePulling,
+		v1.Snapshot{Node: "node-2", Message: "dev-tools:1.4", Containers: Containers("done", "pulling")})
+	s.Add(12*sc, v1.Event{Object: &v1.ObjectEvent{
+		Object: "pod/alice-3f9c2e1:k8shell-main", Type: "Normal",
+		Reason: "Pulling", Message: "Pulling image", Count: 1,
+	}})
+	s.Add(14*sc, v1.Event{Warning: &v1.Warning{
+		Reason: "FailedMount", Message: "configmap \"profile\" not found",
+		Count: 2, Object: "pod/alice-3f9c2e1", At: T0.Add(14 * sc),
+	}})
+	s.Stage(18500*ms, v1.StageStarting,
+		v1.Snapshot{Node: "node-2", Message: "readiness", Containers: Containers("done", "running")})
 	s.Stage(21400*ms, v1.StageRunning, v1.Snapshot{Node: "node-2", Containers: Containers("done", "ready")})
 	w := Workspace(v1.StageRunning, v1.Snapshot{Node: "node-2", Containers: Containers("done", "ready")})
 	w.Timing = &v1.Timing{Seconds: 21.4, Stages: []v1.StepTiming{
@@ -118,7 +129,8 @@ func Workspace(stage v1.Stage, snapshot v1.Snapshot) v1.Workspace {
 func Ending(after time.Duration, code string, exit int, e v1.Error, w *v1.Workspace) *Script {
 	s := Opening()
 	s.Stage(300*ms, v1.StageScheduling, v1.Snapshot{})
-	s.Stage(400*ms, v1.StagePulling, v1.Snapshot{Node: "node-2", Message: "dev-tools:1.5", Containers: Containers("done", "pulling")})
+	s.Stage(400*ms, v1.StagePulling,
+		v1.Snapshot{Node: "node-2", Message: "dev-tools:1.5", Containers: Containers("done", "pulling")})
 	e.Code, e.ExitStatus, e.Workspace = code, exit, w
 	s.Add(after, v1.Event{Result: &v1.Result{Error: &e}})
 	return s
@@ -126,7 +138,8 @@ func Ending(after time.Duration, code string, exit int, e v1.Error, w *v1.Worksp
 
 // ImageNotFound is a provisioning that fails for good.
 func ImageNotFound() *Script {
-	w := Workspace(v1.StageFailed, v1.Snapshot{Cause: &v1.Cause{Code: "ImageNotFound", Message: "image not found", Container: "k8shell-main"}})
+	w := Workspace(v1.StageFailed,
+		v1.Snapshot{Cause: &v1.Cause{Code: "ImageNotFound", Message: "image not found", Container: "k8shell-main"}})
 	return Ending(2300*ms, "FAILED", 3, v1.Error{
 		Message: "image not found",
 		Hint: "registry.example.com/dev-tools:1.5 does not exist: the registry answered, but has no such tag.\n" +
@@ -136,11 +149,16 @@ func ImageNotFound() *Script {
 
 // CrashLoop is one whose container keeps crashing, with its log.
 func CrashLoop() *Script {
-	w := Workspace(v1.StageFailed, v1.Snapshot{Cause: &v1.Cause{Code: "CrashLoop", Message: "k8shell-main keeps crashing: exit code 1, 3 restarts", Container: "k8shell-main"}})
+	w := Workspace(v1.StageFailed,
+		v1.Snapshot{Cause: &v1.Cause{
+			Code: "CrashLoop", Message: "k8shell-main keeps crashing: exit code 1, 3 restarts",
+			Container: "k8shell-main",
+		}})
 	return Ending(41*sc, "FAILED", 3, v1.Error{
 		Message: "k8shell-main keeps crashing: exit code 1, 3 restarts",
 		Logs: &v1.LogTail{Container: "k8shell-main", Previous: true, Lines: []string{
-			"starting workspace", "  indented \x1b[31mred\x1b[0m\x1b[2A moved", "/etc/profile.d/team.sh: line 3: nodenv: not found",
+			"starting workspace", "  indented \x1b[31mred\x1b[0m\x1b[2A moved",
+			"/etc/profile.d/team.sh: line 3: nodenv: not found",
 		}},
 	}, &w)
 }
@@ -159,15 +177,17 @@ func TimedOut() *Script {
 func Stuck() *Script {
 	s := Opening()
 	cause := v1.Cause{
-		Code: "VolumeMissingObject", Object: "pod/alice-3f9c2e1", Message: `MountVolume.SetUp failed for volume "profile" : configmap "profile" not found`,
-		Hint: "ConfigMap profile does not exist: create it with `kubectl create configmap profile --namespace workspaces --from-literal=KEY=VALUE`.",
+		Code: "VolumeMissingObject", Object: "pod/alice-3f9c2e1",
+		Message: `MountVolume.SetUp failed for volume "profile" : configmap "profile" not found`,
+		Hint:    "ConfigMap profile does not exist: create it with `kubectl create configmap profile --namespace workspaces --from-literal=KEY=VALUE`.",
 	}
 	snapshot := func(stuck bool) v1.Snapshot {
 		now := cause
 		now.Stuck = stuck
 		return v1.Snapshot{Node: "node-2", Message: "init-base", Cause: &now, Containers: Containers("waiting", "waiting")}
 	}
-	s.Stage(1*sc, v1.StageInitializing, v1.Snapshot{Node: "node-2", Message: "init-base", Containers: Containers("waiting", "waiting")})
+	s.Stage(1*sc, v1.StageInitializing,
+		v1.Snapshot{Node: "node-2", Message: "init-base", Containers: Containers("waiting", "waiting")})
 	s.Stage(5*sc, v1.StageInitializing, snapshot(false))
 	s.Stage(62*sc, v1.StageInitializing, snapshot(true))
 	s.Stage(80*sc, v1.StageInitializing, snapshot(true))
@@ -176,7 +196,8 @@ func Stuck() *Script {
 	s.Stage(300*sc, v1.StageInitializing, last)
 	w := Workspace(v1.StageInitializing, last)
 	s.Add(300*sc, v1.Event{Result: &v1.Result{Error: &v1.Error{
-		Code: "FAILED", ExitStatus: 3, Reason: "STUCK", Left: v1.LeftKept, Workspace: &w, Message: cause.Message, Hint: cause.Hint,
+		Code: "FAILED", ExitStatus: 3, Reason: "STUCK", Left: v1.LeftKept, Workspace: &w, Message: cause.Message,
+		Hint:     cause.Hint,
 		Problems: []string{"this will not resolve by itself; waited 5m for it (--stuck-after)"},
 	}}})
 	return s
@@ -197,7 +218,10 @@ func Deleted(gone bool) *Script {
 	s.Step(0, "remove", v1.StepBegun, "", 0)
 	s.Step(300*ms, "remove", v1.StepEnded, "7 objects", 0.3)
 	s.Stage(350*ms, v1.StageTerminating, v1.Snapshot{})
-	s.Add(2300*ms, v1.Event{Result: &v1.Result{Deletion: &v1.Deletion{ID: Alice.ID, Namespace: Alice.Namespace, Objects: 7, Seconds: 2.3, Gone: gone}}})
+	s.Add(2300*ms, v1.Event{Result: &v1.Result{Deletion: &v1.Deletion{
+		ID: Alice.ID, Namespace: Alice.Namespace,
+		Objects: 7, Seconds: 2.3, Gone: gone,
+	}}})
 	return s
 }
 

@@ -24,7 +24,10 @@ func history() [][]v1.Workspace {
 	running := bob
 	running.Stage, running.Status, running.Message = v1.StageRunning, v1.StatusRunning, ""
 	gone := all[2]
-	gone.Snapshot = v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown, Gone: true, Message: "deleted", Since: terminaltest.Now}
+	gone.Snapshot = v1.Snapshot{
+		Stage: v1.StageUnknown, Status: v1.StatusUnknown, Gone: true, Message: "deleted",
+		Since: terminaltest.Now,
+	}
 	long := all[0]
 	long.ID, long.Owner = "a-longer-name-than-before-1a2b3c4", "a"
 	return [][]v1.Workspace{all[:3], {slower}, {running, long}, {gone}}
@@ -49,7 +52,8 @@ func watched(t *testing.T, output string, v View, play [][]v1.Workspace) string 
 
 func TestWatchRows(t *testing.T) {
 	goldentest.Check(t, "watch/rows.txt", watched(t, "text", View{}, history()))
-	goldentest.Check(t, "watch/rows-wide.txt", watched(t, "wide", View{Table: result.Table{Namespaces: true, NoHeaders: true}}, history()))
+	goldentest.Check(t, "watch/rows-wide.txt",
+		watched(t, "wide", View{Table: result.Table{Namespaces: true, NoHeaders: true}}, history()))
 	goldentest.Check(t, "watch/rows-events.txt", watched(t, "text", View{One: true}, eventful()))
 }
 
@@ -62,7 +66,10 @@ func eventful() [][]v1.Workspace {
 }
 
 func TestWatchDocuments(t *testing.T) {
-	for _, output := range []string{"json", "jsonl", "yaml", "name", "jsonpath={.id}: {.stage}", `go-template={{.id}}{{"\n"}}`} {
+	for _, output := range []string{
+		"json", "jsonl", "yaml", "name", "jsonpath={.id}: {.stage}",
+		`go-template={{.id}}{{"\n"}}`,
+	} {
 		name, _, _ := strings.Cut(output, "=")
 		if name == "json" {
 			name = "json.jsonl" // that is what it is
@@ -80,9 +87,12 @@ func TestWatchPicture(t *testing.T) {
 	everything := func(v1.Workspace) bool { return true }
 	for name, view := range map[string]View{
 		"picture": {Sort: byName, Keep: everything},
-		"kept":    {Sort: byName, Keep: func(w v1.Workspace) bool { return w.Stage == v1.StagePulling || w.Stage == v1.StageFailed }},
-		"one":     {One: true},
-		"none":    {Sort: byName, Keep: func(v1.Workspace) bool { return false }},
+		"kept": {Sort: byName, Keep: func(w v1.Workspace) bool {
+			return w.Stage == v1.StagePulling ||
+				w.Stage == v1.StageFailed
+		}},
+		"one":  {One: true},
+		"none": {Sort: byName, Keep: func(v1.Workspace) bool { return false }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

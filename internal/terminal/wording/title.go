@@ -47,7 +47,8 @@ func (t Title) Located(hint string) string {
 	}
 	parts := strings.Split(hint, "`") // those with odd numbers are quoted
 	for i := 1; i < len(parts)-1; i += 2 {
-		if strings.HasPrefix(parts[i], "berth ") && !strings.HasPrefix(parts[i], "berth help ") && !strings.HasPrefix(parts[i], "berth explain") {
+		if strings.HasPrefix(parts[i], "berth ") && !strings.HasPrefix(parts[i], "berth help ") &&
+			!strings.HasPrefix(parts[i], "berth explain") {
 			parts[i] = strings.Join(append([]string{parts[i]}, t.missingIn(parts[i])...), " ")
 		}
 	}
@@ -57,7 +58,8 @@ func (t Title) Located(hint string) string {
 // missingIn are the flags that a command does not have. It may name its namespace
 // itself, or be about all of them.
 func (t Title) missingIn(command string) []string {
-	if !strings.Contains(command, " -n ") && !strings.Contains(command, " --namespace ") && !strings.Contains(command, " --all-namespaces") {
+	if !strings.Contains(command, " -n ") && !strings.Contains(command, " --namespace ") &&
+		!strings.Contains(command, " --all-namespaces") {
 		return t.Flags
 	}
 	return WithoutNamespace(t.Flags)

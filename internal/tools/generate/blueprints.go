@@ -12,7 +12,8 @@ import (
 // blueprints, for editors.
 func blueprints(all files) error {
 	const dir = "internal/blueprint"
-	platform, err := editorSchema(blueprint.File{}, dir, "blueprints", "Platform blueprints", "A file of berth's platform blueprints.")
+	platform, err := editorSchema(blueprint.File{}, dir, "blueprints", "Platform blueprints",
+		"A file of berth's platform blueprints.")
 	if err != nil {
 		return err
 	}
@@ -74,12 +75,14 @@ func narrow(definitions jsonschema.Definitions, one *jsonschema.Schema) {
 	}
 	// A number is a text where a text is meant: cpu: 2.
 	for _, quantity := range []*jsonschema.Schema{
-		property(resources, "cpu"), property(resources, "memory"), property(storage, "sizeLimit"), property(definitions["Podman"], "sizeLimit"),
+		property(resources, "cpu"), property(resources, "memory"), property(storage, "sizeLimit"),
+		property(definitions["Podman"], "sizeLimit"),
 	} {
 		scalar(quantity, "string", "number")
 	}
 	for _, texts := range []*jsonschema.Schema{
-		property(one, "env"), property(one, "extFiles"), property(storage, "claimSpecAnnotations"), property(definitions["EgressPods"], "labels"),
+		property(one, "env"), property(one, "extFiles"), property(storage, "claimSpecAnnotations"),
+		property(definitions["EgressPods"], "labels"),
 	} {
 		texts.AdditionalProperties = &jsonschema.Schema{}
 		scalar(texts.AdditionalProperties, "string", "number", "boolean")

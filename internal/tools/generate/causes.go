@@ -99,7 +99,10 @@ func causeSection(e v1.Explanation) (string, error) {
 	if e.Example == nil {
 		return b.String(), nil
 	}
-	lines, err := result.Diagnosis{Diagnosis: *e.Example}.Text(style.Page{Styles: style.New(style.NoColour, true), Width: exampleWidth})
+	lines, err := result.Diagnosis{Diagnosis: *e.Example}.Text(style.Page{
+		Styles: style.New(style.NoColour, true),
+		Width:  exampleWidth,
+	})
 	fmt.Fprintf(&b, "\n```\n$ berth diagnose -f dump.yaml\n%s```\n", style.JoinLines(lines))
 	return b.String(), err
 }

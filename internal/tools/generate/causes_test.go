@@ -12,17 +12,25 @@ import (
 // The section of a cause has everything that there is to read about it.
 func TestCauseSection(t *testing.T) {
 	got, err := causeSection(v1.Explanation{
-		Code: "CrashLoop", Title: "It ends again and again", Reasons: []string{"BackOff", "CrashLoopBackOff"}, Meaning: "Something ends it.",
-		Signs: []string{"`kubectl get pods`: CrashLoopBackOff"}, Remedies: []string{"Read its log.", "Ask <name>, as in `<name>`."},
-		Passes: "When it can reach <host>.", Policies: []v1.PolicyTreatment{{Policy: "fast", Treatments: []v1.Treatment{v1.TreatmentFails}}},
-		Example: &v1.Diagnosis{Subject: "pod/api", Verdict: v1.VerdictFailed, Stage: v1.StageFailed, Cause: &v1.Cause{Code: "CrashLoop", Message: "crash loop"}},
+		Code: "CrashLoop", Title: "It ends again and again", Reasons: []string{"BackOff", "CrashLoopBackOff"},
+		Meaning:  "Something ends it.",
+		Signs:    []string{"`kubectl get pods`: CrashLoopBackOff"},
+		Remedies: []string{"Read its log.", "Ask <name>, as in `<name>`."},
+		Passes:   "When it can reach <host>.",
+		Policies: []v1.PolicyTreatment{{Policy: "fast", Treatments: []v1.Treatment{v1.TreatmentFails}}},
+		Example: &v1.Diagnosis{
+			Subject: "pod/api", Verdict: v1.VerdictFailed, Stage: v1.StageFailed,
+			Cause: &v1.Cause{Code: "CrashLoop", Message: "crash loop"},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"\n### CrashLoop\n\nIt ends again and again.\n\nSomething ends it.\n", "words for it: `BackOff`, `CrashLoopBackOff`\n",
-		"\n\n- `kubectl get pods`: CrashLoopBackOff\n", "\n- Ask &lt;name>, as in `<name>`.\n", "Passes by itself: When it can reach &lt;host>.\n",
+		"\n### CrashLoop\n\nIt ends again and again.\n\nSomething ends it.\n",
+		"words for it: `BackOff`, `CrashLoopBackOff`\n",
+		"\n\n- `kubectl get pods`: CrashLoopBackOff\n", "\n- Ask &lt;name>, as in `<name>`.\n",
+		"Passes by itself: When it can reach &lt;host>.\n",
 		"\n- every policy: it fails at once\n", "\n```\n$ berth diagnose -f dump.yaml\npod/api\n",
 	} {
 		if !strings.Contains(got, want) {
@@ -33,7 +41,11 @@ func TestCauseSection(t *testing.T) {
 
 // The index leads to each cause, family by family.
 func TestCausesIndex(t *testing.T) {
-	page, err := pageOf([]v1.Explanation{{Code: "OOMKilled", Family: "crash", Title: "Too much"}, {Code: "CrashLoop", Family: "crash"}, {Code: "Evicted", Family: "node"}})
+	page, err := pageOf([]v1.Explanation{
+		{Code: "OOMKilled", Family: "crash", Title: "Too much"},
+		{Code: "CrashLoop", Family: "crash"},
+		{Code: "Evicted", Family: "node"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

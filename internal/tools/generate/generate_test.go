@@ -106,7 +106,8 @@ func TestFlagsOfKubectlAreSaid(t *testing.T) {
 	maps.Copy(all, pages)
 	for name, content := range all {
 		page := string(content)
-		if (strings.HasPrefix(name, "docs/commands/") || strings.HasPrefix(name, "man/")) && !strings.Contains(page, "kubectl options") {
+		if (strings.HasPrefix(name, "docs/commands/") || strings.HasPrefix(name, "man/")) &&
+			!strings.Contains(page, "kubectl options") {
 			t.Errorf("%s does not say that the flags of kubectl work", name)
 		}
 		if strings.Contains(page, "--as-group") || strings.Contains(page, `\-\-as\-group`) {

@@ -74,7 +74,10 @@ func directories() []string {
 // generated makes all files.
 func generated() (files, error) {
 	all := files{}
-	for _, part := range []func(files) error{completions, reference, topics, schemas, blueprints, users, output, pictures, causes} {
+	for _, part := range []func(files) error{
+		completions, reference, topics, schemas, blueprints, users, output,
+		pictures, causes,
+	} {
 		if err := part(all); err != nil {
 			return nil, err
 		}

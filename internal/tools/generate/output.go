@@ -43,8 +43,9 @@ func output(all files) error {
 			}
 		}
 	}
-	all[outputPage] = append(all[outputPage], "\n# The documents\n\nThe examples are what berth printed on a real cluster.\n"+
-		b.String()+"\n## Parts of documents\n"+parts.String()...)
+	all[outputPage] = append(all[outputPage],
+		"\n# The documents\n\nThe examples are what berth printed on a real cluster.\n"+
+			b.String()+"\n## Parts of documents\n"+parts.String()...)
 	return nil
 }
 
@@ -69,7 +70,8 @@ func fieldTable(schema *jsonschema.Schema) string {
 		if slices.Contains(schema.Required, pair.Key) {
 			always = ", always"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s%s | %s |\n", pair.Key, typeOf(pair.Value), always, strings.ReplaceAll(meaning(pair.Value), "|", "\\|"))
+		fmt.Fprintf(&b, "| `%s` | %s%s | %s |\n", pair.Key, typeOf(pair.Value), always,
+			strings.ReplaceAll(meaning(pair.Value), "|", "\\|"))
 	}
 	return b.String()
 }

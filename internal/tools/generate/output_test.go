@@ -19,7 +19,8 @@ func TestOutputExamples(t *testing.T) {
 	}
 	for name := range all {
 		kind, schema := strings.CutSuffix(path.Base(name), ".json")
-		if !schema || path.Dir(name) != "docs/schema" || kind == "blueprints" || kind == "custom-blueprint" || kind == "users" {
+		if !schema || path.Dir(name) != "docs/schema" || kind == "blueprints" || kind == "custom-blueprint" ||
+			kind == "users" {
 			continue
 		}
 		t.Run(kind, func(t *testing.T) {

@@ -70,7 +70,8 @@ func section(c rbac.Command) string {
 		if r.Optional() {
 			why += "; without it " + r.Without
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", rbac.Access{Group: r.Group, Resource: r.Resource}.Object(), strings.Join(r.Verbs, ", "), why)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", rbac.Access{Group: r.Group, Resource: r.Resource}.Object(),
+			strings.Join(r.Verbs, ", "), why)
 	}
 	b.WriteString(manifest(c))
 	return b.String()
@@ -81,7 +82,8 @@ func section(c rbac.Command) string {
 func writeRules(b *strings.Builder, c rbac.Command) {
 	required := c.Required()
 	for _, r := range required.PolicyRules() {
-		fmt.Fprintf(b, "  - {apiGroups: [%q], resources: [%s], verbs: [%s]}\n", r.APIGroups[0], r.Resources[0], strings.Join(r.Verbs, ", "))
+		fmt.Fprintf(b, "  - {apiGroups: [%q], resources: [%s], verbs: [%s]}\n", r.APIGroups[0], r.Resources[0],
+			strings.Join(r.Verbs, ", "))
 	}
 	before := ""
 	for _, r := range c.Rules {
@@ -92,7 +94,8 @@ func writeRules(b *strings.Builder, c rbac.Command) {
 			fmt.Fprintf(b, "  # optional; without it %s\n", r.Without)
 		}
 		before = r.Without
-		fmt.Fprintf(b, "  - {apiGroups: [%q], resources: [%s], verbs: [%s]}\n", r.Group, r.Resource, strings.Join(r.Verbs, ", "))
+		fmt.Fprintf(b, "  - {apiGroups: [%q], resources: [%s], verbs: [%s]}\n", r.Group, r.Resource,
+			strings.Join(r.Verbs, ", "))
 		required.Rules = append(required.Rules, r)
 	}
 }
@@ -109,9 +112,11 @@ func manifest(c rbac.Command) string {
 		namespace = "\n  namespace: " + c.Namespace
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n```yaml\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s%s\nrules:\n", kind, c.ObjectName(), namespace)
+	fmt.Fprintf(&b, "\n```yaml\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s%s\nrules:\n",
+		kind, c.ObjectName(), namespace)
 	writeRules(&b, c)
-	fmt.Fprintf(&b, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: %sBinding\nmetadata:\n  name: %s%s\n", kind, c.ObjectName(), namespace)
+	fmt.Fprintf(&b, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: %sBinding\nmetadata:\n  name: %s%s\n", kind,
+		c.ObjectName(), namespace)
 	fmt.Fprintf(&b, "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\n", kind, c.ObjectName())
 	b.WriteString("subjects:\n  - {apiGroup: rbac.authorization.k8s.io, kind: Group, name: developers}\n```\n")
 	return b.String()

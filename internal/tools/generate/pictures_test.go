@@ -41,9 +41,18 @@ func TestPictures(t *testing.T) {
 		"pulling": {"Pulling", "slow:v1", "⠹"},
 		"running": {"✔", "Running", "init script", "Running in", "berth exec alice~dev"},
 		"failed":  {"✘", "Failed", "not found", "(demo/blueprints/demo.yaml:17)", "berth diagnose alice~typo"},
-		"stuck":   {"Scheduling", "this will not resolve by itself", "Storage class fast does not exist", "(demo/blueprints/demo.yaml:"},
-		"batch":   {"7 workspaces in team", "⠹ carol~ml Pulling", "✔ alice~web Running", "✘ bob~docs Failed", "grace~web Running already running", "active"},
-		"status":  {"NAME OWNER BLUEPRINT STAGE", "WHY", "CrashLoop: crash loop", "StorageClassMissing: volume claim", "ImageNotFound: image"},
+		"stuck": {
+			"Scheduling", "this will not resolve by itself", "Storage class fast does not exist",
+			"(demo/blueprints/demo.yaml:",
+		},
+		"batch": {
+			"7 workspaces in team", "⠹ carol~ml Pulling", "✔ alice~web Running", "✘ bob~docs Failed",
+			"grace~web Running already running", "active",
+		},
+		"status": {
+			"NAME OWNER BLUEPRINT STAGE", "WHY", "CrashLoop: crash loop", "StorageClassMissing: volume claim",
+			"ImageNotFound: image",
+		},
 		"history": {"Succeeded", "Pulling", "━━", "k8shell-main", "greet", "▲ FailedScheduling"},
 		"stats":   {"BLUEPRINT", "MEDIAN P90 MAX", "━━", "until Running", "CrashLoop (", "ImageNotFound ("},
 	} {

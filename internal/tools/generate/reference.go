@@ -45,7 +45,10 @@ func manual(dir string) (files, error) {
 		var b bytes.Buffer
 		date := manualDate()
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
-		header := &doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Date: &date, Source: "berth", Manual: "berth manual"}
+		header := &doc.GenManHeader{
+			Title: strings.ToUpper(name), Section: "1", Date: &date, Source: "berth",
+			Manual: "berth manual",
+		}
 		if err := doc.GenMan(cmd, header, &b); err != nil {
 			return err
 		}

@@ -117,7 +117,10 @@ func printed() []any {
 // editorSchema makes the JSON Schema of a file that people write, for editors. Here
 // a field that is not known is an error, as it is for berth.
 func editorSchema(of any, dir, name, title, about string) (*jsonschema.Schema, error) {
-	reflector := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, FieldNameTag: "yaml", RequiredFromJSONSchemaTags: true}
+	reflector := &jsonschema.Reflector{
+		Anonymous: true, ExpandedStruct: true, FieldNameTag: "yaml",
+		RequiredFromJSONSchemaTags: true,
+	}
 	if err := addComments(reflector, dir); err != nil {
 		return nil, err
 	}

@@ -46,9 +46,11 @@ func picture(title string, lines []string, columns int) ([]byte, error) {
 	width := float64(columns)*cellWidth + 2*margin
 	height := titleBar + len(lines)*lineHeight + margin + margin/2
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" role="img">`+"\n", width, height, width, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" role="img">`+
+		"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escaped(title))
-	fmt.Fprintf(&b, `<rect x="0.5" y="0.5" width="%.0f" height="%d" rx="8" fill="%s" stroke="%s"/>`+"\n", width-1, height-1, background, frame)
+	fmt.Fprintf(&b, `<rect x="0.5" y="0.5" width="%.0f" height="%d" rx="8" fill="%s" stroke="%s"/>`+"\n", width-1,
+		height-1, background, frame)
 	for i := range 3 {
 		fmt.Fprintf(&b, `<circle cx="%d" cy="15" r="5" fill="%s"/>`+"\n", 18+i*18, frame)
 	}
@@ -105,7 +107,8 @@ func drawRun(b *bytes.Buffer, text string, l look, column, y int) {
 		word := text[at[0]:at[1]]
 		from := column + utf8.RuneCountInString(text[:at[0]])
 		fmt.Fprintf(b, `<text x="%s" y="%d" textLength="%s"%s>%s</text>`+"\n",
-			pixels(margin+float64(from)*cellWidth), y, pixels(float64(utf8.RuneCountInString(word))*cellWidth), style, escaped(word))
+			pixels(margin+float64(from)*cellWidth), y, pixels(float64(utf8.RuneCountInString(word))*cellWidth), style,
+			escaped(word))
 	}
 }
 

@@ -30,7 +30,8 @@ func topics(all files) error {
 		if cmd.Name() == "rbac" {
 			text = permissionsPage()
 		}
-		all["docs/"+cmd.Name()+".md"] = fmt.Appendf(nil, "# %s\n\n%s\n\nAlso in the terminal: `berth help %s`.\n", cmd.Short, text, cmd.Name())
+		all["docs/"+cmd.Name()+".md"] = fmt.Appendf(nil, "# %s\n\n%s\n\nAlso in the terminal: `berth help %s`.\n",
+			cmd.Short, text, cmd.Name())
 	}
 	return nil
 }

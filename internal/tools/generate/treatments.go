@@ -13,7 +13,10 @@ type treatments struct{ fast, patient []v1.Treatment }
 
 // policies are how the policies treat a cause; nothing if that was never seen.
 func (t treatments) policies() (all []v1.PolicyTreatment) {
-	for _, p := range []v1.PolicyTreatment{{Policy: cause.Fast, Treatments: t.fast}, {Policy: cause.Patient, Treatments: t.patient}} {
+	for _, p := range []v1.PolicyTreatment{
+		{Policy: cause.Fast, Treatments: t.fast},
+		{Policy: cause.Patient, Treatments: t.patient},
+	} {
 		if len(p.Treatments) > 0 {
 			order := []v1.Treatment{v1.TreatmentFails, v1.TreatmentSpared, v1.TreatmentWaits}
 			slices.SortFunc(p.Treatments, func(a, b v1.Treatment) int { return slices.Index(order, a) - slices.Index(order, b) })

@@ -90,7 +90,8 @@ func TestPicture(t *testing.T) {
 	want := volume.Picture{
 		Node: "n1", Now: at, Factor: 0.25, Free: 1 << 40, Total: 1 << 42, Headroom: 0.1, Used: 3,
 		Volumes: []volume.Volume{{
-			ID: "csi-1", Namespace: "dev", Pod: "alice-1", PodUID: "u", Workspace: "alice-1", UserString: "alice~\n", Storage: "build",
+			ID: "csi-1", Namespace: "dev", Pod: "alice-1", PodUID: "u", Workspace: "alice-1", UserString: "alice~\n",
+			Storage:   "build",
 			Published: at, Deleted: at, Lifespan: 6 * time.Hour, Bytes: -1, Inodes: 7, Failure: "busy",
 		}},
 	}
@@ -126,7 +127,8 @@ func TestArchive(t *testing.T) {
 func TestLongFailure(t *testing.T) {
 	s := serve(t, &node{archive: func(_ context.Context, to io.Writer) error {
 		_, _ = to.Write([]byte("half"))
-		long := fault.New(fault.Failed, "file %s cannot be read", strings.Repeat("\x01", 10_000)).WithHint("look: %s", strings.Repeat("h", 5_000))
+		long := fault.New(fault.Failed, "file %s cannot be read", strings.Repeat("\x01", 10_000)).
+			WithHint("look: %s", strings.Repeat("h", 5_000))
 		long.Problems = []string{strings.Repeat("p", 5_000)}
 		return long
 	}})
@@ -175,7 +177,10 @@ func TestFailures(t *testing.T) {
 	for _, a := range s.audits() {
 		codes = append(codes, fault.CodeOf(a.Err))
 	}
-	if diff := cmp.Diff([]fault.Code{"FAILED", "NOT_FOUND", "CONFLICT", "INVALID_ARGUMENT", "INVALID_ARGUMENT", "INVALID_ARGUMENT"}, codes); diff != "" {
+	if diff := cmp.Diff([]fault.Code{
+		"FAILED", "NOT_FOUND", "CONFLICT", "INVALID_ARGUMENT", "INVALID_ARGUMENT",
+		"INVALID_ARGUMENT",
+	}, codes); diff != "" {
 		t.Errorf("audited %s", diff)
 	}
 }
@@ -198,7 +203,8 @@ func TestEndOfTheDriver(t *testing.T) {
 	if err := <-ended; fault.CodeOf(err) != fault.Unavailable {
 		t.Error(err)
 	}
-	if err := s.Purge(t.Context(), "csi-1"); fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), s.Socket) {
+	if err := s.Purge(t.Context(), "csi-1"); fault.CodeOf(err) != fault.Unavailable ||
+		!strings.Contains(err.Error(), s.Socket) {
 		t.Error(err)
 	}
 }

@@ -30,7 +30,8 @@ type Audited struct {
 // Log makes an audit line of it.
 func (a Audited) Log(log *slog.Logger) {
 	attrs := []any{
-		slog.String("did", a.Did), slog.String("volume", fault.Line(a.Volume)), slog.String("claimedUser", fault.Line(a.Claimed)),
+		slog.String("did", a.Did), slog.String("volume", fault.Line(a.Volume)),
+		slog.String("claimedUser", fault.Line(a.Claimed)),
 		slog.Int64("bytes", a.Bytes), slog.Duration("took", a.Took),
 	}
 	if a.Err != nil {
@@ -44,9 +45,14 @@ func (a Audited) Log(log *slog.Logger) {
 const maxClaimed = 256
 
 // audited checks the volume that a request names, and audits what is done with it.
-func (c Config) audited(what string, do func(w http.ResponseWriter, r *http.Request, id string) (int64, error)) http.HandlerFunc {
+func (c Config) audited(what string,
+	do func(w http.ResponseWriter, r *http.Request, id string) (int64, error),
+) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a := Audited{Did: what, Volume: r.URL.Query().Get(queryID), Claimed: fault.Shorten(r.Header.Get(headerUser), maxClaimed)}
+		a := Audited{
+			Did: what, Volume: r.URL.Query().Get(queryID),
+			Claimed: fault.Shorten(r.Header.Get(headerUser), maxClaimed),
+		}
 		begun := c.Now()
 		if a.Err = checkID(a.Volume); a.Err != nil {
 			fail(w, a.Err)

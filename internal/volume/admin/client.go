@@ -69,9 +69,12 @@ func (c Client) do(ctx context.Context, method, path string, query url.Values, r
 		return fault.New(fault.Internal, "the driver cannot be asked: %w", err)
 	}
 	request.Header.Set(headerUser, headerText(c.User))
-	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", c.Socket)
-	}}
+	transport := &http.Transport{
+		DisableCompression: true, DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", c.Socket)
+		},
+	}
 	answer, err := (&http.Client{Transport: transport}).Do(request)
 	switch {
 	case err != nil && ctx.Err() != nil:

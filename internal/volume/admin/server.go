@@ -75,7 +75,8 @@ func (c Config) archive(w http.ResponseWriter, r *http.Request, id string) (int6
 	to := &paced{w: w, control: http.NewResponseController(w), now: c.Now}
 	err := c.Node.Archive(r.Context(), id, to)
 	if err != nil && r.Context().Err() != nil {
-		err = fault.New(fault.Unavailable, "volume %s was not sent to its end: the driver is ending, or nobody reads any more", id)
+		err = fault.New(fault.Unavailable,
+			"volume %s was not sent to its end: the driver is ending, or nobody reads any more", id)
 	}
 	switch {
 	case err == nil:

@@ -19,8 +19,9 @@ func (d *Driver) Picture(context.Context) (volume.Picture, error) {
 		return volume.Picture{}, fault.New(fault.Unavailable, "%w", err)
 	}
 	return volume.Picture{
-		Node: d.o.Node, Now: d.o.Now(), Factor: disk.Factor(d.o.Headroom), Free: disk.Free, Total: disk.Total, Headroom: d.o.Headroom,
-		Volumes: d.queue.Waiting(), Used: d.queue.Figures().Used,
+		Node: d.o.Node, Now: d.o.Now(), Factor: disk.Factor(d.o.Headroom), Free: disk.Free, Total: disk.Total,
+		Headroom: d.o.Headroom,
+		Volumes:  d.queue.Waiting(), Used: d.queue.Figures().Used,
 	}, nil
 }
 

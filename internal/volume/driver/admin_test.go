@@ -80,7 +80,8 @@ func TestNode(t *testing.T) {
 	n.gone("v")
 	var picture volume.Picture
 	picture, err := n.Picture(t.Context())
-	if err != nil || picture.Node != "node-1" || picture.Used != 1 || len(picture.Volumes) != 1 || picture.Total <= 0 || picture.Factor != 1 || !picture.Due(picture.Volumes[0]).Equal(time.Unix(1e9+3600, 0)) {
+	if err != nil || picture.Node != "node-1" || picture.Used != 1 || len(picture.Volumes) != 1 || picture.Total <= 0 ||
+		picture.Factor != 1 || !picture.Due(picture.Volumes[0]).Equal(time.Unix(1e9+3600, 0)) {
 		t.Errorf("the picture is %+v, %v", picture, err)
 	}
 	for id, want := range map[string]fault.Code{"nobody": fault.NotFound, "used": fault.Conflict, "..": fault.NotFound} {

@@ -28,15 +28,19 @@ func TestArchive(t *testing.T) {
 	content := bytes.Repeat([]byte("scratch\x00"), 100_000)
 	long := strings.Repeat("long/", 60) + "name"
 	if err := errors.Join(
-		os.MkdirAll(at+"/dir/empty", 0o755), os.WriteFile(at+"/dir/file", content, 0o600), os.Chmod(at+"/dir/file", 0o4751), os.Chown(at+"/dir/file", 1000, 2000),
-		os.Chmod(at+"/dir/file", 0o751), os.Link(at+"/dir/file", at+"/again"), os.Symlink("/etc/passwd", at+"/link"), os.WriteFile(at+"/empty", nil, 0o644),
-		os.MkdirAll(filepath.Dir(at+"/"+long), 0o755), os.WriteFile(at+"/"+long, []byte("deep"), 0o644), unix.Mkfifo(at+"/pipe", 0o600), os.MkdirAll(at+"/mounted", 0o755),
+		os.MkdirAll(at+"/dir/empty", 0o755), os.WriteFile(at+"/dir/file", content, 0o600), os.Chmod(at+"/dir/file", 0o4751),
+		os.Chown(at+"/dir/file", 1000, 2000),
+		os.Chmod(at+"/dir/file", 0o751), os.Link(at+"/dir/file", at+"/again"), os.Symlink("/etc/passwd", at+"/link"),
+		os.WriteFile(at+"/empty", nil, 0o644),
+		os.MkdirAll(filepath.Dir(at+"/"+long), 0o755), os.WriteFile(at+"/"+long, []byte("deep"), 0o644),
+		unix.Mkfifo(at+"/pipe", 0o600), os.MkdirAll(at+"/mounted", 0o755),
 		os.Chtimes(at+"/dir/file", when, when),
 	); err != nil {
 		t.Fatal(err)
 	}
 	n.unpublish("v")
-	if err := errors.Join(os.MkdirAll(n.root+"/other", 0o755), os.WriteFile(n.root+"/other/secret", nil, 0o600), unix.Mount(n.root+"/other", n.data("v")+"/mounted", "", unix.MS_BIND, "")); err != nil {
+	if err := errors.Join(os.MkdirAll(n.root+"/other", 0o755), os.WriteFile(n.root+"/other/secret", nil, 0o600),
+		unix.Mount(n.root+"/other", n.data("v")+"/mounted", "", unix.MS_BIND, "")); err != nil {
 		t.Fatal(err)
 	}
 	var archive bytes.Buffer
@@ -69,7 +73,10 @@ func TestArchive(t *testing.T) {
 			got[h.Name] = fmt.Sprintf("%c %s%s", h.Typeflag, h.Linkname, text)
 		}
 	}
-	for name, want := range map[string]string{"dir/": "5 ", "dir/empty/": "5 ", "dir/file": "the file", "again": "the file", "link": "2 /etc/passwd", "empty": "0 ", long: "0 deep"} {
+	for name, want := range map[string]string{
+		"dir/": "5 ", "dir/empty/": "5 ", "dir/file": "the file",
+		"again": "the file", "link": "2 /etc/passwd", "empty": "0 ", long: "0 deep",
+	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}

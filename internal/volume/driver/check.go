@@ -55,10 +55,12 @@ func checkPublish(r *csi.NodePublishVolumeRequest) (p publication, err error) {
 		return p, err
 	}
 	if attributes[contextEphemeral] != "true" {
-		return p, invalid("%s is %q: only inline (ephemeral) volumes are offered", contextEphemeral, attributes[contextEphemeral])
+		return p, invalid("%s is %q: only inline (ephemeral) volumes are offered", contextEphemeral,
+			attributes[contextEphemeral])
 	}
 	if uid := attributes[contextPodUID]; !volume.IsID(uid) {
-		return p, invalid("%s must be a single path element, got %q: the CSIDriver object has podInfoOnMount", contextPodUID, uid)
+		return p, invalid("%s must be a single path element, got %q: the CSIDriver object has podInfoOnMount",
+			contextPodUID, uid)
 	}
 	if size, ok := attributes[volume.AttributeSize]; ok {
 		return p, invalid("the attribute %s (%q) is not supported: no quota limits a scratch volume, and what looks like a limit would be none", volume.AttributeSize, fault.Shorten(size, longestName))
@@ -69,9 +71,12 @@ func checkPublish(r *csi.NodePublishVolumeRequest) (p publication, err error) {
 	p.readOnly = p.readOnly || r.GetReadonly()
 	p.target = path.Clean(r.GetTargetPath())
 	p.Volume = volume.Volume{
-		ID: r.GetVolumeId(), PodUID: attributes[contextPodUID], Pod: kept(attributes[contextPod], longestPod), Namespace: kept(attributes[contextNamespace], longestName),
-		Workspace: kept(attributes[volume.AttributeWorkspace], longestName), UserString: kept(attributes[volume.AttributeUserString], longestUserString), Storage: kept(attributes[volume.AttributeStorage], longestName),
-		Bytes: -1, Inodes: -1,
+		ID: r.GetVolumeId(), PodUID: attributes[contextPodUID], Pod: kept(attributes[contextPod], longestPod),
+		Namespace:  kept(attributes[contextNamespace], longestName),
+		Workspace:  kept(attributes[volume.AttributeWorkspace], longestName),
+		UserString: kept(attributes[volume.AttributeUserString], longestUserString),
+		Storage:    kept(attributes[volume.AttributeStorage], longestName),
+		Bytes:      -1, Inodes: -1,
 	}
 	return p, nil
 }
@@ -105,7 +110,8 @@ func checkCapability(c *csi.VolumeCapability) (readOnly bool, err error) {
 		return false, invalid("mount flags are not supported, got %q", flags)
 	}
 	switch mode {
-	case csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY, csi.VolumeCapability_AccessMode_MULTI_NODE_SINGLE_WRITER, csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER:
+	case csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY,
+		csi.VolumeCapability_AccessMode_MULTI_NODE_SINGLE_WRITER, csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER:
 		return false, invalid("access mode %s is not offered: a scratch volume is on one node", mode)
 	}
 	return mode == csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY || len(c.GetMount().GetMountFlags()) > 0, nil
@@ -119,7 +125,8 @@ func afterlife(attributes map[string]string) (*time.Duration, error) {
 	}
 	asked, err := time.ParseDuration(text)
 	if err != nil || asked < 0 {
-		return nil, invalid("the attribute %s must be a duration such as 30m, got %q", volume.AttributeAfterlife, fault.Shorten(text, longestName))
+		return nil, invalid("the attribute %s must be a duration such as 30m, got %q", volume.AttributeAfterlife,
+			fault.Shorten(text, longestName))
 	}
 	return &asked, nil
 }
@@ -127,7 +134,8 @@ func afterlife(attributes map[string]string) (*time.Duration, error) {
 // kept is what is recorded of a text that a pod has written: nothing of one that cannot be
 // what it is to be.
 func kept(text string, longest int) string {
-	if len(text) > longest || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) {
+	if len(text) > longest || !utf8.ValidString(text) ||
+		strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) {
 		return ""
 	}
 	return text

@@ -41,7 +41,8 @@ func child() int {
 		panic(err)
 	}
 	d, err := New(Options{
-		Name: "scratch.berth.dev", Version: "v1", Node: "node-1", Directory: filepath.Join(root, "work"), Afterlife: afterlife,
+		Name: "scratch.berth.dev", Version: "v1", Node: "node-1", Directory: filepath.Join(root, "work"),
+		Afterlife:     afterlife,
 		PruneInterval: 5 * time.Millisecond, Now: time.Now, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Step: func(s Step) {
 			if string(s) == os.Getenv(envStep) {
@@ -125,7 +126,8 @@ func start(t *testing.T, root string, afterlife time.Duration, step Step) *proce
 		p.kill()
 		t.Fatalf("the driver does not start: %s", p.said.String())
 	}
-	p.conn, err = grpc.NewClient("unix://"+filepath.Join(root, "csi.sock"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	p.conn, err = grpc.NewClient("unix://"+filepath.Join(root, "csi.sock"),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}

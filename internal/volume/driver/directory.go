@@ -35,7 +35,10 @@ func checkDirectory(dir string) error {
 		return fault.New(fault.Unavailable, "cannot read the working directory: %w", err)
 	}
 	for _, e := range entries {
-		if e.Name()[0] == '.' || slices.Contains([]string{"lost+found", fileQueue, fileQueue + ".unreadable", volume.Socket}, e.Name()) {
+		if e.Name()[0] == '.' || slices.Contains([]string{
+			"lost+found", fileQueue, fileQueue + ".unreadable",
+			volume.Socket,
+		}, e.Name()) {
 			continue
 		}
 		volumes, err := os.ReadDir(filepath.Join(dir, e.Name()))
@@ -45,7 +48,8 @@ func checkDirectory(dir string) error {
 			}
 		}
 		if err != nil {
-			return fault.New(fault.InvalidArgument, "%s is not a directory of scratch volumes: it has %s", dir, fault.Line(e.Name())).
+			return fault.New(fault.InvalidArgument, "%s is not a directory of scratch volumes: it has %s", dir,
+				fault.Line(e.Name())).
 				WithHint("choose an empty directory with --directory: what the driver finds there and does not know is removed after its afterlife")
 		}
 	}

@@ -30,7 +30,8 @@ func onDisks(t *testing.T, megabytes, inodes int, part float64, test func(t *tes
 			t.Helper()
 			image := filepath.Join(t.TempDir(), "disk")
 			for _, command := range []string{
-				fmt.Sprintf("truncate -s %dM %s", megabytes, image), fmt.Sprintf("mkfs.ext4 -q -N %d %s", inodes, image), fmt.Sprintf("mount -o loop %s %s", image, at),
+				fmt.Sprintf("truncate -s %dM %s", megabytes, image), fmt.Sprintf("mkfs.ext4 -q -N %d %s", inodes, image),
+				fmt.Sprintf("mount -o loop %s %s", image, at),
 			} {
 				argv := strings.Fields(command)
 				if out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).CombinedOutput(); err != nil {
@@ -123,7 +124,8 @@ func TestFullInodes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := n.NodePublishVolume(t.Context(), n.request("b")); err == nil || !strings.Contains(err.Error(), "no space") {
+		if _, err := n.NodePublishVolume(t.Context(), n.request("b")); err == nil ||
+			!strings.Contains(err.Error(), "no space") {
 			t.Errorf("publishing says %v", err)
 		}
 		if f := n.queue.Figures(); f.Used != 1 || f.Waiting != 0 {

@@ -114,7 +114,10 @@ func New(o Options) (*Driver, error) {
 		dir.Close()
 		return nil, err
 	}
-	d := &Driver{o: o, queue: records, dir: dir, measure: make(chan struct{}, 1), holds: map[string]int{}, large: map[string]bool{}}
+	d := &Driver{
+		o: o, queue: records, dir: dir, measure: make(chan struct{}, 1), holds: map[string]int{},
+		large: map[string]bool{},
+	}
 	if err := d.adopt(o.Now()); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}

@@ -21,7 +21,8 @@ func (d *Driver) Prune(ctx context.Context) {
 		Now: now, Headroom: d.o.Headroom, Disk: d.dir.Disk,
 		Remove: func(ctx context.Context, v volume.Volume) error { return d.evict(ctx, v, now) },
 		Failed: func(v volume.Volume, again time.Time, err error) {
-			d.o.Log.Error("a volume cannot be removed", about(v, slog.Time("again", again), slog.String("error", fault.Line(err.Error())))...)
+			d.o.Log.Error("a volume cannot be removed",
+				about(v, slog.Time("again", again), slog.String("error", fault.Line(err.Error())))...)
 		},
 	})
 	if err == nil {
@@ -85,7 +86,9 @@ func (d *Driver) remove(ctx context.Context, v volume.Volume, reason string) err
 // about is what the log says of a volume.
 func about(v volume.Volume, more ...any) []any {
 	return append([]any{
-		slog.String("volume", v.ID), slog.String("namespace", v.Namespace), slog.String("pod", v.Pod), slog.String("podUID", v.PodUID),
-		slog.String("workspace", fault.Line(v.Workspace)), slog.Time("deleted", v.Deleted), slog.String("lifespan", v.Lifespan.String()), slog.Int64("bytes", v.Bytes),
+		slog.String("volume", v.ID), slog.String("namespace", v.Namespace), slog.String("pod", v.Pod),
+		slog.String("podUID", v.PodUID),
+		slog.String("workspace", fault.Line(v.Workspace)), slog.Time("deleted", v.Deleted),
+		slog.String("lifespan", v.Lifespan.String()), slog.Int64("bytes", v.Bytes),
 	}, more...)
 }

@@ -124,7 +124,10 @@ func (h *host) wantNothing() {
 // Killed at each step of publish, unpublish and eviction, the driver goes on where it was:
 // nothing is removed early, nothing is left.
 func TestKilledAtEachStep(t *testing.T) {
-	for _, step := range []Step{PublishRecorded, PublishMade, PublishMounted, UnpublishUnmounted, UnpublishQueued, UnpublishAnswering} {
+	for _, step := range []Step{
+		PublishRecorded, PublishMade, PublishMounted, UnpublishUnmounted, UnpublishQueued,
+		UnpublishAnswering,
+	} {
 		t.Run(string(step), func(t *testing.T) {
 			h := newHost(t, time.Hour, step)
 			first := h.driver

@@ -137,7 +137,8 @@ func unmountBelow(t *testing.T, root string) {
 func (n *node) start(change ...func(*Options)) {
 	n.Helper()
 	o := Options{
-		Name: "scratch.berth.dev", Version: "v1", Node: "node-1", Directory: filepath.Join(n.root, "work"), Afterlife: time.Hour,
+		Name: "scratch.berth.dev", Version: "v1", Node: "node-1", Directory: filepath.Join(n.root, "work"),
+		Afterlife:     time.Hour,
 		PruneInterval: time.Second, Headroom: 0, Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil)),
 	}
 	for _, c := range change {
@@ -172,7 +173,8 @@ func (n *node) request(id string, attributes ...string) *csi.NodePublishVolumeRe
 			AccessType: &csi.VolumeCapability_Mount{Mount: &csi.VolumeCapability_MountVolume{}},
 		},
 		VolumeContext: map[string]string{
-			contextEphemeral: "true", contextPodUID: "pod-" + id, contextPod: "web", contextNamespace: "team", "csi.storage.k8s.io/serviceAccount.name": "default",
+			contextEphemeral: "true", contextPodUID: "pod-" + id, contextPod: "web", contextNamespace: "team",
+			"csi.storage.k8s.io/serviceAccount.name": "default",
 		},
 	}
 	for i := 0; i < len(attributes); i += 2 {

@@ -55,7 +55,8 @@ func (d *Driver) measureOne(ctx context.Context, v volume.Volume) {
 	d.large[v.ID] = true
 	d.mu.Unlock()
 	if !errors.Is(err, tree.ErrLarge) {
-		d.o.Log.Warn("a volume cannot be measured", slog.String("volume", v.ID), slog.String("error", fault.Line(err.Error())))
+		d.o.Log.Warn("a volume cannot be measured", slog.String("volume", v.ID),
+			slog.String("error", fault.Line(err.Error())))
 	}
 }
 

@@ -18,7 +18,9 @@ func (d *Driver) GetPluginInfo(context.Context, *csi.GetPluginInfoRequest) (*csi
 }
 
 // GetPluginCapabilities says that volumes belong to a node.
-func (d *Driver) GetPluginCapabilities(context.Context, *csi.GetPluginCapabilitiesRequest) (*csi.GetPluginCapabilitiesResponse, error) {
+func (d *Driver) GetPluginCapabilities(context.Context,
+	*csi.GetPluginCapabilitiesRequest,
+) (*csi.GetPluginCapabilitiesResponse, error) {
 	return &csi.GetPluginCapabilitiesResponse{Capabilities: []*csi.PluginCapability{{
 		Type: &csi.PluginCapability_Service_{Service: &csi.PluginCapability_Service{Type: csi.PluginCapability_Service_VOLUME_ACCESSIBILITY_CONSTRAINTS}},
 	}}}, nil
@@ -41,14 +43,18 @@ func (d *Driver) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.Nod
 }
 
 // NodeGetCapabilities offers statistics, and neither staging nor expanding.
-func (d *Driver) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
+func (d *Driver) NodeGetCapabilities(context.Context,
+	*csi.NodeGetCapabilitiesRequest,
+) (*csi.NodeGetCapabilitiesResponse, error) {
 	return &csi.NodeGetCapabilitiesResponse{Capabilities: []*csi.NodeServiceCapability{{
 		Type: &csi.NodeServiceCapability_Rpc{Rpc: &csi.NodeServiceCapability_RPC{Type: csi.NodeServiceCapability_RPC_GET_VOLUME_STATS}},
 	}}}, nil
 }
 
 // NodeGetVolumeStats says what the disk of a volume has: all volumes of a node share it.
-func (d *Driver) NodeGetVolumeStats(_ context.Context, r *csi.NodeGetVolumeStatsRequest) (*csi.NodeGetVolumeStatsResponse, error) {
+func (d *Driver) NodeGetVolumeStats(_ context.Context,
+	r *csi.NodeGetVolumeStatsRequest,
+) (*csi.NodeGetVolumeStatsResponse, error) {
 	switch {
 	case r.GetVolumeId() == "":
 		return nil, invalid("the volume ID is missing")
@@ -73,7 +79,10 @@ func (d *Driver) NodeGetVolumeStats(_ context.Context, r *csi.NodeGetVolumeStats
 	}
 	usage := []*csi.VolumeUsage{{Unit: csi.VolumeUsage_BYTES, Available: disk.Free, Total: disk.Total, Used: disk.Used}}
 	if disk.Inodes > 0 {
-		usage = append(usage, &csi.VolumeUsage{Unit: csi.VolumeUsage_INODES, Available: disk.FreeInodes, Total: disk.Inodes, Used: disk.Inodes - disk.FreeInodes})
+		usage = append(usage, &csi.VolumeUsage{
+			Unit: csi.VolumeUsage_INODES, Available: disk.FreeInodes, Total: disk.Inodes,
+			Used: disk.Inodes - disk.FreeInodes,
+		})
 	}
 	return &csi.NodeGetVolumeStatsResponse{Usage: usage}, nil
 }

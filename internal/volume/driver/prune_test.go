@@ -36,7 +36,8 @@ func TestPruneAfterDowntime(t *testing.T) {
 	if n.there(n.data("old")) || n.there(filepath.Dir(n.data("old"))) || !n.there(n.data("new")) {
 		t.Error("the wrong directory was removed")
 	}
-	if said := n.log.String(); !strings.Contains(said, "msg=audit") || !strings.Contains(said, "volume=old") || !strings.Contains(said, "reason=expired") || strings.Contains(said, "volume=new") {
+	if said := n.log.String(); !strings.Contains(said, "msg=audit") || !strings.Contains(said, "volume=old") ||
+		!strings.Contains(said, "reason=expired") || strings.Contains(said, "volume=new") {
 		t.Errorf("the log says %s", said)
 	}
 }
@@ -54,7 +55,8 @@ func TestPruneMounted(t *testing.T) {
 			n.write(n.target("v")+"/sub/file", "x")
 			n.unpublish("v")
 			at := n.root + "/elsewhere with a space"
-			if err := errors.Join(os.Mkdir(at, 0o700), unix.Mount(filepath.Join(n.data("v"), where), at, "", unix.MS_BIND, "")); err != nil {
+			if err := errors.Join(os.Mkdir(at, 0o700),
+				unix.Mount(filepath.Join(n.data("v"), where), at, "", unix.MS_BIND, "")); err != nil {
 				t.Fatal(err)
 			}
 			n.clock.add(2 * time.Hour)
@@ -119,7 +121,10 @@ func TestPruneLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.write(other+"/precious", "x")
-	for link, to := range map[string]string{"dir": other, "file": other + "/precious", "up": "../../..", "itself": "itself", "nowhere": "nowhere"} {
+	for link, to := range map[string]string{
+		"dir": other, "file": other + "/precious", "up": "../../..",
+		"itself": "itself", "nowhere": "nowhere",
+	} {
 		if err := os.Symlink(to, n.target("v")+"/"+link); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +139,9 @@ func TestPruneLinks(t *testing.T) {
 	// A directory of a pod, or of a volume, that is a link is not gone into, either.
 	n.gone("w")
 	n.gone("x")
-	if err := errors.Join(os.RemoveAll(n.data("w")), os.Symlink("../../other", n.data("w")), os.RemoveAll(n.root+"/work/pod-x"), os.Symlink("../other", n.root+"/work/pod-x"), os.Mkdir(other+"/x", 0o700)); err != nil {
+	if err := errors.Join(os.RemoveAll(n.data("w")), os.Symlink("../../other", n.data("w")),
+		os.RemoveAll(n.root+"/work/pod-x"), os.Symlink("../other", n.root+"/work/pod-x"),
+		os.Mkdir(other+"/x", 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	n.write(other+"/x/precious", "x")
@@ -168,7 +175,8 @@ func TestPruneAnything(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(dir.Mkdir("closed", 0), dir.Mkdir(".deep-1", 0o700), unix.Mkfifo(n.target("v")+"/pipe", 0)); err != nil {
+	if err := errors.Join(dir.Mkdir("closed", 0), dir.Mkdir(".deep-1", 0o700),
+		unix.Mkfifo(n.target("v")+"/pipe", 0)); err != nil {
 		t.Fatal(err)
 	}
 	for range 3000 {
@@ -256,7 +264,8 @@ func TestPruneImmutable(t *testing.T) {
 	// What is left of it is not taken for the whole, by nobody and by no other driver.
 	half := func() {
 		t.Helper()
-		if err := n.Archive(t.Context(), "a", io.Discard); fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "being removed") {
+		if err := n.Archive(t.Context(), "a", io.Discard); fault.CodeOf(err) != fault.Conflict ||
+			!strings.Contains(err.Error(), "being removed") {
 			t.Errorf("it is read: %v", err)
 		}
 		if found, err := n.dir.List(); len(found) > 0 || err != nil {

@@ -20,7 +20,9 @@ import (
 )
 
 // NodePublishVolume gives a pod its volume.
-func (d *Driver) NodePublishVolume(ctx context.Context, r *csi.NodePublishVolumeRequest) (*csi.NodePublishVolumeResponse, error) {
+func (d *Driver) NodePublishVolume(ctx context.Context,
+	r *csi.NodePublishVolumeRequest,
+) (*csi.NodePublishVolumeResponse, error) {
 	p, err := checkPublish(r)
 	if err != nil {
 		return nil, err
@@ -42,7 +44,8 @@ func (d *Driver) NodePublishVolume(ctx context.Context, r *csi.NodePublishVolume
 		return nil, d.notMounted(p, before, known, err)
 	}
 	d.o.Step(PublishMounted)
-	d.o.Log.Debug("published", slog.String("volume", p.ID), slog.String("pod", p.Pod), slog.Any("attributes", names(r.GetVolumeContext())))
+	d.o.Log.Debug("published", slog.String("volume", p.ID), slog.String("pod", p.Pod),
+		slog.Any("attributes", names(r.GetVolumeContext())))
 	return &csi.NodePublishVolumeResponse{}, nil
 }
 
@@ -74,7 +77,8 @@ func (d *Driver) mayPublish(p publication, before queue.Record, known bool) erro
 	}
 	used := known && !before.Waits()
 	if d.o.MaxVolumes > 0 && !used && int64(d.queue.Figures().Used) >= d.o.MaxVolumes {
-		return status.Errorf(codes.ResourceExhausted, "pods of this node use %d scratch volumes, which is the limit (--max-volumes)", d.o.MaxVolumes)
+		return status.Errorf(codes.ResourceExhausted,
+			"pods of this node use %d scratch volumes, which is the limit (--max-volumes)", d.o.MaxVolumes)
 	}
 	return nil
 }

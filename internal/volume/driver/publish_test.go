@@ -37,23 +37,35 @@ func TestPublishChecks(t *testing.T) {
 		"block access": {func(r *request) {
 			r.VolumeCapability.AccessType = &csi.VolumeCapability_Block{Block: &csi.VolumeCapability_BlockVolume{}}
 		}, "block access is not offered"},
-		"not ephemeral":                     {attribute(contextEphemeral, "false"), "only inline (ephemeral)"},
-		"ephemeral is not said":             {func(r *request) { delete(r.VolumeContext, contextEphemeral) }, "only inline (ephemeral)"},
-		"no attributes":                     {func(r *request) { r.VolumeContext = nil }, "only inline (ephemeral)"},
-		"a volume ID that is a path":        {func(r *request) { r.VolumeId = "a/b" }, "single path element"},
-		"a volume ID that leads up":         {func(r *request) { r.VolumeId = ".." }, "single path element"},
-		"a volume ID that is too long":      {func(r *request) { r.VolumeId = strings.Repeat("x", 256) }, "single path element"},
-		"no pod UID":                        {func(r *request) { delete(r.VolumeContext, contextPodUID) }, "podInfoOnMount"},
-		"a pod UID that leads up":           {attribute(contextPodUID, ".."), "single path element"},
-		"a pod UID that is a path":          {attribute(contextPodUID, "/etc"), "single path element"},
-		"a size":                            {attribute("size", "1Gi"), "no quota"},
-		"an empty size":                     {attribute("size", ""), "no quota"},
-		"an afterlife that is no duration":  {attribute("afterlife", "soon"), `must be a duration such as 30m, got "soon"`},
-		"an afterlife less than none":       {attribute("afterlife", "-1s"), "must be a duration"},
-		"a relative target":                 {func(r *request) { r.TargetPath = "mount" }, "absolute path"},
-		"a target that is everything":       {func(r *request) { r.TargetPath = "/.." }, "absolute path"},
-		"a target in the working directory": {func(r *request) { r.TargetPath = strings.Replace(r.TargetPath, "/pods/", "/work/", 1) }, "in the working directory"},
-		"mount flags":                       {func(r *request) { r.VolumeCapability.GetMount().MountFlags = []string{"suid"} }, "mount flags"},
+		"not ephemeral": {attribute(contextEphemeral, "false"), "only inline (ephemeral)"},
+		"ephemeral is not said": {
+			func(r *request) { delete(r.VolumeContext, contextEphemeral) },
+			"only inline (ephemeral)",
+		},
+		"no attributes":              {func(r *request) { r.VolumeContext = nil }, "only inline (ephemeral)"},
+		"a volume ID that is a path": {func(r *request) { r.VolumeId = "a/b" }, "single path element"},
+		"a volume ID that leads up":  {func(r *request) { r.VolumeId = ".." }, "single path element"},
+		"a volume ID that is too long": {
+			func(r *request) { r.VolumeId = strings.Repeat("x", 256) },
+			"single path element",
+		},
+		"no pod UID":                       {func(r *request) { delete(r.VolumeContext, contextPodUID) }, "podInfoOnMount"},
+		"a pod UID that leads up":          {attribute(contextPodUID, ".."), "single path element"},
+		"a pod UID that is a path":         {attribute(contextPodUID, "/etc"), "single path element"},
+		"a size":                           {attribute("size", "1Gi"), "no quota"},
+		"an empty size":                    {attribute("size", ""), "no quota"},
+		"an afterlife that is no duration": {attribute("afterlife", "soon"), `must be a duration such as 30m, got "soon"`},
+		"an afterlife less than none":      {attribute("afterlife", "-1s"), "must be a duration"},
+		"a relative target":                {func(r *request) { r.TargetPath = "mount" }, "absolute path"},
+		"a target that is everything":      {func(r *request) { r.TargetPath = "/.." }, "absolute path"},
+		"a target in the working directory": {func(r *request) {
+			r.TargetPath = strings.Replace(r.TargetPath, "/pods/",
+				"/work/", 1)
+		}, "in the working directory"},
+		"mount flags": {func(r *request) {
+			r.VolumeCapability.GetMount().
+				MountFlags = []string{"suid"}
+		}, "mount flags"},
 		"an access mode of several nodes": {func(r *request) {
 			r.VolumeCapability.AccessMode.Mode = csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER
 		}, "is on one node"},
@@ -100,7 +112,8 @@ func TestPublishDirectory(t *testing.T) {
 	defer syscall.Umask(old)
 	n := newNode(t)
 	n.publish("v")
-	for path, want := range map[string]os.FileMode{n.data("v"): 0o777, filepath.Dir(n.data("v")): 0o700, n.root + "/work": 0o700, n.root + "/work/queue.db": 0o600} {
+	for path, want := range map[string]os.FileMode{n.data("v"): 0o777, filepath.Dir(n.data("v")): 0o700, n.root +
+		"/work": 0o700, n.root + "/work/queue.db": 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, want)
 		}
@@ -280,7 +293,8 @@ func TestPublishAbout(t *testing.T) {
 	n := newNode(t)
 	n.gone("v", "workspace", "alice-1", "userString", "alice~dev", "storage", "build")
 	v := n.one()
-	if v.Namespace != "team" || v.Pod != "web" || v.PodUID != "pod-v" || v.Workspace != "alice-1" || v.UserString != "alice~dev" || v.Storage != "build" {
+	if v.Namespace != "team" || v.Pod != "web" || v.PodUID != "pod-v" || v.Workspace != "alice-1" ||
+		v.UserString != "alice~dev" || v.Storage != "build" {
 		t.Errorf("kept is %+v", v)
 	}
 	n = newNode(t)

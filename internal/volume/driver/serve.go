@@ -101,11 +101,14 @@ type registrar struct {
 
 func (r *registrar) GetInfo(context.Context, *registration.InfoRequest) (*registration.PluginInfo, error) {
 	return &registration.PluginInfo{
-		Type: registration.CSIPlugin, Name: r.server.Driver.o.Name, Endpoint: r.server.Path, SupportedVersions: []string{"1.0.0"},
+		Type: registration.CSIPlugin, Name: r.server.Driver.o.Name, Endpoint: r.server.Path,
+		SupportedVersions: []string{"1.0.0"},
 	}, nil
 }
 
-func (r *registrar) NotifyRegistrationStatus(_ context.Context, s *registration.RegistrationStatus) (*registration.RegistrationStatusResponse, error) {
+func (r *registrar) NotifyRegistrationStatus(_ context.Context,
+	s *registration.RegistrationStatus,
+) (*registration.RegistrationStatusResponse, error) {
 	r.server.registered.Store(s.GetPluginRegistered())
 	if !s.GetPluginRegistered() {
 		r.server.Driver.o.Log.Error("the kubelet has refused the driver", slog.String("error", fault.Line(s.GetError())))
@@ -116,11 +119,14 @@ func (r *registrar) NotifyRegistrationStatus(_ context.Context, s *registration.
 }
 
 // intercept logs what fails, and keeps a defect in one request from ending the others.
-func (d *Driver) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (answer any, err error) {
+func (d *Driver) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo,
+	handle grpc.UnaryHandler,
+) (answer any, err error) {
 	begun := d.o.Now()
 	defer func() {
 		if p := recover(); p != nil {
-			d.o.Log.Error("a defect", slog.String("method", info.FullMethod), slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
+			d.o.Log.Error("a defect", slog.String("method", info.FullMethod), slog.String("panic", fmt.Sprint(p)),
+				slog.String("stack", string(debug.Stack())))
 			err = status.Error(codes.Internal, "a defect of the driver; its log has more")
 		}
 		if code := status.Code(err); code != codes.OK && code != codes.Unimplemented {

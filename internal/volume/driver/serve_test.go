@@ -83,11 +83,13 @@ func TestServe(t *testing.T) {
 	}
 	kubeletsView := registration.NewRegistrationClient(dial(t, registry))
 	info, err := kubeletsView.GetInfo(t.Context(), &registration.InfoRequest{})
-	if err != nil || info.Type != "CSIPlugin" || info.Name != "scratch.berth.dev" || info.Endpoint != s.Path || info.SupportedVersions[0] != "1.0.0" {
+	if err != nil || info.Type != "CSIPlugin" || info.Name != "scratch.berth.dev" || info.Endpoint != s.Path ||
+		info.SupportedVersions[0] != "1.0.0" {
 		t.Errorf("it is %v, %v", info, err)
 	}
 	for _, registered := range []bool{true, false, true} {
-		if _, err := kubeletsView.NotifyRegistrationStatus(t.Context(), &registration.RegistrationStatus{PluginRegistered: registered, Error: "why not"}); err != nil {
+		if _, err := kubeletsView.NotifyRegistrationStatus(t.Context(),
+			&registration.RegistrationStatus{PluginRegistered: registered, Error: "why not"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Registered(t.Context()); (err == nil) != registered {
@@ -126,15 +128,18 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("it is ready: %v, %v", probe, err)
 	}
 	offers, err := identity.GetPluginCapabilities(t.Context(), &csi.GetPluginCapabilitiesRequest{})
-	if err != nil || len(offers.Capabilities) != 1 || offers.Capabilities[0].GetService().GetType() != csi.PluginCapability_Service_VOLUME_ACCESSIBILITY_CONSTRAINTS {
+	if err != nil || len(offers.Capabilities) != 1 ||
+		offers.Capabilities[0].GetService().GetType() != csi.PluginCapability_Service_VOLUME_ACCESSIBILITY_CONSTRAINTS {
 		t.Errorf("it offers %v, %v", offers, err)
 	}
 	where, err := nodes.NodeGetInfo(t.Context(), &csi.NodeGetInfoRequest{})
-	if err != nil || where.NodeId != "node-1" || where.AccessibleTopology.GetSegments()["scratch.berth.dev/node"] != "node-1" || where.MaxVolumesPerNode != 0 {
+	if err != nil || where.NodeId != "node-1" ||
+		where.AccessibleTopology.GetSegments()["scratch.berth.dev/node"] != "node-1" || where.MaxVolumesPerNode != 0 {
 		t.Errorf("it is on %v, %v", where, err)
 	}
 	can, err := nodes.NodeGetCapabilities(t.Context(), &csi.NodeGetCapabilitiesRequest{})
-	if err != nil || len(can.Capabilities) != 1 || can.Capabilities[0].GetRpc().GetType() != csi.NodeServiceCapability_RPC_GET_VOLUME_STATS {
+	if err != nil || len(can.Capabilities) != 1 ||
+		can.Capabilities[0].GetRpc().GetType() != csi.NodeServiceCapability_RPC_GET_VOLUME_STATS {
 		t.Errorf("it can %v, %v", can, err)
 	}
 	_, err = nodes.NodeStageVolume(t.Context(), &csi.NodeStageVolumeRequest{VolumeId: "v"})
@@ -153,7 +158,8 @@ func TestStats(t *testing.T) {
 		return n.NodeGetVolumeStats(t.Context(), &csi.NodeGetVolumeStatsRequest{VolumeId: id, VolumePath: path})
 	}
 	got, err := ask("v", n.target("v"))
-	if err != nil || len(got.Usage) != 2 || got.Usage[0].Unit != csi.VolumeUsage_BYTES || got.Usage[1].Unit != csi.VolumeUsage_INODES {
+	if err != nil || len(got.Usage) != 2 || got.Usage[0].Unit != csi.VolumeUsage_BYTES ||
+		got.Usage[1].Unit != csi.VolumeUsage_INODES {
 		t.Fatalf("they are %v, %v", got, err)
 	}
 	for _, u := range got.Usage {
@@ -191,7 +197,8 @@ func TestEndpoint(t *testing.T) {
 		t.Errorf("listening on a file: %v", err)
 	}
 	for endpoint, want := range map[string]string{
-		"unix:///a/b.sock": "/a/b.sock", "unix:///a//b": "/a/b", "unix://a": "", "/a": "", "tcp://x:1": "", "unix:///": "", "": "",
+		"unix:///a/b.sock": "/a/b.sock", "unix:///a//b": "/a/b", "unix://a": "", "/a": "", "tcp://x:1": "", "unix:///": "",
+		"": "",
 	} {
 		path, err := EndpointPath(endpoint)
 		if path != want || (err == nil) != (want != "") {
@@ -203,7 +210,8 @@ func TestEndpoint(t *testing.T) {
 // A defect in one request is an error of that one.
 func TestPanic(t *testing.T) {
 	n := newNode(t)
-	_, err := n.intercept(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: "/x"}, func(context.Context, any) (any, error) { panic("a defect of ours") })
+	_, err := n.intercept(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: "/x"},
+		func(context.Context, any) (any, error) { panic("a defect of ours") })
 	n.wantCode(err, codes.Internal, "a defect of the driver")
 	if said := n.log.String(); !strings.Contains(said, "a defect of ours") {
 		t.Errorf("the log says %s", said)

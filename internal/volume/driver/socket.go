@@ -31,7 +31,8 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 	case err != nil:
 		return nil, fault.New(fault.Unavailable, "cannot listen on %s: %w", path, err)
 	case info.Mode()&fs.ModeSocket == 0:
-		return nil, fault.New(fault.InvalidArgument, "%s is not a socket", path).WithHint("choose another --endpoint, or remove the file")
+		return nil, fault.New(fault.InvalidArgument, "%s is not a socket", path).
+			WithHint("choose another --endpoint, or remove the file")
 	default:
 		if err := os.Remove(path); err != nil {
 			return nil, fault.New(fault.Unavailable, "cannot replace the socket %s: %w", path, err)

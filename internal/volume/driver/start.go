@@ -45,7 +45,8 @@ func (d *Driver) adopt(now time.Time) error {
 	}
 	d.queue.Keep(now.Add(adoptedStay), ids...)
 	if len(left) > 0 {
-		d.o.Log.Warn("volumes without a record are queued", slog.Int("volumes", len(left)), slog.String("lifespan", d.o.Afterlife.String()))
+		d.o.Log.Warn("volumes without a record are queued", slog.Int("volumes", len(left)),
+			slog.String("lifespan", d.o.Afterlife.String()))
 	}
 	d.abandonAll(table, now)
 	d.toMeasure()
@@ -62,7 +63,8 @@ func (d *Driver) abandonAll(table mounts.Table, now time.Time) {
 		}
 		if known, ok := d.queue.Get(r.ID); ok && !known.Waits() {
 			if err := d.abandon(known, table, now); err != nil {
-				d.o.Log.Error("it is not known whether a volume is in use", slog.String("volume", r.ID), slog.String("error", fault.Line(err.Error())))
+				d.o.Log.Error("it is not known whether a volume is in use", slog.String("volume", r.ID),
+					slog.String("error", fault.Line(err.Error())))
 			}
 		}
 		release()

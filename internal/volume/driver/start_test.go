@@ -38,7 +38,8 @@ func TestStartWithUnknown(t *testing.T) {
 	}
 	n.clock.add(time.Minute)
 	n.start()
-	if v := n.one(); v.ID != left || v.PodUID != "pod-"+left || !v.Deleted.Equal(n.clock.Now()) || v.Lifespan != time.Hour {
+	if v := n.one(); v.ID != left || v.PodUID != "pod-"+left || !v.Deleted.Equal(n.clock.Now()) ||
+		v.Lifespan != time.Hour {
 		t.Errorf("queued is %+v", v)
 	}
 	if r, ok := n.queue.Get(used); !ok || r.Waits() || r.Target != n.target(used) {
@@ -160,7 +161,8 @@ func TestStartElsewhere(t *testing.T) {
 // A file named as the records is no licence: it may be another program's.
 func TestStartAtForeignRecords(t *testing.T) {
 	dir := t.TempDir()
-	if err := errors.Join(os.WriteFile(dir+"/queue.db", []byte("SQLite format 3\x00 and more of that"), 0o600), os.MkdirAll(dir+"/alice/documents", 0o755)); err != nil {
+	if err := errors.Join(os.WriteFile(dir+"/queue.db", []byte("SQLite format 3\x00 and more of that"), 0o600),
+		os.MkdirAll(dir+"/alice/documents", 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := New(Options{Directory: dir, Now: time.Now, Log: slog.New(slog.DiscardHandler)})

@@ -18,7 +18,9 @@ import (
 
 // NodeUnpublishVolume takes a volume from its pod: first it is unmounted, then it is in the
 // queue, then the answer says so.
-func (d *Driver) NodeUnpublishVolume(ctx context.Context, r *csi.NodeUnpublishVolumeRequest) (*csi.NodeUnpublishVolumeResponse, error) {
+func (d *Driver) NodeUnpublishVolume(ctx context.Context,
+	r *csi.NodeUnpublishVolumeRequest,
+) (*csi.NodeUnpublishVolumeResponse, error) {
 	id, target := r.GetVolumeId(), r.GetTargetPath()
 	if err := checkIDs(id, target); err != nil {
 		return nil, err
@@ -38,7 +40,8 @@ func (d *Driver) NodeUnpublishVolume(ctx context.Context, r *csi.NodeUnpublishVo
 	}
 	d.o.Step(UnpublishQueued)
 	if err := mounts.RemoveTarget(target); err != nil {
-		d.o.Log.Warn("the target is left to the kubelet", slog.String("volume", id), slog.String("error", fault.Line(err.Error())))
+		d.o.Log.Warn("the target is left to the kubelet", slog.String("volume", id),
+			slog.String("error", fault.Line(err.Error())))
 	}
 	d.o.Step(UnpublishAnswering)
 	return &csi.NodeUnpublishVolumeResponse{}, nil

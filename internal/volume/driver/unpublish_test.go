@@ -48,7 +48,8 @@ func TestUnpublishQueues(t *testing.T) {
 		t.Error("the data is gone")
 	}
 	n.again()
-	if v := n.one(); v.ID != "v" || v.PodUID != "pod-v" || !v.Deleted.Equal(time.Unix(1e9+60, 0)) || v.Lifespan != 30*time.Minute {
+	if v := n.one(); v.ID != "v" || v.PodUID != "pod-v" || !v.Deleted.Equal(time.Unix(1e9+60, 0)) ||
+		v.Lifespan != 30*time.Minute {
 		t.Errorf("queued is %+v", v)
 	}
 }

@@ -73,7 +73,8 @@ func (t Table) Of(dir string) ([]string, error) {
 	}
 	var at []string
 	for _, m := range t {
-		mounted := m.Major == origin.Major && m.Minor == origin.Minor && within(strings.TrimSuffix(m.Root, "//deleted"), origin.Path)
+		mounted := m.Major == origin.Major && m.Minor == origin.Minor &&
+			within(strings.TrimSuffix(m.Root, "//deleted"), origin.Path)
 		if mounted || within(m.Mountpoint, dir) {
 			at = append(at, m.Mountpoint)
 		}

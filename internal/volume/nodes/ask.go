@@ -58,7 +58,8 @@ func (n Node) do(ctx context.Context, out io.Writer, words ...string) error {
 			WithHint("see its pod %s", n.Pod)
 	}
 	stderr := exec.Beginning{Max: maxComplaints}
-	status, err := n.run(ctx, slices.Concat(n.ask, n.last, []string{"--"}, words), exec.Session{Stdout: out, Stderr: &stderr})
+	status, err := n.run(ctx, slices.Concat(n.ask, n.last, []string{"--"}, words),
+		exec.Session{Stdout: out, Stderr: &stderr})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -70,7 +71,8 @@ func (n Node) do(ctx context.Context, out io.Writer, words ...string) error {
 	if failure := admin.ParseFailure(lastLine(stderr.String())); failure != nil {
 		return failure
 	}
-	return fault.New(fault.Failed, "the driver of node %s ends with status %d: %s", n.Name, status, strings.TrimSpace(stderr.String())).
+	return fault.New(fault.Failed, "the driver of node %s ends with status %d: %s", n.Name, status,
+		strings.TrimSpace(stderr.String())).
 		WithHint("berth there may be of another version: see its pod %s", n.Pod)
 }
 

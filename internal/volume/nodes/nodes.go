@@ -65,7 +65,8 @@ func (n Nodes) List(ctx context.Context, name string) ([]Node, error) {
 	}
 	switch {
 	case len(all) == 0 && name != "":
-		return nil, fault.New(fault.NotFound, "node %s has no driver of scratch volumes in namespace %s", name, n.Client.Namespace).
+		return nil, fault.New(fault.NotFound, "node %s has no driver of scratch volumes in namespace %s", name,
+			n.Client.Namespace).
 			WithHint("berth volume list shows the nodes that have one")
 	case len(all) == 0:
 		return nil, fault.New(fault.NotFound, "no driver of scratch volumes runs in namespace %s", n.Client.Namespace).

@@ -28,9 +28,12 @@ func at(second int) metav1.Time {
 
 // driverPod is a driver's pod of some age.
 func driverPod(name, node string, second int, state corev1.ContainerState, args ...string) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "sys", CreationTimestamp: at(second), Labels: map[string]string{
-		"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": "volumes",
-	}}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Namespace: "sys", CreationTimestamp: at(second),
+		Labels: map[string]string{
+			"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": "volumes",
+		},
+	}}
 	p.Spec.NodeName, p.Status.Phase = node, corev1.PodRunning
 	p.Spec.Containers = []corev1.Container{{Name: "volumes", Args: args}}
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "volumes", State: state}}
@@ -84,7 +87,11 @@ func TestList(t *testing.T) {
 		got = append(got, [3]string{n.Name, n.Pod, n.Unready})
 	}
 	want := [][3]string{
-		{"n0", "ended", "it has ended"}, {"n1", "new", ""}, {"n2", "works", ""}, {"n3", "going", "it is being deleted"}, {"n5", "pulls", "it is waiting: ImagePullBackOff"},
+		{"n0", "ended", "it has ended"},
+		{"n1", "new", ""},
+		{"n2", "works", ""},
+		{"n3", "going", "it is being deleted"},
+		{"n5", "pulls", "it is waiting: ImagePullBackOff"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -95,7 +102,8 @@ func TestList(t *testing.T) {
 	if _, err := all.List(t.Context(), "n9"); fault.CodeOf(err) != fault.NotFound {
 		t.Error(err)
 	}
-	if err := found[0].Purge(t.Context(), "csi-1"); fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "node n0 cannot be asked: it has ended") {
+	if err := found[0].Purge(t.Context(), "csi-1"); fault.CodeOf(err) != fault.Unavailable ||
+		!strings.Contains(err.Error(), "node n0 cannot be asked: it has ended") {
 		t.Error(err)
 	}
 }
@@ -121,11 +129,15 @@ func TestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	picture, err := found[0].Picture(t.Context())
-	if err := errors.Join(err, found[0].Archive(t.Context(), "csi-1", io.Discard), found[0].Purge(t.Context(), "--x")); err != nil || picture.Node != "n1" {
+	if err := errors.Join(err, found[0].Archive(t.Context(), "csi-1", io.Discard),
+		found[0].Purge(t.Context(), "--x")); err != nil || picture.Node != "n1" {
 		t.Error(picture, err)
 	}
 	begin := []string{"/usr/bin/berth", "serve", "ask", "--for=alice", "--directory=/data", "--"}
-	want := [][]string{append(begin[:6:6], "list"), append(begin[:6:6], "archive", "csi-1"), append(begin[:6:6], "purge", "--x")}
+	want := [][]string{
+		append(begin[:6:6], "list"), append(begin[:6:6], "archive", "csi-1"),
+		append(begin[:6:6], "purge", "--x"),
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -139,13 +151,31 @@ func TestAnswers(t *testing.T) {
 		code fault.Code
 		says string
 	}{
-		"a failure":       {answers(7, nil, "", `{"code":"NOT_FOUND","message":"no volume","hint":"list them"}`+"\n"), fault.NotFound, "no volume"},
-		"after a warning": {answers(6, nil, "", "warning: x\n"+`{"code":"CONFLICT","message":"busy"}`+"\n"), fault.Conflict, "busy"},
-		"another version": {answers(2, nil, "", "error: unknown command \"ask\"\n"), fault.Failed, `the driver of node n1 ends with status 2: error: unknown command "ask"`},
-		"no list":         {answers(0, nil, "hello", ""), fault.Failed, "the list of node n1 cannot be read"},
-		"no end":          {answers(0, nil, strings.Repeat(" ", 65<<20), ""), fault.Failed, "the list of node n1 cannot be read"},
-		"a lost one":      {answers(0, fault.New(fault.Unavailable, "the connection was lost"), "{}", ""), fault.Unavailable, "was lost"},
-		"who may not":     {answers(0, fault.New(fault.PermissionDenied, "you may not"), "", ""), fault.PermissionDenied, "may not"},
+		"a failure": {
+			answers(7, nil, "", `{"code":"NOT_FOUND","message":"no volume","hint":"list them"}`+"\n"),
+			fault.NotFound, "no volume",
+		},
+		"after a warning": {
+			answers(6, nil, "", "warning: x\n"+`{"code":"CONFLICT","message":"busy"}`+"\n"), fault.Conflict,
+			"busy",
+		},
+		"another version": {
+			answers(2, nil, "", "error: unknown command \"ask\"\n"), fault.Failed,
+			`the driver of node n1 ends with status 2: error: unknown command "ask"`,
+		},
+		"no list": {answers(0, nil, "hello", ""), fault.Failed, "the list of node n1 cannot be read"},
+		"no end": {
+			answers(0, nil, strings.Repeat(" ", 65<<20), ""), fault.Failed,
+			"the list of node n1 cannot be read",
+		},
+		"a lost one": {
+			answers(0, fault.New(fault.Unavailable, "the connection was lost"), "{}", ""),
+			fault.Unavailable, "was lost",
+		},
+		"who may not": {
+			answers(0, fault.New(fault.PermissionDenied, "you may not"), "", ""), fault.PermissionDenied,
+			"may not",
+		},
 	} {
 		found, err := over(c.run, driverPod("d", "n1", 1, running())).List(t.Context(), "")
 		if err != nil {
@@ -179,7 +209,8 @@ func TestAsk(t *testing.T) {
 		}
 		var pods []*corev1.Pod
 		for i := range 40 {
-			pods = append(pods, driverPod("d"+string(rune('0'+i%10))+strings.Repeat("x", i/10), "n"+string(rune('a'+i)), 1, running()))
+			pods = append(pods, driverPod("d"+string(rune('0'+i%10))+strings.Repeat("x", i/10), "n"+string(rune('a'+i)), 1,
+				running()))
 		}
 		found, err := over(run, pods...).List(t.Context(), "")
 		if err != nil {

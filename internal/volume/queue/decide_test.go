@@ -109,7 +109,8 @@ func TestLifespan(t *testing.T) {
 
 func TestBackoff(t *testing.T) {
 	for failures, want := range map[int]time.Duration{
-		1: 5 * time.Second, 2: 10 * time.Second, 3: 20 * time.Second, 7: 320 * time.Second, 8: 10 * time.Minute, 1000: 10 * time.Minute,
+		1: 5 * time.Second, 2: 10 * time.Second, 3: 20 * time.Second, 7: 320 * time.Second, 8: 10 * time.Minute,
+		1000: 10 * time.Minute,
 	} {
 		if got := Backoff(failures); got != want {
 			t.Errorf("after %d failures %s, want %s", failures, got, want)

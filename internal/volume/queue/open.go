@@ -50,7 +50,8 @@ func damaged(err error) bool {
 
 // open opens the database and reads all records. The library panics on some damages.
 func (q *Queue) open(file string, problem func(error)) (err error) {
-	q.db, err = bolt.Open(file, 0o600, &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, OpenFile: reserved})
+	q.db, err = bolt.Open(file, 0o600,
+		&bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, OpenFile: reserved})
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,10 @@ func (q *Queue) write(records ...Record) error {
 
 // Forget drops the record of a volume whose directory is gone.
 func (q *Queue) Forget(id string) error {
-	if err := q.db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte(bucketVolumes)).Delete([]byte(id)) }); err != nil {
+	if err := q.db.Update(func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte(bucketVolumes)).
+			Delete([]byte(id))
+	}); err != nil {
 		return fmt.Errorf("cannot delete the record of volume %s: %w", id, err)
 	}
 	q.mu.Lock()

@@ -21,7 +21,10 @@ func (d *Dir) Archive(ctx context.Context, pod, id string, to io.Writer) error {
 		return err
 	}
 	defer dir.Close()
-	p := packer{ctx: ctx, tar: tar.NewWriter(to), first: map[uint64]string{}, room: mostNames, buffer: make([]byte, 128<<10)}
+	p := packer{
+		ctx: ctx, tar: tar.NewWriter(to), first: map[uint64]string{}, room: mostNames,
+		buffer: make([]byte, 128<<10),
+	}
 	if err := walk(ctx, dir, "", p.add, 1); err != nil {
 		return err
 	}

@@ -35,7 +35,8 @@ func TestProbe(t *testing.T) {
 		"no startup in its place": {get, nil, grpc, "Startup probe failed", ""},
 		"one that asks nothing":   {of(corev1.ProbeHandler{}), nil, nil, "", ""},
 	} {
-		if got := probe(corev1.Container{ReadinessProbe: c.readiness, StartupProbe: c.startup, LivenessProbe: c.liveness}, c.message); got != c.want {
+		if got := probe(corev1.Container{ReadinessProbe: c.readiness, StartupProbe: c.startup, LivenessProbe: c.liveness},
+			c.message); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -44,12 +45,21 @@ func TestProbe(t *testing.T) {
 // What the specification says of a cause is that of its container, and what all of them ask for.
 func TestAboutOf(t *testing.T) {
 	quantities := func(cpu, memory string) corev1.ResourceList {
-		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+		return corev1.ResourceList{
+			corev1.ResourceCPU:    resource.MustParse(cpu),
+			corev1.ResourceMemory: resource.MustParse(memory),
+		}
 	}
 	spec := corev1.PodSpec{
-		InitContainers: []corev1.Container{{Name: "init", Image: "init:1", Resources: corev1.ResourceRequirements{Requests: quantities("64", "64Gi")}}},
+		InitContainers: []corev1.Container{{
+			Name: "init", Image: "init:1",
+			Resources: corev1.ResourceRequirements{Requests: quantities("64", "64Gi")},
+		}},
 		Containers: []corev1.Container{
-			{Name: "app", Image: "app:1", Resources: corev1.ResourceRequirements{Requests: quantities("500m", "1Gi"), Limits: quantities("1", "2Gi")}},
+			{Name: "app", Image: "app:1", Resources: corev1.ResourceRequirements{
+				Requests: quantities("500m", "1Gi"),
+				Limits:   quantities("1", "2Gi"),
+			}},
 			{Name: "side", Image: "side:1", Resources: corev1.ResourceRequirements{Requests: quantities("250m", "1Gi")}},
 		},
 		Overhead: quantities("250m", "0"),
@@ -78,9 +88,12 @@ func TestAboutOf(t *testing.T) {
 // What an exit code means: signals are above 128.
 func TestExitText(t *testing.T) {
 	for code, want := range map[int]string{
-		0: "It ended by itself, with exit code 0", 1: "Its program ended with exit code 1.", 125: "Its program ended with exit code 125.",
-		126: "a program was found, but may not be executed", 127: "a program was not found", 128: "Its program ended with exit code 128.",
-		129: "Exit code 129 is SIGHUP", 133: "Its program ended with exit code 133.", 137: "is SIGKILL", 143: "is SIGTERM", 144: "Its program ended with exit code 144.", 255: "exit code 255.",
+		0: "It ended by itself, with exit code 0", 1: "Its program ended with exit code 1.",
+		125: "Its program ended with exit code 125.",
+		126: "a program was found, but may not be executed", 127: "a program was not found",
+		128: "Its program ended with exit code 128.",
+		129: "Exit code 129 is SIGHUP", 133: "Its program ended with exit code 133.", 137: "is SIGKILL", 143: "is SIGTERM",
+		144: "Its program ended with exit code 144.", 255: "exit code 255.",
 	} {
 		if got := exitText(&code); !strings.Contains(got, want) {
 			t.Errorf("%d: %q, want %q", code, got, want)
@@ -95,7 +108,8 @@ func TestExitText(t *testing.T) {
 func TestLastWordsOf(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "\n \n": "", "one\ntwo\n\n": "two", "error: a\nnote": "error: a", "error: a\nfatal: b\nnote": "fatal: b",
-		"note\n\tat a.Error.b(C.java:1)": "note", "\tat x\n\tat y": "", "a\rb": "b", strings.Repeat("x", 300): strings.Repeat("x", 300),
+		"note\n\tat a.Error.b(C.java:1)": "note", "\tat x\n\tat y": "", "a\rb": "b",
+		strings.Repeat("x", 300): strings.Repeat("x", 300),
 	} {
 		got := lastWords(&corev1.ContainerStateTerminated{ExitCode: 1, Message: text})
 		if got != want {
@@ -110,7 +124,8 @@ func TestLastWordsOf(t *testing.T) {
 // A grace period is told as people say it.
 func TestGraceText(t *testing.T) {
 	for period, want := range map[time.Duration]string{
-		10 * time.Minute: "10m", time.Minute: "1m", 90 * time.Second: "1m30s", 30 * time.Second: "30s", 0: "0s", time.Hour: "60m",
+		10 * time.Minute: "10m", time.Minute: "1m", 90 * time.Second: "1m30s", 30 * time.Second: "30s", 0: "0s",
+		time.Hour: "60m",
 	} {
 		if got := (Policy{GracePeriod: period}).graceText(); got != want {
 			t.Errorf("%s: %q, want %q", period, got, want)

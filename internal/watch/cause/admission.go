@@ -47,7 +47,8 @@ func refusalCode(message string) string {
 		return NamespaceTerminating
 	case has("object is being deleted"), has("already exists"):
 		return NameInUse
-	case has("etcdserver:"), has("the server is currently unable"), has("the server was unable to return a response in the time"),
+	case has("etcdserver:"), has("the server is currently unable"),
+		has("the server was unable to return a response in the time"),
 		has("Timeout: request did not complete"), has("too many requests"):
 		return APIServerBusy
 	case invalid.MatchString(message):
@@ -115,10 +116,12 @@ func refusalText(c v1.Cause, a About) string {
 			m[1], m[1], a.option())
 	}
 	if m := priority.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("Priority class %s does not exist. Name one that does (`kubectl get priorityclass`) in %s.", m[1], a.spec())
+		return fmt.Sprintf("Priority class %s does not exist. Name one that does (`kubectl get priorityclass`) in %s.",
+			m[1], a.spec())
 	}
 	if m := runtime.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("Runtime class %s does not exist. Name one that does (`kubectl get runtimeclass`) in %s.", m[1], a.spec())
+		return fmt.Sprintf("Runtime class %s does not exist. Name one that does (`kubectl get runtimeclass`) in %s.", m[1],
+			a.spec())
 	}
 	if strings.Contains(c.Message, "security context constraint") {
 		return fmt.Sprintf("No security context constraint of the cluster allows such a pod to this service account. Change what the message names in %s, or have your cluster administrator allow one.", a.spec())
@@ -202,7 +205,8 @@ func quotaText(c v1.Cause, a About) string {
 	if lower == "" { // a number of objects
 		lower = "Delete"
 	}
-	return fmt.Sprintf("Quota %s of the namespace is used up (%s). %s what is not needed, or %s", m[1], strings.Join(parts, "; "), lower, raise)
+	return fmt.Sprintf("Quota %s of the namespace is used up (%s). %s what is not needed, or %s", m[1],
+		strings.Join(parts, "; "), lower, raise)
 }
 
 func amounts(list string) map[string]string {

@@ -132,7 +132,10 @@ func TestEveryCauseHasAHint(t *testing.T) {
 	for _, code := range codes() {
 		template := catalog.Lookup(code).Hint
 		_, says := whys()[code]
-		for name, about := range map[string]About{"pod": {Namespace: "shop"}, "workspace": {Blueprint: "dev", UserString: "alice~dev"}} {
+		for name, about := range map[string]About{
+			"pod":       {Namespace: "shop"},
+			"workspace": {Blueprint: "dev", UserString: "alice~dev"},
+		} {
 			if says != strings.Contains(template, "{why}") {
 				t.Errorf("%s: {why} and why do not go together", code)
 			}
@@ -140,7 +143,10 @@ func TestEveryCauseHasAHint(t *testing.T) {
 			if len(hint) < 40 || strings.Contains(hint, "  ") {
 				t.Errorf("%s of a %s: %q", code, name, hint)
 			}
-			for _, command := range []string{"{range .items[*]}", "{.metadata.name}", "{.spec.schedulingGates}", "{end}", `{"\n"}`, `{"spec":{"suspend":false}}`, `{"imagePullSecrets":[{"name":"registry"}]}`} {
+			for _, command := range []string{
+				"{range .items[*]}", "{.metadata.name}", "{.spec.schedulingGates}", "{end}",
+				`{"\n"}`, `{"spec":{"suspend":false}}`, `{"imagePullSecrets":[{"name":"registry"}]}`,
+			} {
 				hint = strings.ReplaceAll(hint, command, "")
 			}
 			if strings.Contains(hint, "{") {

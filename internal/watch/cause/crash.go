@@ -48,7 +48,8 @@ func crashed(c evidence.Container, p Policy) (Finding, bool) {
 		text := fmt.Sprintf("crash loop: %s, last exit code %d", english.Plural(restarts, "restart"), t.ExitCode)
 		return killed(c, exited(c, CrashLoop, t, text), t), true
 	case !c.Restarts && t.ExitCode != 0:
-		return withWords(exited(c, ContainerExited, t, fmt.Sprintf("ended with exit code %d and is not restarted", t.ExitCode)), t), true
+		return withWords(exited(c, ContainerExited, t,
+			fmt.Sprintf("ended with exit code %d and is not restarted", t.ExitCode)), t), true
 	}
 	return Finding{}, false
 }
@@ -148,7 +149,8 @@ func exited(c evidence.Container, code string, t *corev1.ContainerStateTerminate
 // alike, the later ones are not written, but a program rarely ends with a signal by itself.
 func endedBy(c evidence.Container, e *corev1.Event) bool {
 	t := c.Ended()
-	return t != nil && (t.ExitCode == exitKilled || t.ExitCode == exitTerminated || !evidence.LastSeen(e).Before(t.StartedAt.Time))
+	return t != nil && (t.ExitCode == exitKilled || t.ExitCode == exitTerminated ||
+		!evidence.LastSeen(e).Before(t.StartedAt.Time))
 }
 
 // probeText names the probe for which the kubelet kills the container.
@@ -267,7 +269,8 @@ func killedForHook(c evidence.Container) bool {
 // does not say so yet.
 func hookRuns(c evidence.Container) *Finding {
 	reason, _, waiting := c.Waiting()
-	if c.Hook == "" || !waiting || reason != "" && reason != evidence.ContainerCreating && reason != evidence.PodInitializing {
+	if c.Hook == "" || !waiting || reason != "" && reason != evidence.ContainerCreating &&
+		reason != evidence.PodInitializing {
 		return nil
 	}
 	e := evidence.Latest(c.Events, "Pulling", "Pulled", "Created", "Started", "Failed", "Killing", "BackOff", hookFailed)

@@ -36,7 +36,8 @@ func TestInitContainersThreshold(t *testing.T) {
 			restart = nil
 		}
 		pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode,
-			watchtest.InitContainer("setup", restart, watchtest.Exits(3, "Error", time.Second), watchtest.ExitedBefore(3, "Error", test.restarts)),
+			watchtest.InitContainer("setup", restart, watchtest.Exits(3, "Error", time.Second),
+				watchtest.ExitedBefore(3, "Error", test.restarts)),
 			watchtest.App(watchtest.Waits("PodInitializing", ""))))
 		compare(t, Judge(pod, test.policy, watchtest.After(2*time.Second)).Failed, test.failed)
 		if test.failed == "" {
@@ -61,7 +62,8 @@ func TestRecoveryTime(t *testing.T) {
 // A probe that failed is named where the kubelet has killed the container for it.
 func TestKilledForAProbe(t *testing.T) {
 	failed := watchtest.Event("web", "1", "app", "Unhealthy", "Liveness probe failed: 503").Warn().Event
-	killing := watchtest.Event("web", "1", "app", "Killing", "Container app failed liveness probe, will be restarted").Event
+	killing := watchtest.Event("web", "1", "app", "Killing", "Container app failed liveness probe, will be restarted").
+		Event
 	crashes := watchtest.App(watchtest.Exits(137, "Error", 0), watchtest.ExitedBefore(137, "Error", 9))
 	for name, c := range map[string]struct {
 		events []*corev1.Event
@@ -71,7 +73,8 @@ func TestKilledForAProbe(t *testing.T) {
 		"killed by another": {[]*corev1.Event{failed}, false},
 		"without a probe":   {[]*corev1.Event{killing}, false},
 	} {
-		got := Judge(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, crashes), c.events...), DefaultPolicy(), watchtest.Epoch)
+		got := Judge(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, crashes), c.events...), DefaultPolicy(),
+			watchtest.Epoch)
 		if got.Failed == nil || strings.Contains(got.Failed.Message, "Liveness probe failed: 503") != c.named {
 			t.Errorf("%s: %+v", name, got.Failed)
 		}
@@ -81,12 +84,35 @@ func TestKilledForAProbe(t *testing.T) {
 func TestCrashHints(t *testing.T) {
 	number := func(n int) *int { return &n }
 	checkHints(t, []hintTest{
-		{"out of memory", v1.Cause{Code: OutOfMemory, Container: "app"}, About{Memory: "16Mi"}, []string{"limit of 16Mi", `"resources.limits.memory" of container app`}},
-		{"out of memory without a limit", v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled); it has no memory limit of its own"}, About{}, []string{"more memory than the node could give it"}},
-		{"out of memory with a limit", v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled), its limit is 512Mi; its last words: x"}, About{}, []string{"more memory than its limit of 512Mi, and"}},
-		{"out of memory, and nothing is known", v1.Cause{Code: OutOfMemory}, About{}, []string{"more memory than it could get"}},
+		{
+			"out of memory",
+			v1.Cause{Code: OutOfMemory, Container: "app"},
+			About{Memory: "16Mi"},
+			[]string{"limit of 16Mi", `"resources.limits.memory" of container app`},
+		},
+		{
+			"out of memory without a limit",
+			v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled); it has no memory limit of its own"},
+			About{},
+			[]string{"more memory than the node could give it"},
+		},
+		{
+			"out of memory with a limit",
+			v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled), its limit is 512Mi; its last words: x"},
+			About{},
+			[]string{"more memory than its limit of 512Mi, and"},
+		},
+		{
+			"out of memory, and nothing is known",
+			v1.Cause{Code: OutOfMemory},
+			About{},
+			[]string{"more memory than it could get"},
+		},
 		{"killed", v1.Cause{Code: CrashLoop, ExitCode: number(137)}, About{}, []string{"137 is SIGKILL"}},
-		{"crashed", v1.Cause{Code: CrashLoop, ExitCode: number(139), Object: "pod/api", Container: "app", Restarts: number(3)}, About{}, []string{"139 is SIGSEGV", "`kubectl logs api --container app --previous`"}},
+		{"crashed", v1.Cause{
+			Code: CrashLoop, ExitCode: number(139), Object: "pod/api", Container: "app",
+			Restarts: number(3),
+		}, About{}, []string{"139 is SIGSEGV", "`kubectl logs api --container app --previous`"}},
 		{
 			"crashed in a workspace",
 			v1.Cause{Code: CrashLoop, Object: "pod/alice-1", Container: "app", Restarts: number(3)},
@@ -94,8 +120,18 @@ func TestCrashHints(t *testing.T) {
 			[]string{"`berth logs alice~dev --container app --namespace t --previous`"},
 		},
 		{"terminated", v1.Cause{Code: ContainerExited, ExitCode: number(143)}, About{}, []string{"143 is SIGTERM"}},
-		{"no such program", v1.Cause{Code: InitFailed, ExitCode: number(127)}, About{}, []string{"127: a program was not found"}},
-		{"killed for its probe", v1.Cause{Code: CrashLoop, Message: "Liveness probe failed: 503"}, About{Probe: "GET /healthz on port 80"}, []string{"because of its probe", "asks for GET /healthz on port 80"}},
+		{
+			"no such program",
+			v1.Cause{Code: InitFailed, ExitCode: number(127)},
+			About{},
+			[]string{"127: a program was not found"},
+		},
+		{
+			"killed for its probe",
+			v1.Cause{Code: CrashLoop, Message: "Liveness probe failed: 503"},
+			About{Probe: "GET /healthz on port 80"},
+			[]string{"because of its probe", "asks for GET /healthz on port 80"},
+		},
 	})
 }
 
@@ -105,20 +141,36 @@ func hooked(pod *corev1.Pod) {
 
 func TestHooks(t *testing.T) {
 	started := watchtest.Event("web", "1", "app", "Started", "Container started").At(watchtest.After(2 * time.Second))
-	failed := watchtest.Event("web", "1", "app", hookFailed, "PostStartHook failed").Warn().At(watchtest.After(3 * time.Second))
+	failed := watchtest.Event("web", "1", "app", hookFailed, "PostStartHook failed").Warn().
+		At(watchtest.After(3 * time.Second))
 	waits := watchtest.App(watchtest.Waits("ContainerCreating", ""))
 	for name, test := range map[string]struct {
 		pod    watchtest.MadePod
 		events []*corev1.Event
 		want   string
 	}{
-		"hangs":            {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, waits), []*corev1.Event{started.Event}, "HookHangs: its postStart hook (`sh -c setup`) has not returned"},
+		"hangs": {
+			watchtest.NewPod("web", "1", watchtest.OnNode, hooked, waits),
+			[]*corev1.Event{started.Event},
+			"HookHangs: its postStart hook (`sh -c setup`) has not returned",
+		},
 		"of a pod without": {watchtest.NewPod("web", "1", watchtest.OnNode, waits), []*corev1.Event{started.Event}, ""},
-		"only created":     {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, waits), []*corev1.Event{watchtest.Event("web", "1", "app", "Created", "Container created").Event}, ""},
-		"not started yet":  {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, waits), nil, ""},
-		"failed":           {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, watchtest.App(watchtest.Waits("PostStartHookError", `Exec lifecycle hook ([sh -c setup]) for Container "app" in Pod "web_dev(1)" failed - error: command 'sh -c setup' exited with 3: , message: ""`))), []*corev1.Event{failed.Event}, "HookFailed: its postStart hook (`sh -c setup`) failed: command 'sh -c setup' exited with 3"},
-		"restarted since":  {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off"), watchtest.ExitedBefore(137, "Error", 2))), []*corev1.Event{failed.Event}, "HookFailed: exit code 137 after 2 restarts; its postStart hook (`sh -c setup`) failed"},
-		"ended by itself":  {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off"), begunAt(time.Minute, 1))), []*corev1.Event{failed.Event}, "ContainerExited: exit code 1"},
+		"only created": {
+			watchtest.NewPod("web", "1", watchtest.OnNode, hooked, waits),
+			[]*corev1.Event{watchtest.Event("web", "1", "app", "Created", "Container created").Event},
+			"",
+		},
+		"not started yet": {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, waits), nil, ""},
+		"failed": {watchtest.NewPod("web", "1", watchtest.OnNode, hooked,
+			watchtest.App(watchtest.Waits("PostStartHookError",
+				`Exec lifecycle hook ([sh -c setup]) for Container "app" in Pod "web_dev(1)" failed - error: command 'sh -c setup' exited with 3: , message: ""`))), []*corev1.Event{failed.Event}, "HookFailed: its postStart hook (`sh -c setup`) failed: command 'sh -c setup' exited with 3"},
+		"restarted since": {watchtest.NewPod("web", "1", watchtest.OnNode, hooked,
+			watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off"),
+				watchtest.ExitedBefore(137, "Error",
+					2))), []*corev1.Event{failed.Event}, "HookFailed: exit code 137 after 2 restarts; its postStart hook (`sh -c setup`) failed"},
+		"ended by itself": {watchtest.NewPod("web", "1", watchtest.OnNode, hooked,
+			watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off"),
+				begunAt(time.Minute, 1))), []*corev1.Event{failed.Event}, "ContainerExited: exit code 1"},
 	} {
 		t.Run(name, func(t *testing.T) { compare(t, OfUnready(podOf(test.pod, test.events...)), test.want) })
 	}
@@ -145,7 +197,8 @@ func TestWhenAHookBegan(t *testing.T) {
 	}{
 		"Started": {"ContainerCreating", 9 * time.Second}, hookFailed: {hookError, 2 * time.Second},
 	} {
-		pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, hooked, watchtest.App(watchtest.Waits(c.waits, ""))), event(reason))
+		pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, hooked, watchtest.App(watchtest.Waits(c.waits, ""))),
+			event(reason))
 		if f := OfUnready(pod); f == nil || !f.Begun.Equal(watchtest.After(c.want)) {
 			t.Errorf("%s: %+v", reason, f)
 		}

@@ -146,7 +146,8 @@ func (a About) setBy(field string) string {
 // workload, the workspace's ID is in front of its name.
 func imageField(container string) string {
 	for name, field := range map[string]string{
-		"init-base": "k8shelld.image", "init-repository": "helperImage", "init-storage": "helperImage", "k8shell-podman": "podman.image",
+		"init-base": "k8shelld.image", "init-repository": "helperImage", "init-storage": "helperImage",
+		"k8shell-podman": "podman.image",
 	} {
 		if container == name || strings.HasSuffix(container, "-"+name) {
 			return field
@@ -203,7 +204,8 @@ func (a About) back() string {
 	if a.UserString == "" {
 		return "Start it again: any storage it has is kept."
 	}
-	return "Bring it back, any storage it has is kept: `" + fault.Command("berth", "start", a.UserString) + a.option() + "`."
+	return "Bring it back, any storage it has is kept: `" + fault.Command("berth", "start", a.UserString) + a.option() +
+		"`."
 }
 
 // Provision is the command that brings the workspace up again, as a part of a

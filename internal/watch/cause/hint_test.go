@@ -13,13 +13,17 @@ func TestHintsOfPodsThatAreOver(t *testing.T) {
 	workspace := About{UserString: "alice~dev", Blueprint: "dev", Namespace: "team"}
 	unnamed := About{UserString: "alice~dev", Namespace: "team"}
 	const back = "Bring it back, any storage it has is kept: `berth start alice~dev --namespace team`."
-	for _, code := range []string{Evicted, Preempted, NodeOutOfResources, NodeAffinity, DeadlineExceeded, PodFailed, PodDeleted} {
+	for _, code := range []string{
+		Evicted, Preempted, NodeOutOfResources, NodeAffinity, DeadlineExceeded, PodFailed,
+		PodDeleted,
+	} {
 		for name, about := range map[string]About{"of a blueprint": workspace, "of no known blueprint": unnamed} {
 			if got := Hint(&v1.Cause{Code: code}, about); !strings.HasPrefix(got, back) || strings.Count(got, back) != 1 {
 				t.Errorf("%s, %s: %s", code, name, got)
 			}
 		}
-		if got := Hint(&v1.Cause{Code: code}, About{Blueprint: "dev"}); !strings.HasPrefix(got, "Start it again: any storage it has is kept.") {
+		if got := Hint(&v1.Cause{Code: code}, About{Blueprint: "dev"}); !strings.HasPrefix(got,
+			"Start it again: any storage it has is kept.") {
 			t.Errorf("%s, of an unknown user: %s", code, got)
 		}
 		if got := Hint(&v1.Cause{Code: code}, About{}); strings.Contains(got, "berth") {
@@ -32,7 +36,10 @@ func TestHintsOfPodsThatAreOver(t *testing.T) {
 // blueprint has.
 func TestHintsOfWorkspaces(t *testing.T) {
 	for _, code := range codes() {
-		for name, about := range map[string]About{"of a blueprint": {UserString: "alice~dev", Blueprint: "dev"}, "of no known blueprint": {UserString: "alice~dev"}} {
+		for name, about := range map[string]About{
+			"of a blueprint":        {UserString: "alice~dev", Blueprint: "dev"},
+			"of no known blueprint": {UserString: "alice~dev"},
+		} {
 			got := Hint(&v1.Cause{Code: code, Object: "pod/alice-1"}, about)
 			for _, foreign := range []string{"the pod's spec", "priorityClassName"} {
 				if strings.Contains(got, foreign) {

@@ -55,8 +55,10 @@ func distrust(c v1.Cause, a About) string {
 	switch {
 	case strings.Contains(c.Message, "expired"):
 		return "The registry's certificate has expired, or a clock is wrong: have the certificate renewed."
-	case strings.Contains(c.Message, "is valid for"), strings.Contains(c.Message, "doesn't contain any IP SANs"), strings.Contains(c.Message, "cannot validate certificate for"):
-		return "The registry's certificate is for another host name: use that one in " + a.field(c, imageField(c.Container), "image") + ", or have the certificate issued for this one."
+	case strings.Contains(c.Message, "is valid for"), strings.Contains(c.Message, "doesn't contain any IP SANs"),
+		strings.Contains(c.Message, "cannot validate certificate for"):
+		return "The registry's certificate is for another host name: use that one in " +
+			a.field(c, imageField(c.Container), "image") + ", or have the certificate issued for this one."
 	}
 	return "The node does not trust the registry's certificate. Have the certificate of the authority that signed it added on every node (containerd: /etc/containerd/certs.d/HOST/hosts.toml)."
 }
@@ -116,7 +118,10 @@ func failedPull(c evidence.Container) (Finding, bool) {
 	if explains == nil {
 		explains = failed
 	}
-	c.Status.State.Waiting = &corev1.ContainerStateWaiting{Reason: evidence.Meaning(explains), Message: evidence.Text(explains)}
+	c.Status.State.Waiting = &corev1.ContainerStateWaiting{
+		Reason:  evidence.Meaning(explains),
+		Message: evidence.Text(explains),
+	}
 	f, ok := notPulled(c)
 	f.At = evidence.LastSeen(explains)
 	return f, ok
@@ -168,12 +173,19 @@ func pullKinds() []pullKind {
 	return []pullKind{
 		{RegistryRateLimited, true, []string{"toomanyrequests", "too many requests", "rate limit"}},
 		{NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}}, // the kubelet removes images
-		{ImageUnsigned, false, []string{"signature was required", "signature validation failed", "signaturevalidationfailed", "no matching signatures", "invalid signature"}},
+		{ImageUnsigned, false, []string{
+			"signature was required", "signature validation failed",
+			"signaturevalidationfailed", "no matching signatures", "invalid signature",
+		}},
 		{ImageShortName, false, []string{"short-name", "short name"}},
-		{RegistryUntrusted, false, []string{"x509:", "certificate signed by unknown authority", "tls: failed to verify", "bad certificate"}},
+		{RegistryUntrusted, false, []string{
+			"x509:", "certificate signed by unknown authority", "tls: failed to verify",
+			"bad certificate",
+		}},
 		{RegistryPlainHTTP, false, []string{"http response to https", "first record does not look like a tls handshake"}},
 		{ImageUnsupported, false, []string{
-			"is no longer supported", "unsupported manifest", "unsupported media type", "unknown media type", "unexpected media type", "schema 1",
+			"is no longer supported", "unsupported manifest", "unsupported media type", "unknown media type",
+			"unexpected media type", "schema 1",
 		}},
 		{ImagePullDenied, false, []string{
 			"denied", "unauthorized", "authentication required", "authorization token has expired",
@@ -187,7 +199,10 @@ func pullKinds() []pullKind {
 			"503 service unavailable", "504 gateway timeout", "504 gateway time-out",
 		}},
 		{ImageWrongPlatform, false, []string{"no match for platform", "no matching manifest"}},
-		{ImageNotFound, false, []string{"not found", "manifest unknown", "name unknown", "manifest_unknown", "does not exist"}},
+		{ImageNotFound, false, []string{
+			"not found", "manifest unknown", "name unknown", "manifest_unknown",
+			"does not exist",
+		}},
 		{ImagePullFailed, true, []string{"pull qps exceeded"}}, // the kubelet's own limit
 	}
 }

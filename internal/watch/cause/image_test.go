@@ -24,13 +24,19 @@ func TestPullErrors(t *testing.T) {
 		code   string
 		passes bool
 	}{
-		{"unexpected status from HEAD request to https://r/v2/x/app/manifests/1: 429 Too Many Requests", RegistryRateLimited, true},
+		{
+			"unexpected status from HEAD request to https://r/v2/x/app/manifests/1: 429 Too Many Requests",
+			RegistryRateLimited, true,
+		},
 		{"toomanyrequests: You have reached your pull rate limit", RegistryRateLimited, true},
 		{"unexpected status from HEAD request to https://r/v2/: 500 Internal Server Error", RegistryUnreachable, true},
 		{"unexpected status code https://r/v2/: 502 Bad Gateway", RegistryUnreachable, true},
 		{"unexpected status from HEAD request to https://r/v2/: 503 Service Unavailable", RegistryUnreachable, true},
 		{"unexpected status from HEAD request to https://r/v2/: 521 <none>", RegistryUnreachable, true},
-		{`failed to do request: Head "https://r/v2/": dial tcp 10.0.0.9:443: connect: connection refused`, RegistryUnreachable, true},
+		{
+			`failed to do request: Head "https://r/v2/": dial tcp 10.0.0.9:443: connect: connection refused`,
+			RegistryUnreachable, true,
+		},
 		{`failed to do request: Head "https://r/v2/": dial tcp 10.0.0.9:443: i/o timeout`, RegistryUnreachable, true},
 		{`failed to do request: Head "https://r/v2/": net/http: TLS handshake timeout`, RegistryUnreachable, true},
 		{"context deadline exceeded", RegistryUnreachable, true},
@@ -45,7 +51,10 @@ func TestPullErrors(t *testing.T) {
 		{"no match for platform in manifest", ImageWrongPlatform, false},
 		{"http: server gave HTTP response to HTTPS client", RegistryPlainHTTP, false},
 		{"failed to extract layer sha256:1: write /usr/lib/x: no space left on device", NodeDiskFull, true},
-		{`short-name "app" did not resolve to an alias and no unqualified-search registries are defined`, ImageShortName, false},
+		{
+			`short-name "app" did not resolve to an alias and no unqualified-search registries are defined`, ImageShortName,
+			false,
+		},
 		{"Source image rejected: A signature was required, but no signature exists", ImageUnsigned, false},
 		{`media type "application/vnd.docker.distribution.manifest.v1+prettyjws" is no longer supported since containerd v2.1`, ImageUnsupported, false},
 		{"who knows", ImagePullFailed, false},
@@ -77,7 +86,8 @@ func TestPermanentImageCauses(t *testing.T) {
 	for code, wait := range map[string]func(*corev1.ContainerStatus){
 		BadImageName:    watchtest.Waits("InvalidImageName", `couldn't parse image name "X:1"`),
 		ImageNotPresent: watchtest.Waits("ErrImageNeverPull", ""),
-		ImageNotFound:   watchtest.Waits("ImagePullBackOff", `Back-off pulling image "x/app:1": ErrImagePull: x/app:1: not found`),
+		ImageNotFound: watchtest.Waits("ImagePullBackOff",
+			`Back-off pulling image "x/app:1": ErrImagePull: x/app:1: not found`),
 		ImagePullDenied: watchtest.Waits("ErrImagePull", "pull access denied"),
 		ImageUnsigned:   watchtest.Waits("SignatureValidationFailed", "no signature"),
 	} {
@@ -85,16 +95,45 @@ func TestPermanentImageCauses(t *testing.T) {
 			compare(t, Judge(appThat(wait), p, watchtest.Epoch).Failed, code)
 		}
 	}
-	compare(t, Judge(appThat(watchtest.Waits("RegistryUnavailable", "who knows")), DefaultPolicy(), watchtest.Epoch).Failed, RegistryUnreachable)
+	compare(t, Judge(appThat(watchtest.Waits("RegistryUnavailable", "who knows")), DefaultPolicy(), watchtest.Epoch).
+		Failed, RegistryUnreachable)
 }
 
 func TestImageHints(t *testing.T) {
 	checkHints(t, []hintTest{
-		{"of a helper", v1.Cause{Code: ImageNotFound, Container: "init-repository"}, About{Blueprint: "dev"}, []string{`"helperImage" in blueprint dev`}},
-		{"of a helper in a workload", v1.Cause{Code: ImageNotFound, Container: "alice-1a2b3c4-init-storage"}, About{Blueprint: "dev"}, []string{`"helperImage" in blueprint dev`}},
-		{"a wrong tag of a workspace", v1.Cause{Code: ImageNotFound}, About{Blueprint: "dev", Origin: "dev.yaml:7", UserString: "a~dev", Namespace: "shop"}, []string{"no such image or tag", `"image" in blueprint dev (dev.yaml:7)`, "`berth provision a~dev --namespace shop`"}},
-		{"a wrong tag of a pod", v1.Cause{Code: ImageNotFound, Container: "app"}, About{}, []string{`"image" of container app in the pod's spec`}},
-		{"a private registry", v1.Cause{Code: ImagePullDenied}, About{Namespace: "shop"}, []string{"pull secret", "kubectl create secret docker-registry registry --namespace shop"}},
+		{
+			"of a helper",
+			v1.Cause{Code: ImageNotFound, Container: "init-repository"},
+			About{Blueprint: "dev"},
+			[]string{`"helperImage" in blueprint dev`},
+		},
+		{
+			"of a helper in a workload",
+			v1.Cause{Code: ImageNotFound, Container: "alice-1a2b3c4-init-storage"},
+			About{Blueprint: "dev"},
+			[]string{`"helperImage" in blueprint dev`},
+		},
+		{
+			"a wrong tag of a workspace",
+			v1.Cause{Code: ImageNotFound},
+			About{Blueprint: "dev", Origin: "dev.yaml:7", UserString: "a~dev", Namespace: "shop"},
+			[]string{
+				"no such image or tag", `"image" in blueprint dev (dev.yaml:7)`,
+				"`berth provision a~dev --namespace shop`",
+			},
+		},
+		{
+			"a wrong tag of a pod",
+			v1.Cause{Code: ImageNotFound, Container: "app"},
+			About{},
+			[]string{`"image" of container app in the pod's spec`},
+		},
+		{
+			"a private registry",
+			v1.Cause{Code: ImagePullDenied},
+			About{Namespace: "shop"},
+			[]string{"pull secret", "kubectl create secret docker-registry registry --namespace shop"},
+		},
 	})
 }
 
@@ -110,7 +149,11 @@ func TestPullIsExplained(t *testing.T) {
 		events  []*corev1.Event
 		want    string
 	}{
-		"the attempt before":     {backingOff, []*corev1.Event{said, echo, event("BackOff", backingOff)}, pullError("denied")},
+		"the attempt before": {
+			backingOff,
+			[]*corev1.Event{said, echo, event("BackOff", backingOff)},
+			pullError("denied"),
+		},
 		"another kind of event":  {backingOff, []*corev1.Event{said, event("Pulling", "Pulling image")}, pullError("denied")},
 		"only echoes":            {backingOff, []*corev1.Event{echo}, backingOff},
 		"nothing to be heard of": {backingOff, nil, backingOff},

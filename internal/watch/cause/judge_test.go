@@ -50,10 +50,12 @@ func TestJudgeEndsAtTheFirstFailure(t *testing.T) {
 	container := func(name, reason, message string) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) {
 			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: name, Image: "x/" + name + ":1"})
-			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, watchtest.Status(name, []func(*corev1.ContainerStatus){watchtest.Waits(reason, message)}))
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses,
+				watchtest.Status(name, []func(*corev1.ContainerStatus){watchtest.Waits(reason, message)}))
 		}
 	}
-	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, container("a", "ErrImagePull", "not found"), container("b", "ErrImagePull", "not found"),
+	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, container("a", "ErrImagePull", "not found"),
+		container("b", "ErrImagePull", "not found"),
 		container("c", "CreateContainerConfigError", `secret "s" not found`), container("d", "ErrImagePull", "not found")))
 	p := DefaultPolicy()
 	p.IgnoreReasons = []string{ImageNotFound}
@@ -73,15 +75,18 @@ func TestGracePeriod(t *testing.T) {
 	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode), refuses)
 	for after, waits := range map[time.Duration]bool{59 * time.Second: true, 60 * time.Second: false} {
 		got := Judge(pod, patient(), watchtest.After(after))
-		if waits != (got.Failed == nil) || waits != got.Next.Equal(watchtest.After(time.Minute)) || waits != got.Tolerates("app") {
+		if waits != (got.Failed == nil) || waits != got.Next.Equal(watchtest.After(time.Minute)) ||
+			waits != got.Tolerates("app") {
 			t.Errorf("after %s: %+v", after, got)
 		}
 		if text := " (did not pass within 1m)"; !waits && !strings.HasSuffix(got.Failed.Message, text) {
 			t.Errorf("%q does not say%s", got.Failed.Message, text)
 		}
 	}
-	moved := podOf(watchtest.NewPod("web", "1", watchtest.OnNode), refuses, watchtest.Event("web", "1", "", "SuccessfulAttachVolume", "").At(watchtest.After(30*time.Second)).Event)
-	if got := Judge(moved, patient(), watchtest.After(80*time.Second)); got.Failed != nil || !got.Next.Equal(watchtest.After(90*time.Second)) {
+	moved := podOf(watchtest.NewPod("web", "1", watchtest.OnNode), refuses,
+		watchtest.Event("web", "1", "", "SuccessfulAttachVolume", "").At(watchtest.After(30*time.Second)).Event)
+	if got := Judge(moved, patient(), watchtest.After(80*time.Second)); got.Failed != nil ||
+		!got.Next.Equal(watchtest.After(90*time.Second)) {
 		t.Errorf("after progress: %+v", got)
 	}
 }

@@ -24,21 +24,33 @@ func TestLastWords(t *testing.T) {
 		exit    int32
 		want    string // Code: words
 	}{
-		"read-only":             {"nginx: [emerg] mkdir() \"/var/cache\" failed (30: Read-only file system)\n", 1, "ReadOnlyFilesystem: exit code 1: nginx: [emerg] mkdir()"},
-		"wrong owner":           {`FATAL: data directory "/data" has wrong ownership`, 1, "PermissionDenied: has wrong ownership"},
-		"a database's rights":   {"ERROR: permission denied for table users", 1, "CrashLoop: for table users"},
-		"no host":               {"dial tcp: lookup db on 10.96.0.10:53: no such host", 1, "HostNotFound: lookup db"},
-		"refused":               {"Error: connect ECONNREFUSED 10.0.0.1:5432\n    at TCPConnectWrap.afterConnect\n  errno: -111\n}\n\nNode.js v22.1.0", 1, "ServiceUnreachable: connect ECONNREFUSED"},
-		"another processor":     {"exec /app: exec format error", 255, "ExecFormat: exec format error"},
-		"a shell":               {"/bin/sh: 1: npm: not found", 127, "CommandNotFound: npm"},
-		"an interpreter":        {"exec /entrypoint.sh: no such file or directory", 255, "CommandNotFound: entrypoint"},
-		"a module":              {"Traceback (most recent call last):\n  File \"/app/main.py\", line 1, in <module>\nModuleNotFoundError: No module named 'flask'", 1, "FileMissing: flask"},
-		"the root of an error":  {"Exception in thread \"main\" java.lang.RuntimeException: start\n\tat a.Error.b(C.java:1)\nCaused by: java.net.UnknownHostException: db\n\tat java.net.X\n\t... 3 more", 1, "HostNotFound: Caused by: java.net.UnknownHostException: db"},
-		"a panic":               {"panic: open /etc/app.yaml: no such file or directory\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:9 +0x1d\nexit status 2", 2, "FileMissing: panic: open /etc/app.yaml"},
-		"heap":                  {"FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", 134, "HeapExhausted: heap out of memory"},
-		"port":                  {"listen tcp :8080: bind: address already in use", 1, "AddressInUse: :8080"},
-		"disk":                  {"write /data/x: no space left on device", 1, "DiskFull: /data/x"},
-		"watches are no disk":   {"failed to create fsnotify watcher: inotify_init: no space left on device", 1, "CrashLoop: inotify"},
+		"read-only": {
+			"nginx: [emerg] mkdir() \"/var/cache\" failed (30: Read-only file system)\n", 1,
+			"ReadOnlyFilesystem: exit code 1: nginx: [emerg] mkdir()",
+		},
+		"wrong owner": {
+			`FATAL: data directory "/data" has wrong ownership`, 1,
+			"PermissionDenied: has wrong ownership",
+		},
+		"a database's rights":  {"ERROR: permission denied for table users", 1, "CrashLoop: for table users"},
+		"no host":              {"dial tcp: lookup db on 10.96.0.10:53: no such host", 1, "HostNotFound: lookup db"},
+		"refused":              {"Error: connect ECONNREFUSED 10.0.0.1:5432\n    at TCPConnectWrap.afterConnect\n  errno: -111\n}\n\nNode.js v22.1.0", 1, "ServiceUnreachable: connect ECONNREFUSED"},
+		"another processor":    {"exec /app: exec format error", 255, "ExecFormat: exec format error"},
+		"a shell":              {"/bin/sh: 1: npm: not found", 127, "CommandNotFound: npm"},
+		"an interpreter":       {"exec /entrypoint.sh: no such file or directory", 255, "CommandNotFound: entrypoint"},
+		"a module":             {"Traceback (most recent call last):\n  File \"/app/main.py\", line 1, in <module>\nModuleNotFoundError: No module named 'flask'", 1, "FileMissing: flask"},
+		"the root of an error": {"Exception in thread \"main\" java.lang.RuntimeException: start\n\tat a.Error.b(C.java:1)\nCaused by: java.net.UnknownHostException: db\n\tat java.net.X\n\t... 3 more", 1, "HostNotFound: Caused by: java.net.UnknownHostException: db"},
+		"a panic":              {"panic: open /etc/app.yaml: no such file or directory\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:9 +0x1d\nexit status 2", 2, "FileMissing: panic: open /etc/app.yaml"},
+		"heap": {
+			"FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", 134,
+			"HeapExhausted: heap out of memory",
+		},
+		"port": {"listen tcp :8080: bind: address already in use", 1, "AddressInUse: :8080"},
+		"disk": {"write /data/x: no space left on device", 1, "DiskFull: /data/x"},
+		"watches are no disk": {
+			"failed to create fsnotify watcher: inotify_init: no space left on device", 1,
+			"CrashLoop: inotify",
+		},
 		"login":                 {`FATAL: password authentication failed for user "app"`, 1, "LoginRefused: app"},
 		"certificate":           {"x509: certificate signed by unknown authority", 1, "CertificateRejected: x509"},
 		"unknown":               {"giving up\n\n", 3, "CrashLoop: last exit code 3: giving up"},
@@ -47,7 +59,8 @@ func TestLastWords(t *testing.T) {
 		"what a terminal obeys": {"\x1b[31mFATAL\x1b[0m\x07 config\u202e bad\r\n", 1, "CrashLoop: FATAL config bad"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := appThat(watchtest.Waits("CrashLoopBackOff", "back-off 40s restarting failed container"), said(test.exit, 3, test.message))
+			pod := appThat(watchtest.Waits("CrashLoopBackOff", "back-off 40s restarting failed container"),
+				said(test.exit, 3, test.message))
 			compare(t, Judge(pod, DefaultPolicy(), watchtest.After(time.Second)).Failed, test.want)
 		})
 	}
@@ -68,7 +81,8 @@ func TestLastWordsAreIgnoredWithTheCrashLoop(t *testing.T) {
 	for _, reason := range []string{CrashLoop, "CrashLoopBackOff", ReadOnlyFilesystem} {
 		p := DefaultPolicy()
 		p.IgnoreReasons = []string{reason}
-		if got := Judge(appThat(said(1, 3, "Read-only file system")), p, watchtest.After(time.Second)); got.Failed != nil || len(got.Ignored) != 1 {
+		if got := Judge(appThat(said(1, 3, "Read-only file system")), p, watchtest.After(time.Second)); got.Failed != nil ||
+			len(got.Ignored) != 1 {
 			t.Errorf("%s: %+v", reason, got)
 		}
 	}

@@ -19,7 +19,10 @@ func TestFailedPod(t *testing.T) {
 		change func(*corev1.Pod)
 		want   string
 	}{
-		"evicted":                    {phase("Evicted", "The node was low on resource: memory. "), "Evicted: Evicted: The node was low on resource: memory."},
+		"evicted": {
+			phase("Evicted", "The node was low on resource: memory. "),
+			"Evicted: Evicted: The node was low on resource: memory.",
+		},
 		"preempted":                  {phase("Preempting", ""), "Preempted: the pod failed: Preempting"},
 		"refused by the node":        {phase("OutOfcpu", "not enough"), "NodeOutOfResources: OutOfcpu: not enough"},
 		"labels of the node changed": {phase("NodeAffinity", "x"), "NodeAffinity"},
@@ -44,7 +47,8 @@ func TestFailedPod(t *testing.T) {
 // The sandbox counts only until the pod has one.
 func TestNoSandbox(t *testing.T) {
 	e := warning("", "FailedCreatePodSandBox", "plugin type=cni failed")
-	compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode), e)), "SandboxFailed: plugin type=cni failed")
+	compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode), e)),
+		"SandboxFailed: plugin type=cni failed")
 	up := func(pod *corev1.Pod) { watchtest.Set(pod, corev1.PodReadyToStartContainers, corev1.ConditionTrue, 0) }
 	compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, up), e)), "")
 }

@@ -76,7 +76,10 @@ const network pattern.Expr = `(?i)NetworkPluginNotReady|cni (?:plugin|config) (?
 // ofNode makes a finding about the node of a pod.
 func ofNode(p evidence.Pod, code, what string, since time.Time, why string) *Finding {
 	name := p.Spec.NodeName
-	f := &Finding{Begun: since, Cause: v1.Cause{Code: code, Message: "node " + name + " " + what, Object: kube.Object("Node", name)}}
+	f := &Finding{Begun: since, Cause: v1.Cause{
+		Code: code, Message: "node " + name + " " + what,
+		Object: kube.Object("Node", name),
+	}}
 	if !since.IsZero() {
 		f.Message += " since " + moment(since)
 	}
@@ -109,7 +112,8 @@ func WaitsOnNode(p evidence.Pod, now time.Time) bool {
 		return true
 	}
 	return OfNode(p) != nil || evidence.Latest(p.Events, networkNotReady) != nil && !p.Sandboxed() ||
-		len(p.Status.ContainerStatuses) > 0 && unheard(p) && p.ClosedGate() == "" && !now.Before(p.Since(corev1.PodReady).Add(SilentAfter))
+		len(p.Status.ContainerStatuses) > 0 && unheard(p) && p.ClosedGate() == "" &&
+			!now.Before(p.Since(corev1.PodReady).Add(SilentAfter))
 }
 
 // OfSilentKubelet is a pod of which its node says nothing; nil if it does. The pod is
@@ -137,7 +141,8 @@ func OfSilentKubelet(p evidence.Pod) (f *Finding, from time.Time) {
 		return ofNode(p, KubeletSilent, "has said nothing about the pod", placed, ""), placed.Add(SilentAfter)
 	case told:
 		// What is usual, such as a volume that does not come, it says within two minutes.
-		return ofNode(p, KubeletSilent, "has taken the pod, and has said nothing about it", placed, ""), placed.Add(4 * SilentAfter)
+		return ofNode(p, KubeletSilent, "has taken the pod, and has said nothing about it", placed, ""),
+			placed.Add(4 * SilentAfter)
 	}
 	return nil, time.Time{}
 }
@@ -162,7 +167,8 @@ func OfOverdue(p evidence.Pod) *Finding {
 	if ended {
 		what = "has ended the pod's containers, but not removed it"
 	}
-	f := ofPod(p, TerminationOverdue, fmt.Sprintf("node %s %s, whose time was up at %s", p.Spec.NodeName, what, moment(p.DeletionTimestamp.Time)))
+	f := ofPod(p, TerminationOverdue,
+		fmt.Sprintf("node %s %s, whose time was up at %s", p.Spec.NodeName, what, moment(p.DeletionTimestamp.Time)))
 	f.Begun = p.DeletionTimestamp.Time
 	return f
 }

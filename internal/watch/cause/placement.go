@@ -44,8 +44,14 @@ func obstacles() []obstacle {
 			words: "Insufficient ", meaning: "too little of {resource} left", asks: true,
 			helps: "Ask for less of {resource}, or add a node that has it: a device plugin offers it, which has to run there (`kubectl describe nodes`, under Allocatable).",
 		},
-		{words: "Too many pods", meaning: "no room for more pods", helps: "Every node takes a limited number of pods: delete some that are not needed, or add a node."},
-		{words: "have free ports", meaning: "the host port taken", helps: "Of the pods with the same host port, each needs a node of its own: remove \"hostPort\" from {spec}, or add a node."},
+		{
+			words: "Too many pods", meaning: "no room for more pods",
+			helps: "Every node takes a limited number of pods: delete some that are not needed, or add a node.",
+		},
+		{
+			words: "have free ports", meaning: "the host port taken",
+			helps: "Of the pods with the same host port, each needs a node of its own: remove \"hostPort\" from {spec}, or add a node.",
+		},
 		{
 			words: "node affinity/selector", meaning: "other labels than nodeSelector or affinity ask for",
 			helps: "Correct \"nodeSelector\" or \"affinity\" in {spec}, or label a node (`kubectl get nodes --show-labels`).",
@@ -80,8 +86,14 @@ func obstacles() []obstacle {
 			words: "non-existent pv", meaning: "no access to a volume that does not exist any more",
 			helps: "The claim's volume was deleted: restore it, or delete the claim and create it again, without the data.",
 		},
-		{words: "max volume count", meaning: "as many volumes as they take", helps: "Every node takes a limited number of volumes: delete pods with volumes that are not needed, or add a node."},
-		{words: "no available disk", meaning: "the disk in use by another pod", helps: "Only one pod at a time can use the disk: delete the one that has it, or let them be on the same node."},
+		{
+			words: "max volume count", meaning: "as many volumes as they take",
+			helps: "Every node takes a limited number of volumes: delete pods with volumes that are not needed, or add a node.",
+		},
+		{
+			words: "no available disk", meaning: "the disk in use by another pod",
+			helps: "Only one pod at a time can use the disk: delete the one that has it, or let them be on the same node.",
+		},
 		{
 			words: "ReadWriteOncePod", meaning: "another pod with the same claim",
 			helps: "Only one pod at a time may use the claim (ReadWriteOncePod): wait until the other one is gone, or delete it (`kubectl describe pvc{ns}` names it).",
@@ -92,7 +104,10 @@ func obstacles() []obstacle {
 			words: "were unschedulable", meaning: "been closed for new pods (cordoned)",
 			helps: "Open a node again when its maintenance is over (`kubectl get nodes` shows which are closed, `kubectl uncordon NODE` opens one), or add one.",
 		},
-		{words: taintsOfNodes + "unschedulable", meaning: "been closed for new pods (cordoned)", helps: "Open a node again (`kubectl uncordon NODE`), or add one."},
+		{
+			words: taintsOfNodes + "unschedulable", meaning: "been closed for new pods (cordoned)",
+			helps: "Open a node again (`kubectl uncordon NODE`), or add one.",
+		},
 		{words: taintsOfNodes + "disk-pressure", meaning: "too little free disk (disk pressure)", helps: itsState},
 		{words: taintsOfNodes + "memory-pressure", meaning: "too little free memory (memory pressure)", helps: itsState},
 		{words: taintsOfNodes + "pid-pressure", meaning: "too many processes (PID pressure)", helps: itsState},
@@ -125,7 +140,8 @@ const (
 func placementText(c v1.Cause, a About) string {
 	message, added, growing := strings.Cut(c.Message, nodeIsAdded)
 	if waitsForVolume(message) {
-		return "The pod is waiting for its volume to be provisioned. If this persists, `kubectl describe pvc" + a.option() + "` says why."
+		return "The pod is waiting for its volume to be provisioned. If this persists, `kubectl describe pvc" + a.option() +
+			"` says why."
 	}
 	all, reasons := "", message
 	if m := nodeCount.FindStringSubmatch(message); m != nil {
@@ -155,7 +171,8 @@ func placementText(c v1.Cause, a About) string {
 	case growing && !strings.Contains(added, "did not pass within"):
 		return text + " A node is being added, which takes a few minutes."
 	case len(helps) == 0:
-		return text + " `kubectl describe nodes` shows what there is, and `kubectl describe " + c.Object + a.option() + "` what the pod asks for."
+		return text + " `kubectl describe nodes` shows what there is, and `kubectl describe " + c.Object + a.option() +
+			"` what the pod asks for."
 	}
 	return text + " " + strings.NewReplacer(
 		"{requests-field}", a.field(v1.Cause{}, "resources", "resources.requests"), "{spec}", a.spec(), "{ns}", a.option(),

@@ -65,12 +65,16 @@ func answer(c v1.Cause, a About) string {
 		{"statuscode: 401", "The program answers, but wants a login: have the probe ask for a path that does without."},
 		{"statuscode: 403", "The program answers, but wants a login: have the probe ask for a path that does without."},
 		{"statuscode: 5", "The program answers, and says that it is not well."},
-		{"HTTP response to HTTPS client", "The program speaks HTTP: set the scheme of the probe to HTTP in " + a.spec() + "."},
+		{"HTTP response to HTTPS client", "The program speaks HTTP: set the scheme of the probe to HTTP in " + a.spec() +
+			"."},
 		{"no such file or directory", "The image has no such program: correct the command of the probe in " + a.spec() + "."},
 		{"executable file not found", "The image has no such program: correct the command of the probe in " + a.spec() + "."},
-		{"deadline exceeded", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() + ", or see what keeps it busy."},
-		{"timed out", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() + ", or see what keeps it busy."},
-		{"Client.Timeout", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() + ", or see what keeps it busy."},
+		{"deadline exceeded", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() +
+			", or see what keeps it busy."},
+		{"timed out", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() +
+			", or see what keeps it busy."},
+		{"Client.Timeout", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() +
+			", or see what keeps it busy."},
 	} {
 		if strings.Contains(c.Message, known.words) {
 			return asked(a) + " " + known.text
@@ -177,7 +181,13 @@ func Lasting(f Finding, now time.Time) (text string, next time.Time) {
 	for _, step := range []struct {
 		after time.Duration
 		text  string
-	}{{longAfter, "5 minutes"}, {15 * time.Minute, "15 minutes"}, {time.Hour, "an hour"}, {6 * time.Hour, "6 hours"}, {24 * time.Hour, "a day"}} {
+	}{
+		{longAfter, "5 minutes"},
+		{15 * time.Minute, "15 minutes"},
+		{time.Hour, "an hour"},
+		{6 * time.Hour, "6 hours"},
+		{24 * time.Hour, "a day"},
+	} {
 		if next = f.Begun.Add(step.after); now.Before(next) {
 			return text, next
 		}

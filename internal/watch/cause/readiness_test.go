@@ -18,14 +18,19 @@ func TestProbeFails(t *testing.T) {
 		event *corev1.Event
 		want  string
 	}{
-		"of this instance":        {failed.At(watchtest.After(11 * time.Second)).Event, "ProbeFailed: Readiness probe failed: 503"},
-		"of the one before":       {failed.At(watchtest.After(9 * time.Second)).Event, ""},
-		"while it was just ended": {watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe errored and resulted in unknown state: x").At(watchtest.After(11 * time.Second)).Event, ""},
+		"of this instance": {
+			failed.At(watchtest.After(11 * time.Second)).Event,
+			"ProbeFailed: Readiness probe failed: 503",
+		},
+		"of the one before": {failed.At(watchtest.After(9 * time.Second)).Event, ""},
+		"while it was just ended": {watchtest.Event("web", "1", "app", "Unhealthy",
+			"Readiness probe errored and resulted in unknown state: x").At(watchtest.After(11 * time.Second)).Event, ""},
 	} {
 		t.Run(name, func(t *testing.T) { compare(t, OfUnready(podOf(runs, test.event)), test.want) })
 	}
 	restarted := func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].RestartCount = 3 }
-	again := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(10*time.Second)), restarted), failed.At(watchtest.After(11*time.Second)).Event)
+	again := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(10*time.Second)),
+		restarted), failed.At(watchtest.After(11*time.Second)).Event)
 	if f := OfUnready(again); f == nil || f.Restarts == nil || *f.Restarts != 3 {
 		t.Errorf("restarted three times: %+v", f)
 	}
@@ -35,13 +40,20 @@ func TestReadinessGate(t *testing.T) {
 	gated := func(pod *corev1.Pod) {
 		pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/lb"}}
 	}
-	compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady, gated))), "ReadinessGate: example.com/lb")
-	compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(time.Second)), gated))), "")
+	compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady, gated))),
+		"ReadinessGate: example.com/lb")
+	compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(time.Second)),
+		gated))), "")
 }
 
 func TestReadinessHints(t *testing.T) {
 	checkHints(t, []hintTest{
-		{"a probe", v1.Cause{Code: ProbeFailed, Container: "app"}, About{Probe: "GET /healthz on port 8080"}, []string{"asks for GET /healthz on port 8080"}},
+		{
+			"a probe",
+			v1.Cause{Code: ProbeFailed, Container: "app"},
+			About{Probe: "GET /healthz on port 8080"},
+			[]string{"asks for GET /healthz on port 8080"},
+		},
 		{"an unknown probe", v1.Cause{Code: ProbeFailed, Container: "app"}, About{}, []string{"gets no good answer"}},
 	})
 }
@@ -52,10 +64,14 @@ func TestOfSilent(t *testing.T) {
 		pod  watchtest.MadePod
 		want string
 	}{
-		"an init container":         {watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Runs(time.Second))), "SlowInit: container setup"},
-		"one that has completed":    {watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Exits(0, "Completed", time.Second))), ""},
-		"a container":               {watchtest.NewPod("web", "1", watchtest.OnNode, probed, watchtest.App(watchtest.Runs(time.Second))), "SlowStart: container app: is not ready and has been running"},
-		"a container without probe": {watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(time.Second))), "SlowStart: though it has no probe"},
+		"an init container": {watchtest.NewPod("web", "1", watchtest.OnNode,
+			watchtest.InitContainer("setup", nil, watchtest.Runs(time.Second))), "SlowInit: container setup"},
+		"one that has completed": {watchtest.NewPod("web", "1", watchtest.OnNode,
+			watchtest.InitContainer("setup", nil, watchtest.Exits(0, "Completed", time.Second))), ""},
+		"a container": {watchtest.NewPod("web", "1", watchtest.OnNode, probed,
+			watchtest.App(watchtest.Runs(time.Second))), "SlowStart: container app: is not ready and has been running"},
+		"a container without probe": {watchtest.NewPod("web", "1", watchtest.OnNode,
+			watchtest.App(watchtest.Runs(time.Second))), "SlowStart: though it has no probe"},
 		"a container that is ready": {watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady), ""},
 	} {
 		t.Run(name, func(t *testing.T) { compare(t, OfSilent(podOf(test.pod)), test.want) })

@@ -25,7 +25,10 @@ const (
 func OfDeployment(d *appsv1.Deployment) *Finding {
 	for _, c := range d.Status.Conditions {
 		if c.Type == appsv1.DeploymentProgressing && c.Reason == ProgressDeadline {
-			return &Finding{Cause: v1.Cause{Code: ProgressDeadline, Message: c.Message, Object: kube.Object("Deployment", d.Name)}}
+			return &Finding{Cause: v1.Cause{
+				Code: ProgressDeadline, Message: c.Message,
+				Object: kube.Object("Deployment", d.Name),
+			}}
 		}
 	}
 	return nil
@@ -44,7 +47,8 @@ func OfFailedJob(job *batchv1.Job, c batchv1.JobCondition, last *evidence.Pod) *
 	}
 	f := OfFailed(*last, DefaultPolicy())
 	end := f.Cause
-	end.Message = fmt.Sprintf("%s: the job gave up after %s; the last, %s: %s", c.Reason, english.Plural(max(1, int(job.Status.Failed)), "failed pod"), last.Name, f.Message)
+	end.Message = fmt.Sprintf("%s: the job gave up after %s; the last, %s: %s", c.Reason,
+		english.Plural(max(1, int(job.Status.Failed)), "failed pod"), last.Name, f.Message)
 	end.Object = last.Ref()
 	if end.Code == ContainerExited || end.Code == PodFailed {
 		end.Code = JobFailed

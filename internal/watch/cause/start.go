@@ -41,8 +41,12 @@ func command(c v1.Cause, a About) string {
 func refusedStart(c v1.Cause, a About) string {
 	for _, known := range []struct{ words, text string }{
 		{"chdir to cwd", "The working directory does not exist in the image, or the container's user may not enter it: correct \"workingDir\" in " + a.spec() + "."},
-		{"unable to find user", "The image has no user of that name: set securityContext.runAsUser to a number in " + a.spec() + "."},
-		{"no matching entries in passwd", "The image has no user of that name: set securityContext.runAsUser to a number in " + a.spec() + "."},
+		{"unable to find user", "The image has no user of that name: set securityContext.runAsUser to a number in " +
+			a.spec() + "."},
+		{
+			"no matching entries in passwd",
+			"The image has no user of that name: set securityContext.runAsUser to a number in " + a.spec() + ".",
+		},
 		{"seccomp", "The seccomp profile that the pod asks for is not on the node: install it there, or use RuntimeDefault in " + a.spec() + "."},
 		{"apparmor", "The AppArmor profile that the pod asks for is not on the node: load it there, or use RuntimeDefault in " + a.spec() + "."},
 		{"nvidia", "The node's GPU driver does not answer: use another node, or ask your cluster administrator."},
@@ -63,11 +67,13 @@ const (
 // missing names what does not exist, and the command that creates it.
 func missing(c v1.Cause, a About) string {
 	if m := noKey.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("%s %s has no key %s: add it with `kubectl edit %s %s%s`.", m[2], m[3], m[1], strings.ToLower(m[2]), m[3], a.option())
+		return fmt.Sprintf("%s %s has no key %s: add it with `kubectl edit %s %s%s`.", m[2], m[3], m[1],
+			strings.ToLower(m[2]), m[3], a.option())
 	}
 	if m := noSuchKey.FindStringSubmatch(c.Message); m != nil {
 		kind := map[string]string{"secret": "Secret", "config": "ConfigMap"}[m[1]]
-		return fmt.Sprintf("The %s has no key %s, which the volume in %s names: add it, or correct the key.", kind, m[2], a.spec())
+		return fmt.Sprintf("The %s has no key %s, which the volume in %s names: add it, or correct the key.", kind, m[2],
+			a.spec())
 	}
 	if m := noObject.FindStringSubmatch(c.Message); m != nil {
 		if id := strings.TrimPrefix(c.Object, "pod/"); a.isWorkspace() && m[2] == kube.CertificateSecret(id) {
@@ -77,7 +83,8 @@ func missing(c v1.Cause, a About) string {
 		if m[1] == "secret" {
 			kind, create = "Secret", "secret generic"
 		}
-		return fmt.Sprintf("%s %s does not exist: create it with `kubectl create %s %s%s --from-literal=KEY=VALUE`.", kind, m[2], create, m[2], a.option())
+		return fmt.Sprintf("%s %s does not exist: create it with `kubectl create %s %s%s --from-literal=KEY=VALUE`.", kind,
+			m[2], create, m[2], a.option())
 	}
 	if m := noClass.FindStringSubmatch(c.Message); m != nil {
 		return fmt.Sprintf("Storage class %s does not exist.", m[1])

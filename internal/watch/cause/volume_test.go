@@ -20,7 +20,8 @@ func TestClaims(t *testing.T) {
 		return e.Event
 	}
 	waitsFor := func(d time.Duration) *corev1.Event {
-		e := event("ExternalProvisioning", "Waiting for a volume to be created either by the external provisioner 'nfs.example.org/dead' or manually by the system administrator.")
+		e := event("ExternalProvisioning",
+			"Waiting for a volume to be created either by the external provisioner 'nfs.example.org/dead' or manually by the system administrator.")
 		e.FirstTimestamp, e.LastTimestamp = metav1.NewTime(watchtest.Epoch), metav1.NewTime(watchtest.After(d))
 		return e
 	}
@@ -31,16 +32,50 @@ func TestClaims(t *testing.T) {
 		failed  string
 		waiting string
 	}{
-		"no volume":                       {corev1.ClaimPending, []*corev1.Event{unbound}, "VolumeUnbound: volume claim data: no persistent volumes", ""},
-		"bound meanwhile":                 {corev1.ClaimBound, []*corev1.Event{unbound}, "", ""},
-		"provisioned after all":           {corev1.ClaimPending, []*corev1.Event{unbound, event("Provisioning", "x")}, "", ""},
-		"the class does not exist":        {corev1.ClaimPending, []*corev1.Event{event("ProvisioningFailed", `storageclass.storage.k8s.io "fast" not found`)}, "", "StorageClassMissing: fast"},
-		"the provisioner has trouble":     {corev1.ClaimPending, []*corev1.Event{event("ProvisioningFailed", "out of disks")}, "", "VolumePending: out of disks"},
-		"the provisioner had trouble":     {corev1.ClaimPending, []*corev1.Event{event("ProvisioningFailed", "x"), event("ProvisioningSucceeded", "y")}, "", ""},
-		"nobody makes it":                 {corev1.ClaimPending, []*corev1.Event{waitsFor(2 * time.Minute)}, "", "ProvisionerSilent: volume claim data: provisioner nfs.example.org/dead has not begun"},
-		"nobody makes it yet":             {corev1.ClaimPending, []*corev1.Event{waitsFor(30 * time.Second)}, "", ""},
-		"somebody has begun":              {corev1.ClaimPending, []*corev1.Event{event("Provisioning", "x"), waitsFor(2 * time.Minute)}, "", ""},
-		"its volume is gone":              {corev1.ClaimLost, nil, "", "ClaimLost: volume claim data: its volume  does not exist"},
+		"no volume": {
+			corev1.ClaimPending,
+			[]*corev1.Event{unbound},
+			"VolumeUnbound: volume claim data: no persistent volumes", "",
+		},
+		"bound meanwhile": {corev1.ClaimBound, []*corev1.Event{unbound}, "", ""},
+		"provisioned after all": {
+			corev1.ClaimPending,
+			[]*corev1.Event{unbound, event("Provisioning", "x")},
+			"",
+			"",
+		},
+		"the class does not exist": {
+			corev1.ClaimPending,
+			[]*corev1.Event{event("ProvisioningFailed", `storageclass.storage.k8s.io "fast" not found`)},
+			"",
+			"StorageClassMissing: fast",
+		},
+		"the provisioner has trouble": {
+			corev1.ClaimPending,
+			[]*corev1.Event{event("ProvisioningFailed", "out of disks")},
+			"", "VolumePending: out of disks",
+		},
+		"the provisioner had trouble": {
+			corev1.ClaimPending,
+			[]*corev1.Event{event("ProvisioningFailed", "x"), event("ProvisioningSucceeded", "y")},
+			"", "",
+		},
+		"nobody makes it": {
+			corev1.ClaimPending,
+			[]*corev1.Event{waitsFor(2 * time.Minute)},
+			"",
+			"ProvisionerSilent: volume claim data: provisioner nfs.example.org/dead has not begun",
+		},
+		"nobody makes it yet": {corev1.ClaimPending, []*corev1.Event{waitsFor(30 * time.Second)}, "", ""},
+		"somebody has begun": {
+			corev1.ClaimPending,
+			[]*corev1.Event{event("Provisioning", "x"), waitsFor(2 * time.Minute)},
+			"", "",
+		},
+		"its volume is gone": {
+			corev1.ClaimLost, nil, "",
+			"ClaimLost: volume claim data: its volume  does not exist",
+		},
 		"it waits for its first consumer": {corev1.ClaimPending, []*corev1.Event{event("WaitForFirstConsumer", "x")}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,21 +103,37 @@ func TestMounts(t *testing.T) {
 		events []*corev1.Event
 		want   string
 	}{
-		"once or twice":                   {[]*corev1.Event{mount("rpc error", 2)}, ""},
-		"again and again":                 {[]*corev1.Event{mount("rpc error", 3)}, "VolumeNotMounted: rpc error"},
-		"the kubelet's cache warms up":    {[]*corev1.Event{mount(`object "dev"/"cfg" not registered`, 9)}, ""},
-		"the node is slow":                {[]*corev1.Event{mount("context deadline exceeded", 9)}, ""},
-		"what to mount does not exist":    {[]*corev1.Event{mount(`MountVolume.SetUp failed: configmap "cfg" not found`, 1)}, `VolumeMissingObject: "cfg"`},
+		"once or twice":                {[]*corev1.Event{mount("rpc error", 2)}, ""},
+		"again and again":              {[]*corev1.Event{mount("rpc error", 3)}, "VolumeNotMounted: rpc error"},
+		"the kubelet's cache warms up": {[]*corev1.Event{mount(`object "dev"/"cfg" not registered`, 9)}, ""},
+		"the node is slow":             {[]*corev1.Event{mount("context deadline exceeded", 9)}, ""},
+		"what to mount does not exist": {[]*corev1.Event{mount(`MountVolume.SetUp failed: configmap "cfg" not found`,
+			1)}, `VolumeMissingObject: "cfg"`},
 		"the specific before the generic": {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "data" : rpc error: code = Internal`, 1), timeout}, "VolumeNotMounted: code = Internal"},
-		"among similar ones":              {[]*corev1.Event{timeout, mount(`(combined from similar events): MountVolume.MountDevice failed for volume "pvc-1" : bad superblock`, 5)}, "VolumeNotMounted: MountVolume.MountDevice failed"},
-		"of another volume, that came":    {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "cfg" : configmap "cfg" not found`, 1), timeout}, "VolumeNotMounted: the node waits for volume data (claim files): Unable to"},
-		"nothing but the generic":         {[]*corev1.Event{timeout}, "VolumeNotMounted: the node waits for volume data (claim files)"},
+		"among similar ones": {[]*corev1.Event{
+			timeout,
+			mount(`(combined from similar events): MountVolume.MountDevice failed for volume "pvc-1" : bad superblock`,
+				5),
+		}, "VolumeNotMounted: MountVolume.MountDevice failed"},
+		"of another volume, that came": {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "cfg" : configmap "cfg" not found`, 1), timeout}, "VolumeNotMounted: the node waits for volume data (claim files): Unable to"},
+		"nothing but the generic": {
+			[]*corev1.Event{timeout},
+			"VolumeNotMounted: the node waits for volume data (claim files)",
+		},
 		"generic, and the time is not up": {[]*corev1.Event{mount("Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: context canceled", 1)}, ""},
-		"it was attached since":           {[]*corev1.Event{warning("", "FailedAttachVolume", "AttachVolume.Attach failed: busy"), watchtest.Event("web", "1", "", "SuccessfulAttachVolume", "").Event, timeout}, "VolumeNotMounted: the node waits"},
-		"a key does not exist":            {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "cfg" : references non-existent config key: app.yaml`, 1)}, "VolumeMissingObject: app.yaml"},
-		"the claim does not exist":        {[]*corev1.Event{mount(`error processing PVC dev/files: failed to fetch PVC from API server: persistentvolumeclaims "files" not found`, 1)}, "ClaimMissing: persistentvolumeclaims"},
-		"another node has it":             {[]*corev1.Event{elsewhere, mount("timed out", 9)}, "VolumeNotMounted: Multi-Attach"},
-		"another node has given it back":  {[]*corev1.Event{elsewhere, watchtest.Event("web", "1", "", "SuccessfulAttachVolume", "").Event}, ""},
+		"it was attached since": {[]*corev1.Event{warning("", "FailedAttachVolume",
+			"AttachVolume.Attach failed: busy"), watchtest.Event("web", "1", "", "SuccessfulAttachVolume", "").
+			Event, timeout}, "VolumeNotMounted: the node waits"},
+		"a key does not exist":     {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "cfg" : references non-existent config key: app.yaml`, 1)}, "VolumeMissingObject: app.yaml"},
+		"the claim does not exist": {[]*corev1.Event{mount(`error processing PVC dev/files: failed to fetch PVC from API server: persistentvolumeclaims "files" not found`, 1)}, "ClaimMissing: persistentvolumeclaims"},
+		"another node has it": {
+			[]*corev1.Event{elsewhere, mount("timed out", 9)},
+			"VolumeNotMounted: Multi-Attach",
+		},
+		"another node has given it back": {[]*corev1.Event{
+			elsewhere,
+			watchtest.Event("web", "1", "", "SuccessfulAttachVolume", "").Event,
+		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			compare(t, OfUnready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, volumes), test.events...)), test.want)
@@ -97,18 +148,76 @@ func TestMounts(t *testing.T) {
 
 func TestVolumeHints(t *testing.T) {
 	checkHints(t, []hintTest{
-		{"a missing class", v1.Cause{Code: StorageClassMissing, Message: `storageclass.storage.k8s.io "fast" not found`}, About{Blueprint: "dev"}, []string{"Storage class fast does not exist. Name one that does", "claimSpec in blueprint dev. Then"}},
+		{
+			"a missing class",
+			v1.Cause{Code: StorageClassMissing, Message: `storageclass.storage.k8s.io "fast" not found`},
+			About{Blueprint: "dev"},
+			[]string{
+				"Storage class fast does not exist. Name one that does",
+				"claimSpec in blueprint dev. Then",
+			},
+		},
 		{"no volume", v1.Cause{Code: VolumeUnbound}, About{}, []string{`"storageClassName" of a new claim`}},
-		{"a full storage", v1.Cause{Code: VolumePending, Message: "rpc error: code = ResourceExhausted"}, About{}, []string{"The storage has no room"}},
-		{"a storage that does not answer", v1.Cause{Code: VolumePending, Message: "code = DeadlineExceeded"}, About{Namespace: "shop"}, []string{"takes long", "`kubectl describe pvc --namespace shop`"}},
-		{"another node has it", v1.Cause{Code: VolumeNotMounted, Message: "Multi-Attach error for volume"}, About{}, []string{"another node still has it", "6 minutes"}},
-		{"a pod has it", v1.Cause{Code: VolumeNotMounted, Message: `Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) api-7, api-8`}, About{}, []string{"of pod api-7, api-8"}},
-		{"a deleted disk", v1.Cause{Code: VolumeNotMounted, Message: `rpc error: code = NotFound desc = Volume "vol-1" not found`}, About{}, []string{"does not exist any more at the storage"}},
-		{"a driver that does not run", v1.Cause{Code: VolumeNotMounted, Message: "driver name ebs.csi.aws.com not found in the list of registered CSI drivers"}, About{}, []string{"`kubectl get csinodes`"}},
-		{"a missing program", v1.Cause{Code: VolumeNotMounted, Message: "mount: wrong fs type, bad option, you might need a /sbin/mount.<type> helper program"}, About{}, []string{"nfs-common"}},
-		{"a Secret that is not a certificate's", v1.Cause{Code: VolumeMissingObject, Message: `secret "api-tls" not found`, Object: "pod/api"}, About{}, []string{"kubectl create secret generic api-tls"}},
-		{"a missing key", v1.Cause{Code: VolumeMissingObject, Message: "references non-existent config key: app.yaml"}, About{}, []string{"The ConfigMap has no key app.yaml"}},
-		{"nothing but time", v1.Cause{Code: VolumeNotMounted, Message: "Unable to attach or mount volumes: unmounted volumes=[data]"}, About{}, []string{"The node waits for the volume, and nothing says why"}},
-		{"a missing ConfigMap", v1.Cause{Code: VolumeMissingObject, Message: `configmap "cfg" not found`}, About{}, []string{"ConfigMap cfg does not exist", "kubectl create configmap cfg"}},
+		{
+			"a full storage",
+			v1.Cause{Code: VolumePending, Message: "rpc error: code = ResourceExhausted"},
+			About{},
+			[]string{"The storage has no room"},
+		},
+		{
+			"a storage that does not answer",
+			v1.Cause{Code: VolumePending, Message: "code = DeadlineExceeded"},
+			About{Namespace: "shop"},
+			[]string{"takes long", "`kubectl describe pvc --namespace shop`"},
+		},
+		{
+			"another node has it",
+			v1.Cause{Code: VolumeNotMounted, Message: "Multi-Attach error for volume"},
+			About{},
+			[]string{"another node still has it", "6 minutes"},
+		},
+		{"a pod has it", v1.Cause{
+			Code:    VolumeNotMounted,
+			Message: `Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) api-7, api-8`,
+		}, About{}, []string{"of pod api-7, api-8"}},
+		{"a deleted disk", v1.Cause{
+			Code:    VolumeNotMounted,
+			Message: `rpc error: code = NotFound desc = Volume "vol-1" not found`,
+		}, About{}, []string{"does not exist any more at the storage"}},
+		{
+			"a driver that does not run",
+			v1.Cause{
+				Code:    VolumeNotMounted,
+				Message: "driver name ebs.csi.aws.com not found in the list of registered CSI drivers",
+			},
+			About{},
+			[]string{"`kubectl get csinodes`"},
+		},
+		{"a missing program", v1.Cause{
+			Code:    VolumeNotMounted,
+			Message: "mount: wrong fs type, bad option, you might need a /sbin/mount.<type> helper program",
+		}, About{}, []string{"nfs-common"}},
+		{
+			"a Secret that is not a certificate's",
+			v1.Cause{Code: VolumeMissingObject, Message: `secret "api-tls" not found`, Object: "pod/api"},
+			About{},
+			[]string{"kubectl create secret generic api-tls"},
+		},
+		{
+			"a missing key",
+			v1.Cause{Code: VolumeMissingObject, Message: "references non-existent config key: app.yaml"},
+			About{},
+			[]string{"The ConfigMap has no key app.yaml"},
+		},
+		{"nothing but time", v1.Cause{
+			Code:    VolumeNotMounted,
+			Message: "Unable to attach or mount volumes: unmounted volumes=[data]",
+		}, About{}, []string{"The node waits for the volume, and nothing says why"}},
+		{
+			"a missing ConfigMap",
+			v1.Cause{Code: VolumeMissingObject, Message: `configmap "cfg" not found`},
+			About{},
+			[]string{"ConfigMap cfg does not exist", "kubectl create configmap cfg"},
+		},
 	})
 }

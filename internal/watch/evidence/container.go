@@ -40,7 +40,9 @@ func containers(pod *corev1.Pod, events []*corev1.Event) []Container {
 	return all
 }
 
-func newContainer(pod *corev1.Pod, spec corev1.Container, statuses []corev1.ContainerStatus, events []*corev1.Event) Container {
+func newContainer(pod *corev1.Pod, spec corev1.Container, statuses []corev1.ContainerStatus,
+	events []*corev1.Event,
+) Container {
 	c := Container{Name: spec.Name, Image: spec.Image, Restarts: pod.Spec.RestartPolicy != corev1.RestartPolicyNever}
 	if spec.RestartPolicy != nil {
 		c.Restarts = *spec.RestartPolicy != corev1.ContainerRestartPolicyNever || len(spec.RestartPolicyRules) > 0

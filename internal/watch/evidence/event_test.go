@@ -14,8 +14,9 @@ func TestTimesOfEvents(t *testing.T) {
 	at := func(second int64) metav1.Time { return metav1.NewTime(time.Unix(second, 0)) }
 	micro := func(second int64) metav1.MicroTime { return metav1.NewMicroTime(time.Unix(second, 0)) }
 	e := corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(1)}, FirstTimestamp: at(2), EventTime: micro(3), LastTimestamp: at(4),
-		Series: &corev1.EventSeries{Count: 7, LastObservedTime: micro(5)},
+		ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(1)}, FirstTimestamp: at(2), EventTime: micro(3),
+		LastTimestamp: at(4),
+		Series:        &corev1.EventSeries{Count: 7, LastObservedTime: micro(5)},
 	}
 	for _, take := range []struct {
 		last, first int64

@@ -49,7 +49,10 @@ func TestStatusOfAContainer(t *testing.T) {
 	ended := func(code int32) corev1.ContainerState {
 		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: at(5)}}
 	}
-	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off"}}
+	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+		Reason:  "CrashLoopBackOff",
+		Message: "back-off",
+	}}
 	for name, c := range map[string]struct {
 		container   Container
 		waits       bool
@@ -59,23 +62,64 @@ func TestStatusOfAContainer(t *testing.T) {
 		since       time.Time
 		ready       bool
 	}{
-		"nothing yet":               {Container{}, true, "", false, false, time.Time{}, false},
-		"waits":                     {Container{Status: corev1.ContainerStatus{State: waiting}}, true, "CrashLoopBackOff", false, false, time.Time{}, false},
-		"waits to be restarted":     {Container{Status: corev1.ContainerStatus{State: waiting, LastTerminationState: ended(1)}}, true, "CrashLoopBackOff", true, false, time.Time{}, false},
-		"runs":                      {Container{Status: corev1.ContainerStatus{State: running}}, false, "", false, false, at(3).Time, false},
-		"is ready":                  {Container{Status: corev1.ContainerStatus{State: running, Ready: true}}, false, "", false, false, at(3).Time, true},
-		"was ready":                 {Container{Status: corev1.ContainerStatus{State: ended(0), Ready: true}}, false, "", true, true, at(5).Time, false},
-		"failed":                    {Container{Status: corev1.ContainerStatus{State: ended(1)}}, false, "", true, false, at(5).Time, false},
-		"a sidecar that runs":       {Container{Sidecar: true, Status: corev1.ContainerStatus{State: running}}, false, "", false, false, at(3).Time, false},
-		"a sidecar that has not":    {Container{Sidecar: true, Status: corev1.ContainerStatus{State: running, Started: new(false)}}, false, "", false, false, at(3).Time, false},
-		"a sidecar that started":    {Container{Sidecar: true, Status: corev1.ContainerStatus{State: running, Started: new(true)}}, false, "", false, true, at(3).Time, false},
-		"a sidecar that has failed": {Container{Sidecar: true, Status: corev1.ContainerStatus{State: ended(0)}}, false, "", true, false, at(5).Time, false},
+		"nothing yet": {Container{}, true, "", false, false, time.Time{}, false},
+		"waits": {
+			Container{Status: corev1.ContainerStatus{State: waiting}},
+			true, "CrashLoopBackOff",
+			false, false,
+			time.Time{},
+			false,
+		},
+		"waits to be restarted": {Container{Status: corev1.ContainerStatus{
+			State:                waiting,
+			LastTerminationState: ended(1),
+		}}, true, "CrashLoopBackOff", true, false, time.Time{}, false},
+		"runs": {
+			Container{Status: corev1.ContainerStatus{State: running}},
+			false, "", false, false,
+			at(3).Time, false,
+		},
+		"is ready": {
+			Container{Status: corev1.ContainerStatus{State: running, Ready: true}},
+			false, "",
+			false, false, at(3).Time, true,
+		},
+		"was ready": {
+			Container{Status: corev1.ContainerStatus{State: ended(0), Ready: true}},
+			false, "",
+			true, true, at(5).Time, false,
+		},
+		"failed": {
+			Container{Status: corev1.ContainerStatus{State: ended(1)}},
+			false, "", true, false,
+			at(5).Time, false,
+		},
+		"a sidecar that runs": {
+			Container{Sidecar: true, Status: corev1.ContainerStatus{State: running}},
+			false, "",
+			false, false, at(3).Time, false,
+		},
+		"a sidecar that has not": {Container{
+			Sidecar: true,
+			Status:  corev1.ContainerStatus{State: running, Started: new(false)},
+		}, false, "", false, false, at(3).Time, false},
+		"a sidecar that started": {Container{
+			Sidecar: true,
+			Status:  corev1.ContainerStatus{State: running, Started: new(true)},
+		}, false, "", false, true, at(3).Time, false},
+		"a sidecar that has failed": {
+			Container{Sidecar: true, Status: corev1.ContainerStatus{State: ended(0)}},
+			false, "",
+			true, false, at(5).Time, false,
+		},
 	} {
 		reason, message, waits := c.container.Waiting()
-		if reason != c.reason || waits != c.waits || (message == "back-off") != (reason != "") || (c.container.Ended() != nil) != c.ended {
+		if reason != c.reason || waits != c.waits || (message == "back-off") != (reason != "") ||
+			(c.container.Ended() != nil) != c.ended {
 			t.Errorf("%s: waits: %q, %q, %t; ended: %v", name, reason, message, waits, c.container.Ended())
 		}
-		if got := c.container.IsInitialized(); got != c.initialized || !c.container.InitializedAt().Equal(c.since) || c.container.IsReady() != c.ready {
+		if got := c.container.IsInitialized(); got != c.initialized || !c.container.InitializedAt().Equal(c.since) ||
+			c.container.IsReady() != c.ready {
 			t.Errorf("%s: initialized: %t at %s, ready: %t", name, got, c.container.InitializedAt(), c.container.IsReady())
 		}
 	}
@@ -83,7 +127,8 @@ func TestStatusOfAContainer(t *testing.T) {
 
 // A container is restarted as its own policy says, or else as the pod's.
 func TestRestarts(t *testing.T) {
-	always, never, onFailure := corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure
+	always, never, onFailure := corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever,
+		corev1.ContainerRestartPolicyOnFailure
 	rules := []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestart}}
 	for name, c := range map[string]struct {
 		pod   corev1.RestartPolicy
@@ -91,12 +136,19 @@ func TestRestarts(t *testing.T) {
 		rules []corev1.ContainerRestartRule
 		want  bool
 	}{
-		"the default": {"", nil, nil, true}, "always": {corev1.RestartPolicyAlways, nil, nil, true}, "after a failure": {corev1.RestartPolicyOnFailure, nil, nil, true},
-		"never": {corev1.RestartPolicyNever, nil, nil, false}, "itself always": {corev1.RestartPolicyNever, &always, nil, true}, "itself after a failure": {corev1.RestartPolicyNever, &onFailure, nil, true},
-		"itself never": {corev1.RestartPolicyAlways, &never, nil, false}, "itself by rules": {corev1.RestartPolicyNever, &never, rules, true},
+		"the default": {"", nil, nil, true}, "always": {corev1.RestartPolicyAlways, nil, nil, true},
+		"after a failure":        {corev1.RestartPolicyOnFailure, nil, nil, true},
+		"never":                  {corev1.RestartPolicyNever, nil, nil, false},
+		"itself always":          {corev1.RestartPolicyNever, &always, nil, true},
+		"itself after a failure": {corev1.RestartPolicyNever, &onFailure, nil, true},
+		"itself never":           {corev1.RestartPolicyAlways, &never, nil, false},
+		"itself by rules":        {corev1.RestartPolicyNever, &never, rules, true},
 	} {
 		spec := corev1.Container{Name: "app", RestartPolicy: c.own, RestartPolicyRules: c.rules}
-		for sidecar, pod := range map[bool]corev1.PodSpec{false: {Containers: []corev1.Container{spec}}, true: {InitContainers: []corev1.Container{spec}}} {
+		for sidecar, pod := range map[bool]corev1.PodSpec{
+			false: {Containers: []corev1.Container{spec}},
+			true:  {InitContainers: []corev1.Container{spec}},
+		} {
 			pod.RestartPolicy = c.pod
 			got := NewPod(&corev1.Pod{Spec: pod}, nil, nil).Containers[0]
 			if got.Restarts != c.want || got.Init != sidecar || got.Sidecar != (sidecar && c.own == &always) {
@@ -109,11 +161,17 @@ func TestRestarts(t *testing.T) {
 // A pod has made progress when anything of it came about, not when it was lost again.
 func TestProgressedAt(t *testing.T) {
 	condition := func(kind corev1.PodConditionType, status corev1.ConditionStatus) Pod {
-		return Pod{Pod: &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: kind, Status: status, LastTransitionTime: at(7)}}}}}
+		return Pod{Pod: &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+			Type: kind, Status: status,
+			LastTransitionTime: at(7),
+		}}}}}
 	}
 	container := func(c Container) Pod { return Pod{Pod: &corev1.Pod{}, Containers: []Container{c}} }
 	event := func(reason string, first, last int) Pod {
-		return Pod{Pod: &corev1.Pod{}, Events: []*corev1.Event{{Reason: reason, FirstTimestamp: at(first), LastTimestamp: at(last)}}}
+		return Pod{
+			Pod:    &corev1.Pod{},
+			Events: []*corev1.Event{{Reason: reason, FirstTimestamp: at(first), LastTimestamp: at(last)}},
+		}
 	}
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at(7)}}
 	ended := func(code int32) corev1.ContainerState {
@@ -123,17 +181,26 @@ func TestProgressedAt(t *testing.T) {
 		pod  Pod
 		want int
 	}{
-		"none":                              {Pod{Pod: &corev1.Pod{}}, 1},
-		"scheduled":                         {condition(corev1.PodScheduled, corev1.ConditionTrue), 7},
-		"not scheduled":                     {condition(corev1.PodScheduled, corev1.ConditionFalse), 1},
-		"has a network":                     {condition(corev1.PodReadyToStartContainers, corev1.ConditionTrue), 7},
-		"initialized":                       {condition(corev1.PodInitialized, corev1.ConditionTrue), 7},
-		"its containers are ready":          {condition(corev1.ContainersReady, corev1.ConditionTrue), 7},
-		"ready by a gate":                   {condition(corev1.PodReady, corev1.ConditionTrue), 1},
-		"a container runs":                  {container(Container{Status: corev1.ContainerStatus{State: running}}), 7},
-		"a container runs again":            {container(Container{Status: corev1.ContainerStatus{State: running, RestartCount: 1}}), 1},
-		"an init container is done":         {container(Container{Init: true, Status: corev1.ContainerStatus{State: ended(0)}}), 7},
-		"an init container has failed":      {container(Container{Init: true, Status: corev1.ContainerStatus{State: ended(1)}}), 1},
+		"none":                     {Pod{Pod: &corev1.Pod{}}, 1},
+		"scheduled":                {condition(corev1.PodScheduled, corev1.ConditionTrue), 7},
+		"not scheduled":            {condition(corev1.PodScheduled, corev1.ConditionFalse), 1},
+		"has a network":            {condition(corev1.PodReadyToStartContainers, corev1.ConditionTrue), 7},
+		"initialized":              {condition(corev1.PodInitialized, corev1.ConditionTrue), 7},
+		"its containers are ready": {condition(corev1.ContainersReady, corev1.ConditionTrue), 7},
+		"ready by a gate":          {condition(corev1.PodReady, corev1.ConditionTrue), 1},
+		"a container runs":         {container(Container{Status: corev1.ContainerStatus{State: running}}), 7},
+		"a container runs again": {container(Container{Status: corev1.ContainerStatus{
+			State:        running,
+			RestartCount: 1,
+		}}), 1},
+		"an init container is done": {container(Container{
+			Init:   true,
+			Status: corev1.ContainerStatus{State: ended(0)},
+		}), 7},
+		"an init container has failed": {container(Container{
+			Init:   true,
+			Status: corev1.ContainerStatus{State: ended(1)},
+		}), 1},
 		"a container has ended":             {container(Container{Status: corev1.ContainerStatus{State: ended(0)}}), 1},
 		"a node is to come":                 {event("TriggeredScaleUp", 5, 7), 7},
 		"a node is to come, with Karpenter": {event("Nominated", 5, 7), 7},
@@ -174,8 +241,10 @@ func TestGrowing(t *testing.T) {
 		reasons []string
 		want    string
 	}{
-		"no": {[]string{"FailedScheduling"}, ""}, "yes": {[]string{"NotTriggerScaleUp", "TriggeredScaleUp"}, "TriggeredScaleUp"},
-		"with Karpenter": {[]string{"Nominated"}, "Nominated"}, "not any more": {[]string{"TriggeredScaleUp", "NotTriggerScaleUp"}, ""},
+		"no":             {[]string{"FailedScheduling"}, ""},
+		"yes":            {[]string{"NotTriggerScaleUp", "TriggeredScaleUp"}, "TriggeredScaleUp"},
+		"with Karpenter": {[]string{"Nominated"}, "Nominated"},
+		"not any more":   {[]string{"TriggeredScaleUp", "NotTriggerScaleUp"}, ""},
 	} {
 		p := Pod{Pod: &corev1.Pod{}}
 		for _, reason := range c.reasons {

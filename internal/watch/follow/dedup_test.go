@@ -16,9 +16,18 @@ func TestWarningsAreNews(t *testing.T) {
 		count     int
 		isNews    bool
 	}{
-		{true, 1, true}, {true, 1, false}, {true, 2, true}, {false, 2, true}, {false, 2, false}, {true, 2, false}, {false, 3, true},
+		{true, 1, true},
+		{true, 1, false},
+		{true, 2, true},
+		{false, 2, true},
+		{false, 2, false},
+		{true, 2, false},
+		{false, 3, true},
 	} {
-		w := v1.Warning{Reason: "FailedScheduling", Message: "no node", Object: "pod/web", Count: step.count, Tentative: step.tentative}
+		w := v1.Warning{
+			Reason: "FailedScheduling", Message: "no node", Object: "pod/web", Count: step.count,
+			Tentative: step.tentative,
+		}
 		change := r.update(state, v1.Snapshot{Stage: v1.StageScheduling, Warnings: []v1.Warning{w}})
 		if change.Changed != (i == 0) {
 			t.Errorf("reading %d: but for its warnings it changed: %t", i+1, change.Changed)

@@ -42,7 +42,10 @@ func TestAnswersAtFirst(t *testing.T) {
 		code fault.Code
 		once bool
 	}{
-		"forbidden":         {apierrors.NewForbidden(pods, "", errors.New(`User "alice" cannot do that`)), fault.PermissionDenied, true},
+		"forbidden": {
+			apierrors.NewForbidden(pods, "", errors.New(`User "alice" cannot do that`)),
+			fault.PermissionDenied, true,
+		},
 		"not logged in":     {apierrors.NewUnauthorized("no"), fault.Unauthenticated, true},
 		"no such kind":      {apierrors.NewNotFound(pods, ""), fault.NotFound, true},
 		"a bad request":     {apierrors.NewBadRequest("no"), fault.Internal, true},
@@ -59,7 +62,8 @@ func TestAnswersAtFirst(t *testing.T) {
 				if fault.CodeOf(err) != c.code || (len(asked) == 1) != c.once {
 					t.Errorf("%v, after %s", err, asked)
 				}
-				if took := time.Since(began); c.once && took != 0 || !c.once && (took <= openPatience || took > openPatience+longestPause) {
+				if took := time.Since(began); c.once && took != 0 || !c.once &&
+					(took <= openPatience || took > openPatience+longestPause) {
 					t.Errorf("it ends after %s", took)
 				}
 			})
@@ -100,14 +104,21 @@ func TestSourceList(t *testing.T) {
 		err    error
 		want   int
 	}{
-		"pods":     {&corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}, Items: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, {ObjectMeta: metav1.ObjectMeta{Name: "other"}}}}, nil, 1},
+		"pods": {&corev1.PodList{
+			ListMeta: metav1.ListMeta{ResourceVersion: "9"},
+			Items: []corev1.Pod{
+				{ObjectMeta: metav1.ObjectMeta{Name: "web"}},
+				{ObjectMeta: metav1.ObjectMeta{Name: "other"}},
+			},
+		}, nil, 1},
 		"an error": {nil, errors.New("away"), -1},
 		"no list":  {&metav1.Status{}, nil, -1},
 		"a pod":    {&corev1.Pod{}, nil, -1},
 	} {
 		source := PodSource(answering{s, c.answer, c.err}, "dev", "web")
 		objects, version, err := source.list(t.Context())
-		if (err != nil) != (c.want < 0) || c.want >= 0 && (len(objects) != c.want || version != "9") || err != nil && (objects != nil || version != "") {
+		if (err != nil) != (c.want < 0) || c.want >= 0 && (len(objects) != c.want || version != "9") || err != nil &&
+			(objects != nil || version != "") {
 			t.Errorf("%s: %v at %q, %v", name, objects, version, err)
 		}
 	}

@@ -33,7 +33,8 @@ func TestOpenCostsOneRequestASource(t *testing.T) {
 			if lists != 0 || watches != 1 {
 				t.Errorf("%d lists and %d watches, want 0 and 1", lists, watches)
 			}
-			if opts := s.watches[0]; opts.ResourceVersion != "" || !opts.AllowWatchBookmarks || opts.TimeoutSeconds == nil || *opts.TimeoutSeconds > 60 {
+			if opts := s.watches[0]; opts.ResourceVersion != "" || !opts.AllowWatchBookmarks || opts.TimeoutSeconds == nil ||
+				*opts.TimeoutSeconds > 60 {
 				t.Errorf("watch options %+v", opts)
 			}
 		}
@@ -65,7 +66,8 @@ func TestCausesAreReportedAtOnce(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		began := time.Now()
 		fw.pods.add(watchtest.NewPod("web", "1").Version(1).Pod)
-		fw.events.add(watchtest.Event("web", "1", "", "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu.").At(began).Warn().Version(1).Event)
+		fw.events.add(watchtest.Event("web", "1", "", "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu.").
+			At(began).Warn().Version(1).Event)
 		if c := fw.last().Cause; c == nil || c.Code != cause.Unschedulable || !c.Tentative {
 			t.Errorf("at once: %+v", c)
 		}
@@ -77,7 +79,8 @@ func TestCausesAreReportedAtOnce(t *testing.T) {
 		if c := fw.last().Cause; c == nil || c.Tentative {
 			t.Errorf("after 3 s: %+v", c)
 		}
-		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))).Version(2).Pod)
+		fw.pods.modify(watchtest.NewPod("web", "1", watchtest.OnNode,
+			watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found"))).Version(2).Pod)
 		if s := fw.last(); s.Stage != v1.StageFailed || s.Cause.Tentative || time.Since(began) != 3*time.Second {
 			t.Errorf("%s, %+v after %s", s.Stage, s.Cause, time.Since(began))
 		}
@@ -168,9 +171,12 @@ func TestAWatchThatEndsIsReplaced(t *testing.T) {
 		lists int
 		from  string
 	}{
-		"closed":                        {func(s *server) { s.bookmark("6"); s.live.Stop(); s.modify(ready) }, 0, "6"},
-		"closed before any bookmark":    {func(s *server) { s.forget(9, ready); s.live.Stop() }, 1, "9"},
-		"410 Gone":                      {func(s *server) { s.bookmark("6"); s.forget(9, ready); s.live.Error(&gone) }, 1, "9"},
+		"closed":                     {func(s *server) { s.bookmark("6"); s.live.Stop(); s.modify(ready) }, 0, "6"},
+		"closed before any bookmark": {func(s *server) { s.forget(9, ready); s.live.Stop() }, 1, "9"},
+		"410 Gone": {
+			func(s *server) { s.bookmark("6"); s.forget(9, ready); s.live.Error(&gone) }, 1,
+			"9",
+		},
 		"410 Gone for the one after it": {func(s *server) { s.bookmark("6"); s.forget(9, ready); s.live.Stop() }, 1, "9"},
 		"stalled": {func(s *server) {
 			s.bookmark("6")
@@ -391,7 +397,8 @@ func checkForbidden(t *testing.T, err error) {
 func TestAnUnreachableServerIsNotWaitedForWhenOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		busy := apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "get", schema.GroupResource{}, "", "starting", 0, true)
+		busy := apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "get", schema.GroupResource{}, "",
+			"starting", 0, true)
 		_, err := Open(t.Context(), web, PodSource(&server{refuse: busy}, "dev", "web"))
 		if fault.CodeOf(err) != fault.Unavailable {
 			t.Errorf("error %v", err)
@@ -404,7 +411,8 @@ func TestAnUnreachableServerIsNotWaitedForWhenOpening(t *testing.T) {
 
 func TestEventsAndWarningsAreHandedOutOnce(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
-		e := watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503").Warn()
+		e := watchtest.Event("web", "1", "app", "Unhealthy",
+			"Readiness probe failed: HTTP probe failed with statuscode: 503").Warn()
 		fw.events.add(e.Version(1).Event) // before its pod is known
 		fw.events.add(watchtest.Event("web", "other", "app", "Unhealthy", "of another pod").Warn().Version(2).Event)
 		if got := fw.changes(); len(got) != 1 || got[0].Changed || len(got[0].Objects)+len(got[0].Warnings) != 0 {

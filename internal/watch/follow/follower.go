@@ -138,7 +138,9 @@ func (f *Follower) change(apply func(watch.State) watch.State) {
 }
 
 // replace passes on a list, and which pods it must have, or they are gone.
-func (f *Follower) replace(listed []runtime.Object, version string, covers func(metav1.Object) bool, awaited []types.UID) {
+func (f *Follower) replace(listed []runtime.Object, version string, covers func(metav1.Object) bool,
+	awaited []types.UID,
+) {
 	f.change(func(s watch.State) watch.State {
 		s = s.Replace(listed, version, covers)
 		for _, uid := range awaited {

@@ -62,7 +62,8 @@ func (f *Follower) askForNode(ctx context.Context, client nodes.Client, name str
 	switch {
 	case unread != "" && f.nodes.client != nil:
 		f.nodes.client = nil
-		f.nodes.notices = append(f.nodes.notices, v1.Progress{Message: "how node " + name + " is cannot be seen without permission to " + unread})
+		f.nodes.notices = append(f.nodes.notices,
+			v1.Progress{Message: "how node " + name + " is cannot be seen without permission to " + unread})
 		f.signal()
 	case err == nil && node != nil:
 		f.push(f.state.Apply(apiwatch.Modified, node))

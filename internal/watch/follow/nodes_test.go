@@ -34,7 +34,8 @@ func (m *machine) Get(_ context.Context, name string, _ metav1.GetOptions) (*cor
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: "node"},
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
-			Type: corev1.NodeReady, Status: m.ready, Message: "Kubelet stopped posting node status.", LastTransitionTime: metav1.NewTime(watchtest.After(40 * time.Second)),
+			Type: corev1.NodeReady, Status: m.ready, Message: "Kubelet stopped posting node status.",
+			LastTransitionTime: metav1.NewTime(watchtest.After(40 * time.Second)),
 		}}},
 	}, m.err
 }

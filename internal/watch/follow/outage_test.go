@@ -24,9 +24,12 @@ import (
 
 // refused is what a client says whose API server does not run.
 func refused() error {
-	return &url.Error{Op: "Get", URL: "https://10.0.0.1:6443/api/v1/namespaces/dev/pods?fieldSelector=a%3Db", Err: &net.OpError{
-		Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED),
-	}}
+	return &url.Error{
+		Op: "Get", URL: "https://10.0.0.1:6443/api/v1/namespaces/dev/pods?fieldSelector=a%3Db",
+		Err: &net.OpError{
+			Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED),
+		},
+	}
 }
 
 func (fw *follow) notices() (messages []string) {
@@ -89,11 +92,15 @@ func TestNoNoticeOfWhatIsOver(t *testing.T) {
 }
 
 func TestShortCause(t *testing.T) {
-	lost := apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "get", schema.GroupResource{}, "", "starting", 0, true)
+	lost := apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "get", schema.GroupResource{}, "",
+		"starting", 0, true)
 	decoding := &apierrors.StatusError{ErrStatus: metav1.Status{
 		Message: `an error on the server ("unable to decode an event from the watch stream: http2: client connection lost") has prevented the request from succeeding`,
 		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{
-			{Type: metav1.CauseTypeUnexpectedServerResponse, Message: "unable to decode an event from the watch stream: http2: client connection lost"},
+			{
+				Type:    metav1.CauseTypeUnexpectedServerResponse,
+				Message: "unable to decode an event from the watch stream: http2: client connection lost",
+			},
 		}},
 	}}
 	for _, test := range []struct {

@@ -34,7 +34,9 @@ func (c Change) empty() bool {
 // context's error when that ends, and a fault when the API server refuses to go
 // on. After a Run that was done there can be another, which goes on where the first
 // stopped.
-func (f *Follower) Run(ctx context.Context, p cause.Policy, now func() time.Time, deliver func(Change) (done bool)) error {
+func (f *Follower) Run(ctx context.Context, p cause.Policy, now func() time.Time,
+	deliver func(Change) (done bool),
+) error {
 	ctx, stop := context.WithCancel(ctx) // what is asked about nodes ends with it
 	defer stop()
 	for first := true; ; first = false {
@@ -77,7 +79,9 @@ func (f *Follower) take() news {
 
 // read reads one state after the other and says when the last one wants to be
 // read again. What is left when the caller is done is kept for another Run.
-func (f *Follower) read(n news, p cause.Policy, now func() time.Time, first bool, deliver func(Change) bool) (next time.Time, done bool) {
+func (f *Follower) read(n news, p cause.Policy, now func() time.Time, first bool,
+	deliver func(Change) bool,
+) (next time.Time, done bool) {
 	for i, s := range n.states {
 		var snapshot v1.Snapshot
 		snapshot, next = watch.Analyze(s, p, now())

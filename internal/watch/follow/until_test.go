@@ -67,7 +67,8 @@ func TestPartition(t *testing.T) {
 		p.Labels = map[string]string{appsv1.ControllerRevisionHashLabelKey: "b"}
 		p.OwnerReferences = watchtest.OwnedBy(watch.KindStatefulSet, "web")
 	})
-	s := watch.NewState(watch.Subject{Kind: watch.KindStatefulSet, Namespace: "dev", Name: "web"}).Apply(apiwatch.Added, set).Apply(apiwatch.Added, pod.Pod)
+	s := watch.NewState(watch.Subject{Kind: watch.KindStatefulSet, Namespace: "dev", Name: "web"}).
+		Apply(apiwatch.Added, set).Apply(apiwatch.Added, pod.Pod)
 	if got, _ := watch.Analyze(s, cause.DefaultPolicy(), watchtest.Epoch); got.Stage != v1.StageRunning {
 		t.Errorf("%s %q, want Running", got.Stage, got.Message)
 	}

@@ -16,7 +16,9 @@ func (f *Follower) Until(ctx context.Context, reached func(watch.State) bool) er
 }
 
 // until also looks at the state each time that a clock ticks.
-func (f *Follower) until(ctx context.Context, reached func(watch.State) bool, tick <-chan time.Time, look func(watch.State)) error {
+func (f *Follower) until(ctx context.Context, reached func(watch.State) bool, tick <-chan time.Time,
+	look func(watch.State),
+) error {
 	for {
 		f.mu.Lock()
 		state, err, changed := f.state, f.err, f.changed

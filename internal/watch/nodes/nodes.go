@@ -47,7 +47,9 @@ func Get(ctx context.Context, client Client, name string) (node *corev1.Node, un
 }
 
 // Read gets the nodes that pods wait on, until one may not be read.
-func Read(ctx context.Context, client Client, state watch.State, now time.Time) (found []*corev1.Node, unread []string, err error) {
+func Read(ctx context.Context, client Client, state watch.State, now time.Time) (found []*corev1.Node,
+	unread []string, err error,
+) {
 	for _, name := range Awaited(state, now) {
 		node, missing, err := Get(ctx, client, name)
 		switch {

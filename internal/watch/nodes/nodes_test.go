@@ -59,10 +59,14 @@ func TestRead(t *testing.T) {
 		unread  string
 		code    fault.Code
 	}{
-		"all":             {nil, 3, "[]", ""},
-		"one is gone":     {machines{"node1": apierrors.NewNotFound(nodes, "node1")}, 2, "[]", ""},
-		"may not be read": {machines{"node1": apierrors.NewForbidden(nodes, "node1", errors.New("no"))}, 1, "[get nodes]", ""},
-		"cannot be read":  {machines{"node0": apierrors.NewServiceUnavailable("busy")}, 0, "[]", fault.Unavailable},
+		"all":         {nil, 3, "[]", ""},
+		"one is gone": {machines{"node1": apierrors.NewNotFound(nodes, "node1")}, 2, "[]", ""},
+		"may not be read": {
+			machines{"node1": apierrors.NewForbidden(nodes, "node1", errors.New("no"))},
+			1, "[get nodes]",
+			"",
+		},
+		"cannot be read": {machines{"node0": apierrors.NewServiceUnavailable("busy")}, 0, "[]", fault.Unavailable},
 	} {
 		found, unread, err := Read(t.Context(), test.answers, silent(3), watchtest.After(time.Hour))
 		if len(found) != test.found || fmt.Sprint(unread) != test.unread || fault.CodeOf(err) != test.code {

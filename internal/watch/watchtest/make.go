@@ -84,7 +84,9 @@ func App(changes ...func(*corev1.ContainerStatus)) func(*corev1.Pod) {
 }
 
 // InitContainer adds an init container and its status.
-func InitContainer(name string, policy *corev1.ContainerRestartPolicy, changes ...func(*corev1.ContainerStatus)) func(*corev1.Pod) {
+func InitContainer(name string, policy *corev1.ContainerRestartPolicy,
+	changes ...func(*corev1.ContainerStatus),
+) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		pod.Spec.InitContainers = append(pod.Spec.InitContainers,
 			corev1.Container{Name: name, Image: "x/" + name + ":1", RestartPolicy: policy})
@@ -151,7 +153,10 @@ type MadeEvent struct{ *corev1.Event }
 // Event is a normal event about a container of a pod, or the pod itself.
 func Event(pod string, uid types.UID, container, reason, message string) MadeEvent {
 	e := &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: pod + "." + reason, UID: types.UID(string(uid) + container + reason + message)},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: pod + "." + reason,
+			UID:  types.UID(string(uid) + container + reason + message),
+		},
 		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "dev", Name: pod, UID: uid},
 		Type:           corev1.EventTypeNormal, Reason: reason, Message: message,
 		Count: 1, LastTimestamp: metav1.NewTime(Epoch),
@@ -196,8 +201,11 @@ func Available(d *appsv1.Deployment) {
 // Deployment makes a deployment.
 func Deployment(generation, observed int64, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	d := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "web", ResourceVersion: "1", Generation: generation},
-		Status:     appsv1.DeploymentStatus{ObservedGeneration: observed},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "web", Namespace: "dev", UID: "web", ResourceVersion: "1",
+			Generation: generation,
+		},
+		Status: appsv1.DeploymentStatus{ObservedGeneration: observed},
 	}
 	for _, change := range changes {
 		change(d)

@@ -56,7 +56,8 @@ func measure(ctx context.Context, o options) error {
 	fmt.Fprintln(table, "COMMAND\tMEDIAN\tSLOWEST\tMAX RSS\tLINES")
 	for i, argv := range all {
 		slices.Sort(took[i])
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d MiB\t%d\n", name(argv), seconds(took[i][len(took[i])/2]), seconds(took[i][len(took[i])-1]), memory[i]>>20, written[i])
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d MiB\t%d\n", name(argv), seconds(took[i][len(took[i])/2]),
+			seconds(took[i][len(took[i])-1]), memory[i]>>20, written[i])
 	}
 	return table.Flush()
 }

@@ -32,7 +32,8 @@ func (m measurement) start(ctx context.Context) (*server, error) {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	s.cmd = exec.CommandContext(ctx, m.Berth, "serve", "workspaces", "--only", fleet.Namespace, "--system-namespace", fleet.Namespace,
+	s.cmd = exec.CommandContext(ctx, m.Berth, "serve", "workspaces", "--only", fleet.Namespace, "--system-namespace",
+		fleet.Namespace,
 		"--partial", partial.String(), "--metrics-listen", "127.0.0.1:0")
 	s.cmd.Env, s.cmd.Stderr = process.Env(m.home, kubeconfig), log
 	return s, s.cmd.Start()

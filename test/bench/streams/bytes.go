@@ -27,7 +27,8 @@ type direction struct {
 func directions(mebibytes int) []direction {
 	return []direction{
 		{"into the pod", []string{"wc", "-c"}, true, false},
-		{"out of the pod", []string{"sh", "-c", "dd if=/dev/zero bs=1048576 count=" + strconv.Itoa(mebibytes) + "; sleep 1"}, false, true},
+		{"out of the pod", []string{"sh", "-c", "dd if=/dev/zero bs=1048576 count=" + strconv.Itoa(mebibytes) +
+			"; sleep 1"}, false, true},
 		{"there and back", []string{"cat"}, true, true},
 	}
 }
@@ -40,7 +41,8 @@ type way struct {
 }
 
 func (s *setup) berthExec(name string, flags ...string) way {
-	return way{name, append([]string{s.Berth, "exec", "-i", "--namespace", s.namespace, "id/" + s.id}, append(flags, "--")...), s.env}
+	return way{name, append([]string{s.Berth, "exec", "-i", "--namespace", s.namespace, "id/" + s.id},
+		append(flags, "--")...), s.env}
 }
 
 func (s *setup) throughAPI() way { return s.berthExec("berth") }
@@ -52,7 +54,10 @@ func (s *setup) through(gateway string) way {
 }
 
 func (s *setup) kubectlExec() way {
-	return way{"kubectl", []string{s.Kubectl, "exec", "-i", "--namespace", s.namespace, s.id, "-c", "k8shell-main", "--"}, s.env}
+	return way{"kubectl", []string{
+		s.Kubectl, "exec", "-i", "--namespace", s.namespace, s.id, "-c", "k8shell-main",
+		"--",
+	}, s.env}
 }
 
 // What of the bytes a second of the other one is aimed at, and how fast the link is that a
@@ -112,7 +117,10 @@ func (s *setup) pairs(ctx context.Context, b *board, what string, d direction, o
 	ratio, least, most := spread(ratios)
 	a, _, _ := spread(ours)
 	z, _, _ := spread(theirs)
-	r := row{what: what, own: fmt.Sprintf("%s %.0f MiB/s", own.name, a), other: fmt.Sprintf("%s %.0f MiB/s", other.name, z), result: fmt.Sprintf("%.2f (%.2f to %.2f)", ratio, least, most)}
+	r := row{
+		what: what, own: fmt.Sprintf("%s %.0f MiB/s", own.name, a),
+		other: fmt.Sprintf("%s %.0f MiB/s", other.name, z), result: fmt.Sprintf("%.2f (%.2f to %.2f)", ratio, least, most),
+	}
 	if aim > 0 {
 		r.aim, r.missed = fmt.Sprintf("≥ %.2f", aim), ratio < aim
 	}

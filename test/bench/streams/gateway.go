@@ -46,7 +46,8 @@ func start(ctx context.Context, dir, berth, kubeconfig string, sessions int) (*g
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	g.cmd = exec.CommandContext(ctx, berth, "serve", "gateway", "--listen", g.address, "--metrics-listen", "127.0.0.1:0", "--tls-cert", g.ca, "--tls-key", private,
+	g.cmd = exec.CommandContext(ctx, berth, "serve", "gateway", "--listen", g.address, "--metrics-listen", "127.0.0.1:0",
+		"--tls-cert", g.ca, "--tls-key", private,
 		"--max-sessions", strconv.Itoa(sessions+10), "--max-sessions-per-user", strconv.Itoa(sessions+10))
 	g.cmd.Env, g.cmd.Stderr = process.Env(dir, kubeconfig), log
 	if err := g.cmd.Start(); err != nil {
@@ -97,7 +98,13 @@ func (g *gateway) anonymous() (int64, error) {
 func (s *setup) user(ctx context.Context) (token string, err error) {
 	const name = "bench"
 	object := metav1.ObjectMeta{Name: name}
-	role := &rbacv1.Role{ObjectMeta: object, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"berth.dev"}, Resources: []string{"workspaces/exec"}, Verbs: []string{"create"}}}}
+	role := &rbacv1.Role{
+		ObjectMeta: object,
+		Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{"berth.dev"}, Resources: []string{"workspaces/exec"},
+			Verbs: []string{"create"},
+		}},
+	}
 	if _, err := s.client.RbacV1().Roles(s.namespace).Create(ctx, role, metav1.CreateOptions{}); err != nil {
 		return "", err
 	}
@@ -108,7 +115,8 @@ func (s *setup) user(ctx context.Context) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	made, err := s.client.CoreV1().ServiceAccounts(s.namespace).CreateToken(ctx, "default", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	made, err := s.client.CoreV1().ServiceAccounts(s.namespace).
+		CreateToken(ctx, "default", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		return "", err
 	}

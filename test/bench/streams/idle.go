@@ -80,11 +80,15 @@ func (s *setup) enter(ctx context.Context, sessions int) error {
 
 // terminal is a session at a terminal that says something once and then nothing.
 func (s *setup) terminal(ctx context.Context, begun chan struct{}) error {
-	at, err := url.Parse("https://" + s.gateway.address + "/apis/berth.dev/v1/namespaces/" + s.namespace + "/workspaces/" + s.id + "/exec")
+	at, err := url.Parse("https://" + s.gateway.address + "/apis/berth.dev/v1/namespaces/" + s.namespace +
+		"/workspaces/" + s.id + "/exec")
 	if err != nil {
 		return err
 	}
-	at.RawQuery = url.Values{"command": {"sh", "-c", "echo; exec cat"}, "stdin": {"true"}, "stdout": {"true"}, "tty": {"true"}}.Encode()
+	at.RawQuery = url.Values{
+		"command": {"sh", "-c", "echo; exec cat"}, "stdin": {"true"}, "stdout": {"true"},
+		"tty": {"true"},
+	}.Encode()
 	config := &rest.Config{BearerToken: s.gateway.token, TLSClientConfig: rest.TLSClientConfig{CAFile: s.gateway.ca}}
 	executor, err := remotecommand.NewWebSocketExecutor(config, "GET", at.String())
 	if err != nil {
@@ -92,7 +96,8 @@ func (s *setup) terminal(ctx context.Context, begun chan struct{}) error {
 	}
 	silence, never := io.Pipe()
 	defer func() { _ = never.Close() }()
-	return executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: silence, Stdout: &once{begun: begun}, Tty: true})
+	return executor.StreamWithContext(ctx,
+		remotecommand.StreamOptions{Stdin: silence, Stdout: &once{begun: begun}, Tty: true})
 }
 
 // once closes a channel at the first byte.

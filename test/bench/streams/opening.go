@@ -45,12 +45,15 @@ func (s *setup) opening(ctx context.Context, b *board) error {
 	f, _, _ := spread(far)
 	all, least, most := spread(more)
 	b.add(row{
-		what: "opening, 40 ms to the gateway", own: fmt.Sprintf("through the gateway %.0f ms", f*1000), other: fmt.Sprintf("berth %.0f ms", a*1000),
-		result: fmt.Sprintf("%.1f round trips more (%.1f to %.1f)", all, least, most), aim: fmt.Sprintf("≤ %d", aimTrips), missed: all > aimTrips,
+		what: "opening, 40 ms to the gateway", own: fmt.Sprintf("through the gateway %.0f ms", f*1000),
+		other:  fmt.Sprintf("berth %.0f ms", a*1000),
+		result: fmt.Sprintf("%.1f round trips more (%.1f to %.1f)", all, least, most), aim: fmt.Sprintf("≤ %d", aimTrips),
+		missed: all > aimTrips,
 	})
 	count, least, most := spread(trips)
 	b.add(row{
-		what: "the same, of the delay alone", own: fmt.Sprintf("with 40 ms %.0f ms", f*1000), other: fmt.Sprintf("without %.0f ms", n*1000),
+		what: "the same, of the delay alone", own: fmt.Sprintf("with 40 ms %.0f ms", f*1000),
+		other:  fmt.Sprintf("without %.0f ms", n*1000),
 		result: fmt.Sprintf("%.1f round trips (%.1f to %.1f)", count, least, most),
 	})
 	return nil

@@ -64,11 +64,13 @@ func prepare(ctx context.Context, o options) (*setup, error) {
 	if err := cluster.Create(ctx, s.client, s.namespace); err != nil {
 		return s, err
 	}
-	s.env = append(process.Env(s.home, s.Kubeconfig), "BERTH_BLUEPRINTS=blueprints", "BERTH_CONFIG="+filepath.Join(s.home, "config.yaml"))
+	s.env = append(process.Env(s.home, s.Kubeconfig), "BERTH_BLUEPRINTS=blueprints", "BERTH_CONFIG="+
+		filepath.Join(s.home, "config.yaml"))
 	if err := os.WriteFile(filepath.Join(s.home, "config.yaml"), nil, 0o600); err != nil {
 		return s, err
 	}
-	id, err := process.Output(ctx, s.env, s.Berth, "provision", "bench~bench", "--namespace", s.namespace, "--set", "resources.cpu=2", "--set", "resources.memory=1Gi", "-o", "name")
+	id, err := process.Output(ctx, s.env, s.Berth, "provision", "bench~bench", "--namespace", s.namespace, "--set",
+		"resources.cpu=2", "--set", "resources.memory=1Gi", "-o", "name")
 	if err != nil {
 		return s, err
 	}
@@ -125,7 +127,8 @@ func (s *setup) configure(ctx context.Context) error {
 	var text strings.Builder
 	fmt.Fprintln(&text, "gateways:")
 	for name, address := range map[string]string{"near": s.gateway.address, "wired": s.toGateway.Addr()} {
-		fmt.Fprintf(&text, "  - {name: %s, url: \"https://%s\", ca: %s, namespace: %s, credential: {tokenFile: %s}}\n", name, address, s.gateway.ca, s.namespace, file)
+		fmt.Fprintf(&text, "  - {name: %s, url: \"https://%s\", ca: %s, namespace: %s, credential: {tokenFile: %s}}\n",
+			name, address, s.gateway.ca, s.namespace, file)
 	}
 	return os.WriteFile(filepath.Join(s.home, "config.yaml"), []byte(text.String()), 0o600)
 }

@@ -44,7 +44,8 @@ type row struct {
 
 func (m *measurement) run(ctx context.Context) error {
 	for i := range m.queued {
-		if err := os.MkdirAll(filepath.Join(m.dir, "work", fmt.Sprintf("pod-%d", i), fmt.Sprintf("csi-%064d", i)), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(m.dir, "work", fmt.Sprintf("pod-%d", i), fmt.Sprintf("csi-%064d", i)),
+			0o700); err != nil {
 			return err
 		}
 	}
@@ -75,8 +76,10 @@ func (m *measurement) run(ctx context.Context) error {
 // start starts the driver, which queues the directories that it finds.
 func (m *measurement) start(ctx context.Context) (*exec.Cmd, error) {
 	socket := filepath.Join(m.dir, "csi.sock")
-	driver := exec.CommandContext(ctx, m.berth, "serve", "volumes", "--node", "n", "--directory", filepath.Join(m.dir, "work"), "--kubelet-directory", filepath.Join(m.dir, "kubelet"),
-		"--endpoint", "unix://"+socket, "--headroom", "0", "--prune-interval", interval.String(), "--metrics-listen", "127.0.0.1:0")
+	driver := exec.CommandContext(ctx, m.berth, "serve", "volumes", "--node", "n", "--directory",
+		filepath.Join(m.dir, "work"), "--kubelet-directory", filepath.Join(m.dir, "kubelet"),
+		"--endpoint", "unix://"+socket, "--headroom", "0", "--prune-interval", interval.String(), "--metrics-listen",
+		"127.0.0.1:0")
 	var said bytes.Buffer
 	driver.Stderr = &said
 	if err := driver.Start(); err != nil {
@@ -167,7 +170,10 @@ func (m *measurement) pairs(ctx context.Context, beside *bolt.DB) ([]row, error)
 	}{{"publish", publish}, {"unpublish", unpublish}} {
 		took := median(r.took)
 		ratio := float64(took) / float64(base)
-		rows = append(rows, row{r.what, fmt.Sprintf("%s, %.2f times that", took.Round(time.Microsecond), ratio), fmt.Sprintf("%.0f times", aimRatio), ratio > aimRatio})
+		rows = append(rows, row{
+			r.what, fmt.Sprintf("%s, %.2f times that", took.Round(time.Microsecond), ratio),
+			fmt.Sprintf("%.0f times", aimRatio), ratio > aimRatio,
+		})
 	}
 	return rows, nil
 }
@@ -179,7 +185,10 @@ func (m *measurement) publish(ctx context.Context, id, target string) error {
 			AccessMode: &csi.VolumeCapability_AccessMode{Mode: csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER},
 			AccessType: &csi.VolumeCapability_Mount{Mount: &csi.VolumeCapability_MountVolume{}},
 		},
-		VolumeContext: map[string]string{"csi.storage.k8s.io/ephemeral": "true", "csi.storage.k8s.io/pod.uid": "pod-" + id, "csi.storage.k8s.io/pod.name": "web", "csi.storage.k8s.io/pod.namespace": "team"},
+		VolumeContext: map[string]string{
+			"csi.storage.k8s.io/ephemeral": "true", "csi.storage.k8s.io/pod.uid": "pod-" + id,
+			"csi.storage.k8s.io/pod.name": "web", "csi.storage.k8s.io/pod.namespace": "team",
+		},
 	})
 	return err
 }
@@ -204,8 +213,14 @@ func (m *measurement) nothing(pid int) ([]row, error) {
 		return nil, err
 	}
 	return []row{
-		{fmt.Sprintf("processor time of a round over %d", m.queued), round.Round(10 * time.Microsecond).String(), aimRound.String(), round > aimRound},
-		{"anonymous memory", fmt.Sprintf("%.1f MiB", float64(memory)/(1<<20)), fmt.Sprintf("%d MiB", aimMemory>>20), memory > aimMemory},
+		{
+			fmt.Sprintf("processor time of a round over %d", m.queued), round.Round(10 * time.Microsecond).String(),
+			aimRound.String(), round > aimRound,
+		},
+		{
+			"anonymous memory", fmt.Sprintf("%.1f MiB", float64(memory)/(1<<20)), fmt.Sprintf("%d MiB", aimMemory>>20),
+			memory > aimMemory,
+		},
 	}, nil
 }
 

@@ -43,7 +43,8 @@ func run(args []string) int {
 	program, ok := programs[filepath.Base(args[0])]
 	if !ok {
 		names := slices.Sorted(maps.Keys(programs))
-		fmt.Fprintf(os.Stderr, "kubernetes: link this binary as one of %s and call it by that name\n", strings.Join(names, ", "))
+		fmt.Fprintf(os.Stderr, "kubernetes: link this binary as one of %s and call it by that name\n",
+			strings.Join(names, ", "))
 		return 2
 	}
 	return program()

@@ -75,7 +75,8 @@ func ready(ctx context.Context, all dynamic.NamespaceableResourceInterface, i *u
 	i.Object["status"] = map[string]any{
 		"observedGeneration": i.GetGeneration(),
 		"conditions": []any{map[string]any{
-			"type": "Ready", "status": "True", "reason": "Ready", "message": "it can be used", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+			"type": "Ready", "status": "True", "reason": "Ready", "message": "it can be used",
+			"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
 		}},
 	}
 	_, err := all.Namespace(i.GetNamespace()).UpdateStatus(ctx, i, metav1.UpdateOptions{})

@@ -27,7 +27,8 @@ func answer(ctx context.Context, dir string) error {
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("POST /validate", review(func(i issuer, r *admissionv1.AdmissionResponse) {
 		if r.Allowed = strings.HasPrefix(i.Spec.Server, "https://"); !r.Allowed {
-			r.Result = &metav1.Status{Code: http.StatusForbidden, Message: "spec.server must be a URL of https, not " + i.Spec.Server}
+			r.Result = &metav1.Status{Code: http.StatusForbidden, Message: "spec.server must be a URL of https, not " +
+				i.Spec.Server}
 		}
 	}))
 	mux.HandleFunc("POST /mutate", review(func(i issuer, r *admissionv1.AdmissionResponse) {

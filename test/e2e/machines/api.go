@@ -59,7 +59,10 @@ func (a api) list(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	answer(w, map[string]any{"kind": kind + "List", "apiVersion": groupVersion, "metadata": map[string]any{}, "items": slices.Concat([]any{}, objects)})
+	answer(w, map[string]any{
+		"kind": kind + "List", "apiVersion": groupVersion, "metadata": map[string]any{},
+		"items": slices.Concat([]any{}, objects),
+	})
 }
 
 func (a api) get(w http.ResponseWriter, r *http.Request) {
@@ -83,13 +86,19 @@ func (a api) exec(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fmt.Println(r.Header.Get("X-Remote-User"), "is connected with", at)
-	through{at: at, authority: "/poollet/ca.crt", insecure: r.URL.Query().Get("insecureSkipTLSVerifyBackend") == "true", token: a.token()}.ServeHTTP(w, r)
+	through{
+		at: at, authority: "/poollet/ca.crt", insecure: r.URL.Query().Get("insecureSkipTLSVerifyBackend") == "true",
+		token: a.token(),
+	}.ServeHTTP(w, r)
 }
 
 // fail answers with the status of an error.
 func fail(w http.ResponseWriter, err error) {
 	code := machine.StatusCode(err)
-	reasons := map[int]metav1.StatusReason{http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusBadRequest: metav1.StatusReasonBadRequest}
+	reasons := map[int]metav1.StatusReason{
+		http.StatusNotFound:   metav1.StatusReasonNotFound,
+		http.StatusBadRequest: metav1.StatusReasonBadRequest,
+	}
 	reason, known := reasons[code]
 	if !known {
 		reason = metav1.StatusReasonInternalError
@@ -101,7 +110,8 @@ func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code),
+		Reason: reason, Message: message,
 	})
 }
 

@@ -58,7 +58,8 @@ type cluster struct {
 // serve answers requests. A client may have a certificate of the authority that the API
 // server names for this.
 func (c cluster) serve(listen, authority string, handler http.Handler) error {
-	said, err := c.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(context.Background(), "extension-apiserver-authentication", metav1.GetOptions{})
+	said, err := c.CoreV1().ConfigMaps(metav1.NamespaceSystem).
+		Get(context.Background(), "extension-apiserver-authentication", metav1.GetOptions{})
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,8 @@ func (t target) exec(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.example.com/", http.StatusTemporaryRedirect)
 		return
 	}
-	at, err := t.location("/api/v1/namespaces/"+t.namespace+"/pods/"+pod+"/attach", url.Values{"stdin": {"true"}, "stdout": {"true"}, "tty": {"true"}})
+	at, err := t.location("/api/v1/namespaces/"+t.namespace+"/pods/"+pod+"/attach",
+		url.Values{"stdin": {"true"}, "stdout": {"true"}, "tty": {"true"}})
 	if err != nil {
 		fail(w, err)
 		return

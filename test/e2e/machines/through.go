@@ -26,7 +26,10 @@ func (t through) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "upgrade request required")
 		return
 	}
-	security := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.insecure} //nolint:gosec // if the caller asks for it
+	security := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: t.insecure,
+	} //nolint:gosec // if the caller asks for it
 	if text, err := os.ReadFile(t.authority); err == nil {
 		security.RootCAs = x509.NewCertPool()
 		security.RootCAs.AppendCertsFromPEM(text)

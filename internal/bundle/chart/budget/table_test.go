@@ -24,7 +24,10 @@ func TestRowsAreDistinct(t *testing.T) {
 // nothing. Names that it does not know are no functions.
 func TestBuiltins(t *testing.T) {
 	table := Table()
-	for _, name := range []string{"and", "call", "html", "index", "slice", "js", "len", "not", "or", "print", "printf", "println", "urlquery", "eq", "ge", "gt", "le", "lt", "ne"} {
+	for _, name := range []string{
+		"and", "call", "html", "index", "slice", "js", "len", "not", "or", "print", "printf",
+		"println", "urlquery", "eq", "ge", "gt", "le", "lt", "ne",
+	} {
 		if table[name] == nil && !slices.Contains(Builtins(), name) {
 			t.Errorf("%s has no bound", name)
 		}

@@ -154,7 +154,8 @@ func rules(s *jsonschema.Schema, value any) (rules []rule) {
 	if s.Type != "" {
 		types = []string{s.Type}
 	}
-	add(types != nil, jsonschema.Schema{Type: s.Type, Types: s.Types}, "must be %s, is %s", strings.Join(types, " or "), written(value))
+	add(types != nil, jsonschema.Schema{Type: s.Type, Types: s.Types}, "must be %s, is %s", strings.Join(types, " or "),
+		written(value))
 	add(s.Enum != nil, jsonschema.Schema{Enum: s.Enum}, "must be one of %s, is %s", written(s.Enum), written(value))
 	if s.Const != nil {
 		add(true, jsonschema.Schema{Const: s.Const}, "must be %s, is %s", written(*s.Const), written(value))
@@ -171,16 +172,23 @@ func rules(s *jsonschema.Schema, value any) (rules []rule) {
 	if n := s.ExclusiveMaximum; n != nil {
 		add(true, jsonschema.Schema{ExclusiveMaximum: n}, "must be less than %v, is %s", *n, written(value))
 	}
-	add(s.MultipleOf != nil, jsonschema.Schema{MultipleOf: s.MultipleOf}, "must be a multiple of %s, is %s", written(s.MultipleOf), written(value))
+	add(s.MultipleOf != nil, jsonschema.Schema{MultipleOf: s.MultipleOf}, "must be a multiple of %s, is %s",
+		written(s.MultipleOf), written(value))
 	add(s.Pattern != "", jsonschema.Schema{Pattern: s.Pattern}, "must match %s, is %s", s.Pattern, written(value))
 	add(s.MinLength != nil || s.MaxLength != nil, jsonschema.Schema{MinLength: s.MinLength, MaxLength: s.MaxLength},
 		"must have %s characters, is %s", between(s.MinLength, s.MaxLength), written(value))
-	add(s.MinItems != nil || s.MaxItems != nil, jsonschema.Schema{MinItems: s.MinItems, MaxItems: s.MaxItems}, "must have %s items", between(s.MinItems, s.MaxItems))
-	add(s.MinProperties != nil || s.MaxProperties != nil, jsonschema.Schema{MinProperties: s.MinProperties, MaxProperties: s.MaxProperties},
+	add(s.MinItems != nil || s.MaxItems != nil, jsonschema.Schema{MinItems: s.MinItems, MaxItems: s.MaxItems},
+		"must have %s items", between(s.MinItems, s.MaxItems))
+	add(s.MinProperties != nil || s.MaxProperties != nil,
+		jsonschema.Schema{MinProperties: s.MinProperties, MaxProperties: s.MaxProperties},
 		"must have %s keys", between(s.MinProperties, s.MaxProperties))
 	add(s.UniqueItems, jsonschema.Schema{UniqueItems: true}, "must not have an item twice")
-	add(s.Contains != nil, jsonschema.Schema{Contains: s.Contains, MinContains: s.MinContains, MaxContains: s.MaxContains}, "lacks an item that the schema asks for")
-	add(s.PropertyNames != nil, jsonschema.Schema{PropertyNames: s.PropertyNames}, "has a key that the schema does not allow")
+	add(s.Contains != nil, jsonschema.Schema{
+		Contains: s.Contains, MinContains: s.MinContains,
+		MaxContains: s.MaxContains,
+	}, "lacks an item that the schema asks for")
+	add(s.PropertyNames != nil, jsonschema.Schema{PropertyNames: s.PropertyNames},
+		"has a key that the schema does not allow")
 	add(s.AnyOf != nil, jsonschema.Schema{AnyOf: s.AnyOf}, "fits none of the alternatives of the schema")
 	add(s.OneOf != nil, jsonschema.Schema{OneOf: s.OneOf}, "must fit exactly one of the alternatives of the schema")
 	add(s.Not != nil, jsonschema.Schema{Not: s.Not}, "is what the schema excludes: %s", written(value))

@@ -49,13 +49,16 @@ func Pods(client *kube.Client, log *slog.Logger) Backend {
 // API server and of nodes are for the log alone.
 func ofWorkspace(o Object, err error, log *slog.Logger) error {
 	code := fault.CodeOf(err)
-	if code != fault.Unavailable && code != fault.Internal && code != fault.PermissionDenied && code != fault.Unauthenticated {
+	if code != fault.Unavailable && code != fault.Internal && code != fault.PermissionDenied &&
+		code != fault.Unauthenticated {
 		return err
 	}
 	log.Error("the API server has not run a command to its end",
-		slog.String("namespace", o.Namespace), slog.String("workspace", o.Name), slog.String("error", fault.Line(err.Error())))
+		slog.String("namespace", o.Namespace), slog.String("workspace", o.Name),
+		slog.String("error", fault.Line(err.Error())))
 	if code == fault.Unavailable {
-		return fault.New(fault.Unavailable, "the connection to workspace %s was lost, or could not be made; the log of the gateway says why", o.Name)
+		return fault.New(fault.Unavailable,
+			"the connection to workspace %s was lost, or could not be made; the log of the gateway says why", o.Name)
 	}
 	return fault.New(fault.Internal, "the command cannot be run in workspace %s; the log of the gateway says why", o.Name)
 }

@@ -28,7 +28,11 @@ func TestShellIsWatched(t *testing.T) {
 		"a shell":                    {nil, exec.Session{TTY: true, Stdout: io.Discard}, true},
 		"a shell without a terminal": {nil, exec.Session{Stdout: io.Discard}, false},
 		"a shell that says nothing":  {nil, exec.Session{TTY: true}, false},
-		"a command":                  {[]string{"/bin/sh", "-c", "top", "sh"}, exec.Session{TTY: true, Stdout: io.Discard}, false},
+		"a command": {
+			[]string{"/bin/sh", "-c", "top", "sh"},
+			exec.Session{TTY: true, Stdout: io.Discard},
+			false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			watching, ended := make(chan string, 1), make(chan struct{})
@@ -65,10 +69,12 @@ func TestShellIsWatched(t *testing.T) {
 // containers, which run; sidecars, and what debugs it, begin with side- and debug-.
 func running(name string, injected, ready bool, after int, containers ...string) corev1.Pod {
 	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Name: name, CreationTimestamp: metav1.Unix(int64(after), 0), Labels: map[string]string{kube.LabelCanonicalID: "alice"},
+		Name: name, CreationTimestamp: metav1.Unix(int64(after), 0),
+		Labels: map[string]string{kube.LabelCanonicalID: "alice"},
 	}}
 	if injected {
-		p.Labels[kube.LabelInjected], p.Labels[kube.LabelWorkloadKind], p.Labels[kube.LabelWorkloadName] = "true", "deployment", "web"
+		p.Labels[kube.LabelInjected], p.Labels[kube.LabelWorkloadKind], p.Labels[kube.LabelWorkloadName] = "true",
+			"deployment", "web"
 		watchtest.OfDeployment(&p, "web", "set")
 	}
 	if ready {
@@ -82,7 +88,8 @@ func running(name string, injected, ready bool, after int, containers ...string)
 			p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: c, RestartPolicy: &always})
 			p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, status)
 		case strings.HasPrefix(c, "debug-"):
-			p.Spec.EphemeralContainers = append(p.Spec.EphemeralContainers, corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: c}})
+			p.Spec.EphemeralContainers = append(p.Spec.EphemeralContainers,
+				corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: c}})
 			p.Status.EphemeralContainerStatuses = append(p.Status.EphemeralContainerStatuses, status)
 		default:
 			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: c})
@@ -108,22 +115,26 @@ func TestChoose(t *testing.T) {
 		pod, container string
 		code           fault.Code
 	}{
-		"the main container":             {[]corev1.Pod{workspace}, "", "alice", main, ""},
-		"another container":              {[]corev1.Pod{workspace}, "other", "alice", "other", ""},
-		"a sidecar":                      {[]corev1.Pod{workspace}, "side-car", "alice", "side-car", ""},
-		"what debugs it":                 {[]corev1.Pod{workspace}, "debug-it", "alice", "debug-it", ""},
-		"no such container":              {[]corev1.Pod{workspace}, "none", "", "", fault.InvalidArgument},
-		"a pod that is called otherwise": {[]corev1.Pod{running("mallory", false, true, 0, main)}, "", "", "", fault.NotFound},
-		"no pod":                         {nil, "", "", "", fault.NotFound},
-		"one that is going":              {[]corev1.Pod{going}, "", "", "", fault.NotFound},
-		"one that starts":                {[]corev1.Pod{starting}, "", "", "", fault.Failed},
-		"the one that runs":              {[]corev1.Pod{starting, replica("b", false, 1)}, "", "b", own, ""},
-		"the one that is ready":          {[]corev1.Pod{replica("a", false, 0), replica("b", true, 1)}, "", "b", own, ""},
-		"the oldest":                     {[]corev1.Pod{replica("a", true, 2), replica("b", true, 1)}, "", "b", own, ""},
-		"its own container":              {[]corev1.Pod{replica("a", true, 0)}, own, "a", own, ""},
-		"the workload's":                 {[]corev1.Pod{replica("a", true, 0)}, "web", "", "", fault.InvalidArgument},
-		"the workload's sidecar":         {[]corev1.Pod{replica("a", true, 0)}, "side-car", "", "", fault.InvalidArgument},
-		"what debugs the workload":       {[]corev1.Pod{replica("a", true, 0)}, "debug-it", "", "", fault.InvalidArgument},
+		"the main container": {[]corev1.Pod{workspace}, "", "alice", main, ""},
+		"another container":  {[]corev1.Pod{workspace}, "other", "alice", "other", ""},
+		"a sidecar":          {[]corev1.Pod{workspace}, "side-car", "alice", "side-car", ""},
+		"what debugs it":     {[]corev1.Pod{workspace}, "debug-it", "alice", "debug-it", ""},
+		"no such container":  {[]corev1.Pod{workspace}, "none", "", "", fault.InvalidArgument},
+		"a pod that is called otherwise": {
+			[]corev1.Pod{running("mallory", false, true, 0, main)},
+			"", "", "",
+			fault.NotFound,
+		},
+		"no pod":                   {nil, "", "", "", fault.NotFound},
+		"one that is going":        {[]corev1.Pod{going}, "", "", "", fault.NotFound},
+		"one that starts":          {[]corev1.Pod{starting}, "", "", "", fault.Failed},
+		"the one that runs":        {[]corev1.Pod{starting, replica("b", false, 1)}, "", "b", own, ""},
+		"the one that is ready":    {[]corev1.Pod{replica("a", false, 0), replica("b", true, 1)}, "", "b", own, ""},
+		"the oldest":               {[]corev1.Pod{replica("a", true, 2), replica("b", true, 1)}, "", "b", own, ""},
+		"its own container":        {[]corev1.Pod{replica("a", true, 0)}, own, "a", own, ""},
+		"the workload's":           {[]corev1.Pod{replica("a", true, 0)}, "web", "", "", fault.InvalidArgument},
+		"the workload's sidecar":   {[]corev1.Pod{replica("a", true, 0)}, "side-car", "", "", fault.InvalidArgument},
+		"what debugs the workload": {[]corev1.Pod{replica("a", true, 0)}, "debug-it", "", "", fault.InvalidArgument},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, r, err := choose(Object{Kind: Workspace, Namespace: "dev", Name: "alice"}, c.pods, c.ask)

@@ -32,13 +32,16 @@ func deaf(context.Context, Object, Options) (exec.Runner, error) {
 // upgrade is a connection to alice's workspace whose protocol is another one.
 func (r *rig) upgrade(headers string) (net.Conn, *bufio.Reader) {
 	r.Helper()
-	conn, err := tls.Dial("tcp", r.public.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test
+	conn, err := tls.Dial("tcp", r.public.Listener.Addr().String(),
+		&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test
 	if err != nil {
 		r.Fatal(err)
 	}
 	r.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
-	_, _ = io.WriteString(conn, "GET "+gateway.WorkspacePath("dev", "alice")+"?stdin=true&stdout=true HTTP/1.1\r\nHost: berth.example\r\nConnection: Upgrade\r\nAuthorization: Bearer alice\r\n"+headers+"\r\n")
+	_, _ = io.WriteString(conn, "GET "+gateway.WorkspacePath("dev", "alice")+
+		"?stdin=true&stdout=true HTTP/1.1\r\nHost: berth.example\r\nConnection: Upgrade\r\nAuthorization: Bearer alice\r\n"+
+		headers+"\r\n")
 	from := bufio.NewReader(conn)
 	response, err := http.ReadResponse(from, nil) //nolint:bodyclose // it has none
 	if err != nil {

@@ -21,7 +21,8 @@ func TestIdle(t *testing.T) {
 	if fault.CodeOf(err) != fault.DeadlineExceeded || !strings.Contains(err.Error(), "nothing was sent for 50ms") {
 		t.Errorf("alice is told %v (%s)", err, fault.CodeOf(err))
 	}
-	waittest.Until(t, "the audit says it", func() bool { return strings.Contains(r.log.String(), `"ended":"nothing was sent for 50ms"`) })
+	waittest.Until(t, "the audit says it",
+		func() bool { return strings.Contains(r.log.String(), `"ended":"nothing was sent for 50ms"`) })
 }
 
 // Whatever is sent puts the end off.
@@ -36,7 +37,10 @@ func TestNotIdle(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var ended atomic.Bool
 				i := idleFor(time.Hour, func(error) { ended.Store(true) })
-				s := &streams{stdin: strings.NewReader("xxxx"), resize: strings.NewReader("xxxx"), stdout: io.Discard, stderr: io.Discard}
+				s := &streams{
+					stdin: strings.NewReader("xxxx"), resize: strings.NewReader("xxxx"), stdout: io.Discard,
+					stderr: io.Discard,
+				}
 				i.watch(s)
 				for range 4 {
 					time.Sleep(40 * time.Minute)

@@ -37,13 +37,18 @@ func Machines(client *kube.Client, c Consoles, log *slog.Logger) Backend {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			return nil, ofMachine(o, kube.Fault(err, kube.Call{Verb: "get", Resource: "machines." + machine.Group, Namespace: at.Namespace, Name: o.Name}), log)
+			return nil, ofMachine(o, kube.Fault(err,
+				kube.Call{Verb: "get", Resource: "machines." + machine.Group, Namespace: at.Namespace, Name: o.Name}), log)
 		}
 		console := at.CoreV1().RESTClient().Post().AbsPath(machine.Path(at.Namespace, o.Name)).URL()
 		return func(ctx context.Context, _ []string, s exec.Session) (int, error) {
 			status, err := exec.Stream(ctx, at.Config, console, s)
 			if err != nil && ctx.Err() == nil {
-				err = ofMachine(o, kube.Fault(err, kube.Call{Verb: "create", Resource: "machines." + machine.Group + "/exec", Namespace: at.Namespace, Name: o.Name}), log)
+				err = ofMachine(o, kube.Fault(err,
+					kube.Call{
+						Verb: "create", Resource: "machines." + machine.Group + "/exec", Namespace: at.Namespace,
+						Name: o.Name,
+					}), log)
 			}
 			return status, err
 		}, nil
@@ -62,5 +67,6 @@ func ofMachine(o Object, err error, log *slog.Logger) error {
 	if exec.IsLost(err) {
 		return fault.New(fault.Unavailable, "the connection to the console of machine %s was lost", o.Name)
 	}
-	return fault.New(fault.Internal, "the console of machine %s cannot be reached; the log of the gateway says why", o.Name)
+	return fault.New(fault.Internal, "the console of machine %s cannot be reached; the log of the gateway says why",
+		o.Name)
 }

@@ -31,35 +31,42 @@ func target(t *testing.T) *kube.Client {
 	mux := http.NewServeMux()
 	get := strings.TrimSuffix(machine.Path("broker", "NAME"), "/exec")
 	mux.HandleFunc("GET "+strings.Replace(get, "NAME", "{name}", 1), func(w http.ResponseWriter, r *http.Request) {
-		codes := map[string]int{"lost": http.StatusNotFound, "closed": http.StatusForbidden, "broken": http.StatusNotImplemented}
+		codes := map[string]int{
+			"lost": http.StatusNotFound, "closed": http.StatusForbidden,
+			"broken": http.StatusNotImplemented,
+		}
 		if code := codes[r.PathValue("name")]; code != 0 {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(code)
-			_ = json.NewEncoder(w).Encode(metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Message: "words of the target"}) //nolint:gosec // a status of HTTP
+			_ = json.NewEncoder(w).Encode(metav1.Status{
+				Status: metav1.StatusFailure, Code: int32(code),
+				Message: "words of the target",
+			}) //nolint:gosec // a status of HTTP
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"apiVersion":"compute.ironcore.dev/v1alpha1","kind":"Machine","metadata":{"name":"web"}}`)
 	})
-	mux.HandleFunc(strings.Replace(machine.Path("broker", "NAME"), "NAME", "{name}", 1), func(w http.ResponseWriter, r *http.Request) {
-		switch r.PathValue("name") {
-		case "elsewhere":
-			http.Redirect(w, r, "https://elsewhere.example.com/", http.StatusTemporaryRedirect)
-			return
-		case "taken":
-			http.Error(w, "words of the target", http.StatusConflict)
-			return
-		}
-		r.URL.RawQuery = "stdin=true&stdout=true&tty=true"
-		kubetest.Exec(w, r, func(streams map[string]httpstream.Stream) {
-			typed := make([]byte, 5)
-			_, _ = io.ReadFull(streams["stdin"], typed)
-			_, _ = io.WriteString(streams["stdout"], "got "+string(typed))
-			_ = streams["stdout"].Close()
-			_, _ = io.WriteString(streams["error"], `{"status":"Success"}`)
-			_ = streams["error"].Close()
+	mux.HandleFunc(strings.Replace(machine.Path("broker", "NAME"), "NAME", "{name}", 1),
+		func(w http.ResponseWriter, r *http.Request) {
+			switch r.PathValue("name") {
+			case "elsewhere":
+				http.Redirect(w, r, "https://elsewhere.example.com/", http.StatusTemporaryRedirect)
+				return
+			case "taken":
+				http.Error(w, "words of the target", http.StatusConflict)
+				return
+			}
+			r.URL.RawQuery = "stdin=true&stdout=true&tty=true"
+			kubetest.Exec(w, r, func(streams map[string]httpstream.Stream) {
+				typed := make([]byte, 5)
+				_, _ = io.ReadFull(streams["stdin"], typed)
+				_, _ = io.WriteString(streams["stdout"], "got "+string(typed))
+				_ = streams["stdout"].Close()
+				_, _ = io.WriteString(streams["error"], `{"status":"Success"}`)
+				_ = streams["error"].Close()
+			})
 		})
-	})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer of-the-gateway" {
 			t.Errorf("%s is asked for with %v", r.URL, r.Header)
@@ -110,7 +117,8 @@ func TestMachines(t *testing.T) {
 				}
 				return
 			}
-			if said := err.Error(); !strings.HasPrefix(said, c.says) || strings.Contains(said, "words of the target") || strings.Contains(said, "127.0.0.1") || strings.Contains(said, "example.com") {
+			if said := err.Error(); !strings.HasPrefix(said, c.says) || strings.Contains(said, "words of the target") ||
+				strings.Contains(said, "127.0.0.1") || strings.Contains(said, "example.com") {
 				t.Errorf("a user reads %q", said)
 			}
 			if name != "lost" && !strings.Contains(log.String(), `"machine":"`+name+`"`) {
@@ -125,7 +133,8 @@ func TestMachineOfAUserWhoHasLeft(t *testing.T) {
 	var log bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Machines(target(t), Consoles{Namespace: "dev", There: "broker"}, slog.New(slog.NewJSONHandler(&log, nil)))(ctx, Object{Namespace: "dev", Name: "web"}, Options{})
+	_, err := Machines(target(t), Consoles{Namespace: "dev", There: "broker"},
+		slog.New(slog.NewJSONHandler(&log, nil)))(ctx, Object{Namespace: "dev", Name: "web"}, Options{})
 	if err == nil || log.Len() > 0 {
 		t.Errorf("%v; the log says %s", err, &log)
 	}

@@ -74,7 +74,10 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers}
-	session := &session{who: who, object: o, options: options, runner: run, silent: func() bool { return conn.is(s.Silent) }}
+	session := &session{
+		who: who, object: o, options: options, runner: run,
+		silent: func() bool { return conn.is(s.Silent) },
+	}
 	switch s.sessions.enter(session, s.MaxSessions, func() { conn.finish(0); cancel() }) {
 	case stopping:
 		serve.RefuseWith(w, failure(fault.New(fault.Unavailable, "the gateway is stopping")))
@@ -96,13 +99,17 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 	}
 	defer s.tokens.take(s.Now(), token)
 	defer s.Metrics.Session(string(o.Kind))()
-	s.proxy(&url.URL{Scheme: base.Scheme, Host: base.Host, Path: execPath + token}, transport).ServeHTTP(conn, r.WithContext(ctx))
+	s.proxy(&url.URL{Scheme: base.Scheme, Host: base.Host, Path: execPath + token}, transport).
+		ServeHTTP(conn, r.WithContext(ctx))
 }
 
 // refuseFor says that there is no room, and when to try again.
 func refuseFor(w http.ResponseWriter, wait time.Duration, why string) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(wait.Round(time.Second).Seconds())))
-	serve.RefuseWith(w, metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonTooManyRequests, Code: http.StatusTooManyRequests, Message: why})
+	serve.RefuseWith(w, metav1.Status{
+		Status: metav1.StatusFailure, Reason: metav1.StatusReasonTooManyRequests,
+		Code: http.StatusTooManyRequests, Message: why,
+	})
 }
 
 // proxy calls a URL and proxies the answer. It is the standard library's: apimachinery's

@@ -69,11 +69,13 @@ const (
 func (o Object) Access(pool string) serve.Access {
 	if o.Kind == Machine {
 		return serve.Access{Resource: &authorizationv1.ResourceAttributes{
-			Verb: "create", Group: machine.Group, Version: machine.Version, Resource: "machinepools", Subresource: "proxy", Name: pool,
+			Verb: "create", Group: machine.Group, Version: machine.Version, Resource: "machinepools", Subresource: "proxy",
+			Name: pool,
 		}}
 	}
 	return serve.Access{Resource: &authorizationv1.ResourceAttributes{
-		Verb: "create", Group: gateway.Group, Version: "v1", Resource: "workspaces", Subresource: "exec", Namespace: o.Namespace, Name: o.Name,
+		Verb: "create", Group: gateway.Group, Version: "v1", Resource: "workspaces", Subresource: "exec",
+		Namespace: o.Namespace, Name: o.Name,
 	}}
 }
 
@@ -104,7 +106,10 @@ func OptionsOf(kind Kind, query string) (o Options, err error) {
 		return invalid("the query cannot be read: %w", err)
 	}
 	texts := map[string]*string{gateway.KeyContainer: &o.Container, gateway.KeyUser: &o.User}
-	streams := map[string]*bool{gateway.KeyStdin: &o.Stdin, gateway.KeyStdout: &o.Stdout, gateway.KeyStderr: &o.Stderr, gateway.KeyTTY: &o.TTY}
+	streams := map[string]*bool{
+		gateway.KeyStdin: &o.Stdin, gateway.KeyStdout: &o.Stdout, gateway.KeyStderr: &o.Stderr,
+		gateway.KeyTTY: &o.TTY,
+	}
 	for key, all := range values {
 		is, isStream := streams[key]
 		text, isText := texts[key]

@@ -12,8 +12,11 @@ import (
 func TestObjectAt(t *testing.T) {
 	workspace := Object{Kind: Workspace, Namespace: "dev", Name: "alice-2bd806c"}
 	for path, want := range map[string]Object{
-		"/apis/berth.dev/v1/namespaces/dev/workspaces/alice-2bd806c/exec":                      workspace,
-		"/apis/compute.ironcore.dev/namespaces/dev/machines/vm.1/exec":                         {Kind: Machine, Namespace: "dev", Name: "vm.1"},
+		"/apis/berth.dev/v1/namespaces/dev/workspaces/alice-2bd806c/exec": workspace,
+		"/apis/compute.ironcore.dev/namespaces/dev/machines/vm.1/exec": {
+			Kind:      Machine,
+			Namespace: "dev", Name: "vm.1",
+		},
 		"/apis/berth.dev/v1/namespaces/dev/workspaces/alice-2bd806c/exec/":                     {},
 		"/apis/berth.dev/v1/namespaces/dev/workspaces/alice-2bd806c":                           {},
 		"/apis/berth.dev/v1/namespaces/dev/workspaces/Alice/exec":                              {},
@@ -54,7 +57,10 @@ func TestAccess(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for query, want := range map[string]Options{
-		"stdin=true&stdout=true&tty=1&command=ls&command=a+b&container=side&user=dev": {Container: "side", User: "dev", Command: []string{"ls", "a b"}, Stdin: true, Stdout: true, TTY: true},
+		"stdin=true&stdout=true&tty=1&command=ls&command=a+b&container=side&user=dev": {
+			Container: "side", User: "dev",
+			Command: []string{"ls", "a b"}, Stdin: true, Stdout: true, TTY: true,
+		},
 		"stdout=true&stderr=true": {Stdout: true, Stderr: true},
 	} {
 		if got, err := OptionsOf(Workspace, query); err != nil || !reflect.DeepEqual(got, want) {
@@ -73,7 +79,8 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %v, want %s", query, err, says)
 		}
 	}
-	if got, err := OptionsOf(Machine, "command=rm"); err != nil || !reflect.DeepEqual(got, Options{Stdin: true, Stdout: true, TTY: true}) {
+	if got, err := OptionsOf(Machine, "command=rm"); err != nil ||
+		!reflect.DeepEqual(got, Options{Stdin: true, Stdout: true, TTY: true}) {
 		t.Errorf("a machine has %+v, %v", got, err)
 	}
 }

@@ -76,7 +76,10 @@ func (r *rig) reviews(w http.ResponseWriter, request *http.Request) {
 	user, _ := spec["user"].(string)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	review["status"] = map[string]any{"allowed": !r.denied[user], "authenticated": token != "bad", "user": map[string]any{"username": token}}
+	review["status"] = map[string]any{
+		"allowed": !r.denied[user], "authenticated": token != "bad",
+		"user": map[string]any{"username": token},
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
 	_ = json.NewEncoder(w).Encode(review)
@@ -100,9 +103,13 @@ func start(t *testing.T, backend Backend, change func(*Server, *serve.Limits)) *
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
 	limits := serve.Limits{Open: 100, OpenPerCaller: 60, Rate: 1000, Burst: 1000, Reviews: 1000}
 	r.Server = &Server{
-		Metrics: serve.NewMetrics(), Log: log, Now: time.Now, Backends: map[Kind]Backend{Workspace: backend}, MaxSessions: 100,
-		Silent:   func(net.Conn) bool { return r.gone.Load() },
-		Timeouts: Timeouts{Idle: time.Hour, Creation: time.Second, Recheck: 20 * time.Millisecond, Stop: 50 * time.Millisecond},
+		Metrics: serve.NewMetrics(), Log: log, Now: time.Now, Backends: map[Kind]Backend{Workspace: backend},
+		MaxSessions: 100,
+		Silent:      func(net.Conn) bool { return r.gone.Load() },
+		Timeouts: Timeouts{
+			Idle: time.Hour, Creation: time.Second, Recheck: 20 * time.Millisecond,
+			Stop: 50 * time.Millisecond,
+		},
 	}
 	if change != nil {
 		change(r.Server, &limits)

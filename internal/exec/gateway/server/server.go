@@ -147,8 +147,10 @@ func (s *Server) ask(ctx context.Context, session *session) {
 	allowed, err := s.Guard.Authorizer.Allowed(ctx, session.who.User, session.who.Access)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		s.Log.Error("the API server could not be asked whether a session may go on", slog.String("error", fault.Line(err.Error())))
+		s.Log.Error("the API server could not be asked whether a session may go on",
+			slog.String("error", fault.Line(err.Error())))
 	case err == nil && !allowed:
-		session.end(fault.New(fault.PermissionDenied, "%s may not %s any more", session.who.User.Username, session.who.Access))
+		session.end(fault.New(fault.PermissionDenied, "%s may not %s any more", session.who.User.Username,
+			session.who.Access))
 	}
 }

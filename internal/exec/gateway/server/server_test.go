@@ -36,25 +36,32 @@ func TestSession(t *testing.T) {
 	sent := make([]byte, 1<<20)
 	_, _ = rand.Read(sent)
 	var stdout, stderr bytes.Buffer
-	status, err := r.runner("alice")(t.Context(), []string{"ls", "a b"}, exec.Session{Stdin: bytes.NewReader(sent), Stdout: &stdout, Stderr: &stderr})
+	status, err := r.runner("alice")(t.Context(), []string{"ls", "a b"},
+		exec.Session{Stdin: bytes.NewReader(sent), Stdout: &stdout, Stderr: &stderr})
 	if err != nil || status != 3 || stderr.String() != "so it ends" || stdout.String() != "ls a b\n"+string(sent) {
 		t.Errorf("status %d, %v, stderr %q, %d bytes", status, err, &stderr, stdout.Len())
 	}
 
 	at, _ := url.Parse(r.public.URL + gateway.WorkspacePath("dev", "alice"))
-	at.RawQuery = gateway.Query("", "", []string{"ls"}, exec.Session{Stdin: &stdout, Stdout: &stdout, Stderr: &stderr}).Encode()
-	spdy, err := remotecommand.NewSPDYExecutor(&rest.Config{BearerToken: "alice", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, "POST", at)
+	at.RawQuery = gateway.Query("", "", []string{"ls"}, exec.Session{Stdin: &stdout, Stdout: &stdout, Stderr: &stderr}).
+		Encode()
+	spdy, err := remotecommand.NewSPDYExecutor(&rest.Config{
+		BearerToken:     "alice",
+		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+	}, "POST", at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stdout.Reset()
 	stderr.Reset()
-	err = spdy.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdin: bytes.NewReader(sent), Stdout: &stdout, Stderr: &stderr})
+	err = spdy.StreamWithContext(t.Context(),
+		remotecommand.StreamOptions{Stdin: bytes.NewReader(sent), Stdout: &stdout, Stderr: &stderr})
 	exit, _ := err.(clientexec.CodeExitError) //nolint:errorlint // client-go returns it as it is
 	if exit.Code != 3 || stderr.String() != "so it ends" || stdout.String() != "ls\n"+string(sent) {
 		t.Errorf("SPDY: %v, stderr %q, %d bytes", err, &stderr, stdout.Len())
 	}
-	waittest.Until(t, "both sessions have an audit line", func() bool { return strings.Count(r.log.String(), `"status":101`) == 2 })
+	waittest.Until(t, "both sessions have an audit line",
+		func() bool { return strings.Count(r.log.String(), `"status":101`) == 2 })
 	if text := r.log.String(); strings.Contains(text, "a b") || !strings.Contains(text, `"user":"alice"`) {
 		t.Errorf("the log says what was typed, or not who did:\n%s", text)
 	}
@@ -90,27 +97,67 @@ func TestRefusals(t *testing.T) {
 		status                      int
 		says                        string
 	}{
-		"no token":             {path: alice + "?stdout=true", status: 401, says: "a token is required"},
-		"a wrong token":        {path: alice + "?stdout=true", token: "bad", status: 401, says: "the token is not valid"},
-		"not allowed":          {path: alice + "?stdout=true", token: "mallory", status: 403, says: "mallory may not create workspaces.berth.dev/exec alice in namespace dev"},
-		"unknown, not allowed": {path: strings.Replace(alice, "alice", "nobody", 1) + "?stdout=true", token: "mallory", status: 403, says: "mallory may not"},
-		"unknown":              {path: strings.Replace(alice, "alice", "nobody", 1) + "?stdout=true", token: "alice", status: 404, says: "workspace nobody not found"},
-		"not running":          {path: strings.Replace(alice, "alice", "starting", 1) + "?stdout=true", token: "alice", status: 409, says: "cannot be entered"},
-		"no upgrade":           {path: alice + "?stdout=true", token: "alice", plain: true, status: 400, says: "an upgrade of the connection is required"},
-		"a strange option":     {path: alice + "?pod=x", token: "alice", status: 400, says: "unknown option"},
-		"a strange method":     {method: "DELETE", path: alice, token: "alice", status: 405, says: "use GET or POST"},
-		"a path that climbs":   {path: "/apis/berth.dev/v1/namespaces/dev/workspaces/../../prod/workspaces/alice/exec", token: "alice", status: 404, says: "has this path"},
-		"a slash in a name":    {path: "/apis/berth.dev/v1/namespaces/dev/workspaces/a%2fexec/exec", token: "alice", status: 404, says: "has this path"},
-		"a machine":            {path: "/apis/compute.ironcore.dev/namespaces/dev/machines/vm/exec", token: "alice", status: 404, says: "has this path"},
-		"a token's own path":   {path: "/exec/0123456789abcdef0123456789abcdef", token: "alice", status: 404, says: "has this path"},
-		"another origin":       {path: alice + "?stdout=true", token: "alice", origin: "https://evil.example", status: 403, says: "another site"},
-		"another port":         {path: alice + "?stdout=true", token: "alice", origin: "https://x:8443", status: 403, says: "another site"},
-		"no origin to name":    {path: alice + "?stdout=true", token: "alice", origin: "null", status: 403, says: "another site"},
-		"its own origin":       {path: alice + "?pod=x", token: "alice", origin: "https://X", status: 400, says: "unknown option"},
-		"the root":             {path: "/", status: 404, says: "has this path"},
+		"no token":      {path: alice + "?stdout=true", status: 401, says: "a token is required"},
+		"a wrong token": {path: alice + "?stdout=true", token: "bad", status: 401, says: "the token is not valid"},
+		"not allowed": {
+			path: alice + "?stdout=true", token: "mallory", status: 403,
+			says: "mallory may not create workspaces.berth.dev/exec alice in namespace dev",
+		},
+		"unknown, not allowed": {
+			path: strings.Replace(alice, "alice", "nobody", 1) + "?stdout=true", token: "mallory",
+			status: 403, says: "mallory may not",
+		},
+		"unknown": {
+			path: strings.Replace(alice, "alice", "nobody", 1) + "?stdout=true", token: "alice",
+			status: 404, says: "workspace nobody not found",
+		},
+		"not running": {
+			path: strings.Replace(alice, "alice", "starting", 1) + "?stdout=true", token: "alice",
+			status: 409, says: "cannot be entered",
+		},
+		"no upgrade": {
+			path: alice + "?stdout=true", token: "alice", plain: true, status: 400,
+			says: "an upgrade of the connection is required",
+		},
+		"a strange option": {path: alice + "?pod=x", token: "alice", status: 400, says: "unknown option"},
+		"a strange method": {method: "DELETE", path: alice, token: "alice", status: 405, says: "use GET or POST"},
+		"a path that climbs": {
+			path:  "/apis/berth.dev/v1/namespaces/dev/workspaces/../../prod/workspaces/alice/exec",
+			token: "alice", status: 404, says: "has this path",
+		},
+		"a slash in a name": {
+			path: "/apis/berth.dev/v1/namespaces/dev/workspaces/a%2fexec/exec", token: "alice",
+			status: 404, says: "has this path",
+		},
+		"a machine": {
+			path: "/apis/compute.ironcore.dev/namespaces/dev/machines/vm/exec", token: "alice",
+			status: 404, says: "has this path",
+		},
+		"a token's own path": {
+			path: "/exec/0123456789abcdef0123456789abcdef", token: "alice", status: 404,
+			says: "has this path",
+		},
+		"another origin": {
+			path: alice + "?stdout=true", token: "alice", origin: "https://evil.example", status: 403,
+			says: "another site",
+		},
+		"another port": {
+			path: alice + "?stdout=true", token: "alice", origin: "https://x:8443", status: 403,
+			says: "another site",
+		},
+		"no origin to name": {
+			path: alice + "?stdout=true", token: "alice", origin: "null", status: 403,
+			says: "another site",
+		},
+		"its own origin": {
+			path: alice + "?pod=x", token: "alice", origin: "https://X", status: 400,
+			says: "unknown option",
+		},
+		"the root": {path: "/", status: 404, says: "has this path"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := tls.Dial("tcp", r.public.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test
+			conn, err := tls.Dial("tcp", r.public.Listener.Addr().String(),
+				&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +200,10 @@ func TestRefusals(t *testing.T) {
 func TestStreamKnowsTokensOnly(t *testing.T) {
 	r := start(t, echo, nil)
 	token, _ := r.tokens.add(time.Now().Add(-tokenFor), &session{})
-	for _, path := range []string{"/", "/exec/", "/exec/" + token, "/exec/x", "/exec/" + token + "/..", gateway.WorkspacePath("dev", "alice")} {
+	for _, path := range []string{
+		"/", "/exec/", "/exec/" + token, "/exec/x", "/exec/" + token + "/..",
+		gateway.WorkspacePath("dev", "alice"),
+	} {
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, r.base.String()+path, http.NoBody)
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
@@ -197,7 +247,8 @@ func TestRevoked(t *testing.T) {
 	bob, alice := r.waiting(t.Context(), "bob"), r.waiting(t.Context(), "alice")
 	r.deny("bob")
 	err := <-bob
-	if fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "bob may not create workspaces.berth.dev/exec alice in namespace dev any more") {
+	if fault.CodeOf(err) != fault.PermissionDenied ||
+		!strings.Contains(err.Error(), "bob may not create workspaces.berth.dev/exec alice in namespace dev any more") {
 		t.Errorf("bob is told %v (%s)", err, fault.CodeOf(err))
 	}
 	select {
@@ -212,7 +263,8 @@ func TestSilentClient(t *testing.T) {
 	r := start(t, echo, nil)
 	bob := r.waiting(t.Context(), "bob")
 	r.gone.Store(true)
-	if err := <-bob; fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "the client does not answer any more") {
+	if err := <-bob; fault.CodeOf(err) != fault.Unavailable ||
+		!strings.Contains(err.Error(), "the client does not answer any more") {
 		t.Errorf("bob is told %v", err)
 	}
 }
@@ -225,9 +277,15 @@ func TestOfWorkspace(t *testing.T) {
 		code fault.Code
 		says string
 	}{
-		{fault.New(fault.Unavailable, "read tcp 10.0.0.1:2->10.0.0.3:4: timeout"), fault.Unavailable, "the connection to workspace alice was lost"},
+		{
+			fault.New(fault.Unavailable, "read tcp 10.0.0.1:2->10.0.0.3:4: timeout"), fault.Unavailable,
+			"the connection to workspace alice was lost",
+		},
 		{errors.New("dial tcp 10.0.0.1:2: refused"), fault.Internal, "the log of the gateway says why"},
-		{fault.New(fault.PermissionDenied, "system:serviceaccount:a:b may not"), fault.Internal, "the log of the gateway says why"},
+		{
+			fault.New(fault.PermissionDenied, "system:serviceaccount:a:b may not"), fault.Internal,
+			"the log of the gateway says why",
+		},
 		{fault.New(fault.InvalidArgument, "no-such-program not found"), fault.InvalidArgument, "no-such-program not found"},
 	} {
 		var log strings.Builder
@@ -235,7 +293,8 @@ func TestOfWorkspace(t *testing.T) {
 		if fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "10.0.0") {
 			t.Errorf("%v became %v", c.err, err)
 		}
-		if logged := strings.Contains(log.String(), "has not run a command to its end"); logged != (c.code != fault.InvalidArgument) {
+		if logged := strings.Contains(log.String(),
+			"has not run a command to its end"); logged != (c.code != fault.InvalidArgument) {
 			t.Errorf("%v is logged: %s", c.err, log.String())
 		}
 	}
@@ -247,7 +306,8 @@ func TestAuditLines(t *testing.T) {
 	bob := r.waiting(t.Context(), "bob")
 	r.deny("bob")
 	<-bob //nolint:errcheck // that it has ended is enough
-	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+machine.PoolletPath("dev", "vm"), http.NoBody)
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+machine.PoolletPath("dev", "vm"),
+		http.NoBody)
 	request.Header.Set("Authorization", "Bearer mallory")
 	response, err := r.public.Client().Do(request)
 	if err != nil {
@@ -271,7 +331,8 @@ func TestStop(t *testing.T) {
 	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "the gateway is stopping") {
 		t.Errorf("alice is told %v (%s)", err, fault.CodeOf(err))
 	}
-	if _, err := r.runner("alice")(t.Context(), []string{"ls"}, exec.Session{Stdout: io.Discard}); fault.CodeOf(err) != fault.Unavailable {
+	if _, err := r.runner("alice")(t.Context(), []string{"ls"},
+		exec.Session{Stdout: io.Discard}); fault.CodeOf(err) != fault.Unavailable {
 		t.Errorf("a new session: %v", err)
 	}
 }
@@ -284,7 +345,8 @@ func TestWaitingIsBounded(t *testing.T) {
 			t.Fatalf("it waits for %s", wait)
 		}
 	}
-	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+gateway.WorkspacePath("dev", "alice")+"?stdout=true", http.NoBody)
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+
+		gateway.WorkspacePath("dev", "alice")+"?stdout=true", http.NoBody)
 	request.Header = http.Header{"Authorization": {"Bearer alice"}, "Connection": {"Upgrade"}, "Upgrade": {"SPDY/3.1"}}
 	response, err := r.public.Client().Do(request)
 	if err != nil {
@@ -305,7 +367,8 @@ func TestWaitingIsBounded(t *testing.T) {
 func TestFloods(t *testing.T) {
 	r := start(t, echo, func(_ *Server, limits *serve.Limits) { limits.Reviews, limits.Rate, limits.Burst = 100, 1, 5 })
 	ask := func(token string) (status int, retryAfter string) {
-		request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+gateway.WorkspacePath("dev", "alice")+"?stdout=true", http.NoBody)
+		request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+
+			gateway.WorkspacePath("dev", "alice")+"?stdout=true", http.NoBody)
 		request.Header.Set("Authorization", "Bearer "+token)
 		response, err := r.public.Client().Do(request)
 		if err != nil {
@@ -376,7 +439,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	var raw []net.Conn
 	for range 10 { // they upgrade, and then say nothing, or nonsense
-		conn, err := tls.Dial("tcp", r.public.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test
+		conn, err := tls.Dial("tcp", r.public.Listener.Addr().String(),
+			&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -403,7 +467,10 @@ func TestNothingIsLeft(t *testing.T) {
 func ofSessions() (n int) {
 	stacks := make([]byte, 4<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
-	for _, of := range []string{"server.(*Server).stream(", "server.(*Server).connect(", "wsstream.(*Conn).handle(", "spdystream.(*Connection)", "server.(*buffers).copy("} {
+	for _, of := range []string{
+		"server.(*Server).stream(", "server.(*Server).connect(", "wsstream.(*Conn).handle(",
+		"spdystream.(*Connection)", "server.(*buffers).copy(",
+	} {
 		n += strings.Count(string(stacks), of)
 	}
 	return n

@@ -32,14 +32,15 @@ func acceptSPDY(w *hijacked, r *http.Request, o Options, t timeouts) (*streams, 
 	}
 	wanted := namesOf(o, protocol)
 	created := make(chan opened, len(wanted))
-	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(stream httpstream.Stream, replied <-chan struct{}) error {
-		select {
-		case created <- opened{stream, replied}:
-			return nil
-		default:
-			return fault.New(fault.InvalidArgument, "a stream too many")
-		}
-	})
+	conn := spdy.NewResponseUpgrader().
+		UpgradeResponse(w, r, func(stream httpstream.Stream, replied <-chan struct{}) error {
+			select {
+			case created <- opened{stream, replied}:
+				return nil
+			default:
+				return fault.New(fault.InvalidArgument, "a stream too many")
+			}
+		})
 	if conn == nil {
 		return nil, fault.New(fault.InvalidArgument, "the connection was not upgraded")
 	}
@@ -71,7 +72,8 @@ func acceptSPDY(w *hijacked, r *http.Request, o Options, t timeouts) (*streams, 
 func namesOf(o Options, protocol string) map[string]bool {
 	sized := protocol == protocolsOfSPDY()[0] || protocol == protocolsOfSPDY()[1]
 	names := map[string]bool{"error": true}
-	for name, is := range map[string]bool{"stdin": o.Stdin, "stdout": o.Stdout, "stderr": o.Stderr, "resize": o.TTY && sized} {
+	for name, is := range map[string]bool{"stdin": o.Stdin, "stdout": o.Stdout, "stderr": o.Stderr, "resize": o.TTY &&
+		sized} {
 		if is {
 			names[name] = true
 		}
@@ -80,7 +82,9 @@ func namesOf(o Options, protocol string) map[string]bool {
 }
 
 // collect waits for each of the streams once.
-func collect(ctx context.Context, conn httpstream.Connection, created <-chan opened, wanted map[string]bool) (map[string]httpstream.Stream, error) {
+func collect(ctx context.Context, conn httpstream.Connection, created <-chan opened,
+	wanted map[string]bool,
+) (map[string]httpstream.Stream, error) {
 	all := map[string]httpstream.Stream{}
 	for len(all) < len(wanted) {
 		select {

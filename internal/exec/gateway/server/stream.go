@@ -31,10 +31,14 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	defer session.over()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
-	conn := &hijacked{ResponseWriter: w, buffers: &s.buffers, lingers: true, gone: func() { cancel(fault.New(fault.Unavailable, "the client is gone")) }}
+	conn := &hijacked{
+		ResponseWriter: w, buffers: &s.buffers, lingers: true,
+		gone: func() { cancel(fault.New(fault.Unavailable, "the client is gone")) },
+	}
 	conn.frames = framesOf(r, session.end)
 	defer conn.close(lingering)
-	opened, err := accept(conn, r, session.options, timeouts{idle: s.Timeouts.Idle + idleGrace, creation: s.Timeouts.Creation})
+	opened, err := accept(conn, r, session.options,
+		timeouts{idle: s.Timeouts.Idle + idleGrace, creation: s.Timeouts.Creation})
 	if err != nil {
 		return
 	}

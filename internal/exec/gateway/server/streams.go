@@ -61,7 +61,8 @@ func statusOf(status int, err error) metav1.Status {
 		return ended
 	case status != 0:
 		return metav1.Status{
-			Status: metav1.StatusFailure, Reason: remoteStatus, Message: "command terminated with non-zero exit code: " + strconv.Itoa(status),
+			Status: metav1.StatusFailure, Reason: remoteStatus, Message: "command terminated with non-zero exit code: " +
+				strconv.Itoa(status),
 			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: "ExitCode", Message: strconv.Itoa(status)}}},
 		}
 	}
@@ -87,7 +88,8 @@ func failure(err error) metav1.Status {
 	}
 	return metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusFailure, Reason: reason, Message: fault.Line(err.Error()), Code: int32(code), //nolint:gosec // a status of HTTP
+		Status:   metav1.StatusFailure, Reason: reason, Message: fault.Line(err.Error()), Code: int32(code),
+		//nolint:gosec // a status of HTTP
 	}
 }
 

@@ -32,7 +32,8 @@ func Stands(ctx context.Context, client dynamic.Interface) error {
 }
 
 func read(ctx context.Context, client dynamic.Interface, resource string, into any) error {
-	object, err := client.Resource(admissionv1.SchemeGroupVersion.WithResource(resource)).Get(ctx, lifecycle.Guard, metav1.GetOptions{})
+	object, err := client.Resource(admissionv1.SchemeGroupVersion.WithResource(resource)).
+		Get(ctx, lifecycle.Guard, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,9 @@ const hint = "apply what `berth serve manifests workspaces` prints, or use --tru
 
 func missing(err error, kind, resource string) error {
 	if apierrors.IsNotFound(err) {
-		return fault.New(fault.Failed, "the cluster has no %s %s, so that anybody who may write records could start and delete by them", kind, lifecycle.Guard).WithHint(hint)
+		return fault.New(fault.Failed,
+			"the cluster has no %s %s, so that anybody who may write records could start and delete by them", kind,
+			lifecycle.Guard).WithHint(hint)
 	}
 	err = kube.Fault(err, kube.Call{Verb: "get", Resource: resource, Name: lifecycle.Guard})
 	if fault.CodeOf(err) == fault.PermissionDenied {

@@ -22,11 +22,18 @@ func TestStands(t *testing.T) {
 		change func(*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding)
 		want   string // in the error, or none
 	}{
-		"as it is printed": {func(*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {}, ""},
-		"a check is missing": {func(p *admissionv1.ValidatingAdmissionPolicy, _ *admissionv1.ValidatingAdmissionPolicyBinding) {
+		"as it is printed": {
+			func(*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {},
+			"",
+		},
+		"a check is missing": {func(p *admissionv1.ValidatingAdmissionPolicy,
+			_ *admissionv1.ValidatingAdmissionPolicyBinding,
+		) {
 			p.Spec.Validations = p.Spec.Validations[1:]
 		}, "berth-workspaces-records is another one: its spec"},
-		"what fails is admitted": {func(p *admissionv1.ValidatingAdmissionPolicy, _ *admissionv1.ValidatingAdmissionPolicyBinding) {
+		"what fails is admitted": {func(p *admissionv1.ValidatingAdmissionPolicy,
+			_ *admissionv1.ValidatingAdmissionPolicyBinding,
+		) {
 			ignore := admissionv1.Ignore
 			p.Spec.FailurePolicy = &ignore
 		}, "berth-workspaces-records is another one: its spec"},
@@ -36,7 +43,9 @@ func TestStands(t *testing.T) {
 		"it only warns": {func(_ *admissionv1.ValidatingAdmissionPolicy, b *admissionv1.ValidatingAdmissionPolicyBinding) {
 			b.Spec.ValidationActions = []admissionv1.ValidationAction{admissionv1.Warn}
 		}, "berth-workspaces-records is another one: its binding"},
-		"it is bound to some": {func(_ *admissionv1.ValidatingAdmissionPolicy, b *admissionv1.ValidatingAdmissionPolicyBinding) {
+		"it is bound to some": {func(_ *admissionv1.ValidatingAdmissionPolicy,
+			b *admissionv1.ValidatingAdmissionPolicyBinding,
+		) {
 			b.Spec.MatchResources = &admissionv1.MatchResources{ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}}
 		}, "berth-workspaces-records is another one: its binding"},
 		"it is another's": {func(_ *admissionv1.ValidatingAdmissionPolicy, b *admissionv1.ValidatingAdmissionPolicyBinding) {
@@ -58,9 +67,11 @@ func TestStandsWithout(t *testing.T) {
 	policy, _ := Policy().Objects(manifest.Role{Name: Role})
 	filled(&policy.Spec)
 	for name, client := range map[string]*fake.FakeDynamicClient{
-		"nothing": fake.NewSimpleDynamicClient(scheme.Scheme), "no binding": fake.NewSimpleDynamicClient(scheme.Scheme, policy),
+		"nothing":    fake.NewSimpleDynamicClient(scheme.Scheme),
+		"no binding": fake.NewSimpleDynamicClient(scheme.Scheme, policy),
 	} {
-		if err := Stands(t.Context(), client); fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "the cluster has no") {
+		if err := Stands(t.Context(), client); fault.CodeOf(err) != fault.Failed ||
+			!strings.Contains(err.Error(), "the cluster has no") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -72,7 +83,8 @@ func TestStandsWithout(t *testing.T) {
 // filled has what an API server fills in.
 func filled(spec *admissionv1.ValidatingAdmissionPolicySpec) {
 	m := spec.MatchConstraints
-	m.MatchPolicy, m.NamespaceSelector, m.ObjectSelector = new(admissionv1.Equivalent), &metav1.LabelSelector{}, &metav1.LabelSelector{}
+	m.MatchPolicy, m.NamespaceSelector, m.ObjectSelector = new(admissionv1.Equivalent), &metav1.LabelSelector{},
+		&metav1.LabelSelector{}
 	for i := range m.ResourceRules {
 		m.ResourceRules[i].Scope = new(admissionv1.AllScopes)
 	}

@@ -36,10 +36,14 @@ func Policy() manifest.Policy {
 		Name: Name,
 		Rules: []admissionv1.RuleWithOperations{{
 			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update, admissionv1.Delete},
-			Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps", "secrets"}},
+			Rule: admissionv1.Rule{
+				APIGroups: []string{""}, APIVersions: []string{"v1"},
+				Resources: []string{"configmaps", "secrets"},
+			},
 		}},
 		Conditions: []admissionv1.MatchCondition{{Name: "records", Expression: fmt.Sprintf(
-			`request.resource.resource == 'secrets' ? %s : (%s || %s)`, either(labelled(release.LabelGuarded)), either(isRecord()), either(isContent()))}},
+			`request.resource.resource == 'secrets' ? %s : (%s || %s)`, either(labelled(release.LabelGuarded)),
+			either(isRecord()), either(isContent()))}},
 		Variables: []admissionv1.Variable{
 			{Name: "deleted", Expression: `request.operation == 'DELETE'`},
 			{Name: "secret", Expression: `request.resource.resource == 'secrets'`},
@@ -51,20 +55,28 @@ func Policy() manifest.Policy {
 			{Name: "before", Expression: `oldObject == null ? '' : ` + annotation("oldObject", lifecycle.AnnotationMade)},
 		},
 		Checks: []admissionv1.Validation{
-			check(`!variables.secret || variables.deleted || `+may("pods", "create"), "Helm's record of a workspace is written by those who may create pods"),
-			check(`!variables.secret || !variables.deleted || `+may("pods", "delete"), "Helm's record of a workspace is deleted by those who may delete pods"),
+			check(`!variables.secret || variables.deleted || `+may("pods", "create"),
+				"Helm's record of a workspace is written by those who may create pods"),
+			check(`!variables.secret || !variables.deleted || `+may("pods", "delete"),
+				"Helm's record of a workspace is deleted by those who may delete pods"),
 			check(`variables.secret || variables.record || `+content("object"), runs),
 			check(`variables.secret || variables.record || `+content("oldObject"), runs),
-			check(`!variables.record || `+may("pods", "delete"), "the desired state of a workspace is recorded by those who may delete pods"),
+			check(`!variables.record || `+may("pods", "delete"),
+				"the desired state of a workspace is recorded by those who may delete pods"),
 			// One without a record is adopted as meant to run.
-			check(`!variables.record || !variables.deleted || `+may("pods", "create"), "deleting the state record of a workspace takes the right to create pods, as the workspace is started then"),
+			check(`!variables.record || !variables.deleted || `+may("pods", "create"),
+				"deleting the state record of a workspace takes the right to create pods, as the workspace is started then"),
 			check(ofRecord(`variables.rights.all(r, r in `+rights()+`)`), "an annotation names an unknown right"),
-			check(ofRecord(vouches(lifecycle.RightStart, true, may("pods", "create"))), "the record vouches for a start, and its author may not create pods"),
-			check(ofRecord(vouches(lifecycle.RightDelete, true, may("secrets", "delete"))), "the record vouches for a deletion, and its author may not delete secrets"),
-			check(ofRecord(vouches(lifecycle.RightStorage, false, may("persistentvolumeclaims", "delete"))), "the record vouches for the deletion of storage, and its author may not delete persistentvolumeclaims"),
+			check(ofRecord(vouches(lifecycle.RightStart, true, may("pods", "create"))),
+				"the record vouches for a start, and its author may not create pods"),
+			check(ofRecord(vouches(lifecycle.RightDelete, true, may("secrets", "delete"))),
+				"the record vouches for a deletion, and its author may not delete secrets"),
+			check(ofRecord(vouches(lifecycle.RightStorage, false, may("persistentvolumeclaims", "delete"))),
+				"the record vouches for the deletion of storage, and its author may not delete persistentvolumeclaims"),
 			check(ofRecord(`variables.workload == '' || variables.workload.matches('^(deployment|statefulset|daemonset)/[a-z0-9.-]+$') && `+mayPatchWorkload),
 				"the record vouches for a workload that its author may not patch"),
-			check(ofRecord(`variables.made == variables.before || variables.workload != '' || `+may("pods", "create")+` || `+may("persistentvolumeclaims", "delete")),
+			check(ofRecord(`variables.made == variables.before || variables.workload != '' || `+may("pods", "create")+` || `+
+				may("persistentvolumeclaims", "delete")),
 				"what the limits of a workspace are made of is changed by those who may create pods or delete persistentvolumeclaims"),
 		},
 	}
@@ -97,14 +109,16 @@ func content(o string) string {
 	patch := fmt.Sprintf("authorizer.group('apps').resource(%s + 's').namespace(request.namespace).name(%s).check('patch').allowed()",
 		label(kube.LabelWorkloadKind), label(kube.LabelWorkloadName))
 	return fmt.Sprintf("%s == null || (%s ? %s in ['deployment', 'statefulset', 'daemonset'] && %s || %s : variables.deleted ? %s : %s)",
-		o, inWorkload, label(kube.LabelWorkloadKind), patch, may("pods", "create"), may("pods", "delete"), may("pods", "create"))
+		o, inWorkload, label(kube.LabelWorkloadKind), patch, may("pods", "create"), may("pods", "delete"),
+		may("pods", "create"))
 }
 
 // mayPatchWorkload is evaluated for what names a workload.
 const mayPatchWorkload = `authorizer.group('apps').resource(variables.workload.split('/')[0] + 's').namespace(request.namespace).name(variables.workload.split('/')[1]).check('patch').allowed()`
 
 func may(resource, verb string) string {
-	return fmt.Sprintf(`authorizer.group('').resource('%s').namespace(request.namespace).check('%s').allowed()`, resource, verb)
+	return fmt.Sprintf(`authorizer.group('').resource('%s').namespace(request.namespace).check('%s').allowed()`,
+		resource, verb)
 }
 
 // vouches is true unless an author vouches for a right and does not have it. Some rights are

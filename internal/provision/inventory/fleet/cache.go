@@ -277,7 +277,10 @@ func (c *workspaceCache) workspace(k key, now time.Time) v1.Workspace {
 	if len(c.pods[k]) == 0 {
 		w := c.reported[k]
 		w.Startable = false // whether anything else is left is not known here
-		w.Snapshot = v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown, Gone: true, Message: "deleted", Since: now.UTC()}
+		w.Snapshot = v1.Snapshot{
+			Stage: v1.StageUnknown, Status: v1.StatusUnknown, Gone: true, Message: "deleted",
+			Since: now.UTC(),
+		}
 		return w
 	}
 	objects := c.objects(k)

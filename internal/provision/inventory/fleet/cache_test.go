@@ -107,7 +107,8 @@ func TestCacheReadsAgainWhenItIsDue(t *testing.T) {
 		t.Fatalf("due in %s", wait)
 	}
 	now = now.Add(8 * time.Second)
-	if got := stagesOf(c.take(now)); !slices.Equal(got, []string{"alice-1 Starting", "alice-1 Pulling"}) { // Starting, for a pull
+	if got := stagesOf(c.take(now)); !slices.Equal(got,
+		[]string{"alice-1 Starting", "alice-1 Pulling"}) { // Starting, for a pull
 		t.Errorf("%q", got)
 	}
 }
@@ -150,7 +151,10 @@ func TestWatchWithoutPermissionForWorkloads(t *testing.T) {
 		}
 		return err != nil, nil, err
 	})
-	reader := inventory.Reader{Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: cause.DefaultPolicy(), Now: time.Now}
+	reader := inventory.Reader{
+		Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: cause.DefaultPolicy(),
+		Now: time.Now,
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	first := &firstChange{stop: cancel}

@@ -51,7 +51,8 @@ func TestCacheWatchesClaims(t *testing.T) {
 		t.Error("who may not read claims cannot watch workspaces")
 	}
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "data", UID: "claim"}}
-	failed := watchtest.Event("data", "claim", "", "ProvisioningFailed", `storageclass.storage.k8s.io "none" not found`).Warn()
+	failed := watchtest.Event("data", "claim", "", "ProvisioningFailed", `storageclass.storage.k8s.io "none" not found`).
+		Warn()
 	failed.InvolvedObject.Kind = kindClaim
 	in["persistentvolumeclaims"].Replace([]runtime.Object{claim}, "1")
 	in[events].Replace([]runtime.Object{failed.Event}, "1")
@@ -69,9 +70,11 @@ func TestCacheWatchesClaims(t *testing.T) {
 // A list that is read once knows why a claim is not there, if a pod of any workspace mounts one.
 func TestListReadsClaims(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "data", UID: "claim"}}
-	failed := watchtest.Event("data", "claim", "", "ProvisioningFailed", `storageclass.storage.k8s.io "none" not found`).Warn().Event
+	failed := watchtest.Event("data", "claim", "", "ProvisioningFailed", `storageclass.storage.k8s.io "none" not found`).
+		Warn().Event
 	failed.InvolvedObject.Kind, failed.Namespace = kindClaim, "dev"
-	client := fake.NewClientset(named("alice-1").Pod, named("bob-1").Pod, named("carol-1", mounts).Pod, named("dave-1").Pod, claim, failed)
+	client := fake.NewClientset(named("alice-1").Pod, named("bob-1").Pod, named("carol-1", mounts).Pod,
+		named("dave-1").Pod, claim, failed)
 	reader := inventory.Reader{
 		Client: &kube.Client{Interface: client, Namespace: "dev"},
 		Policy: cause.DefaultPolicy(), Now: func() time.Time { return watchtest.After(time.Minute) },

@@ -44,7 +44,8 @@ func complete(ctx context.Context, r inventory.Reader, namespace string, all map
 	for _, o := range all {
 		ref := inventory.WorkloadOf(o.Pods[0])
 		deployments = deployments || ref.Kind == "deployment"
-		claims = claims || slices.ContainsFunc(o.Pods, func(pod *corev1.Pod) bool { return len(evidence.ClaimNames(pod)) > 0 })
+		claims = claims || slices.ContainsFunc(o.Pods,
+			func(pod *corev1.Pod) bool { return len(evidence.ClaimNames(pod)) > 0 })
 		if !ref.IsZero() {
 			group.Go(func() (err error) {
 				o.Workload, err = c.workload(groupCtx, o.Pods[0].Namespace, ref)
@@ -107,14 +108,15 @@ func (c completion) claims(ctx context.Context) error {
 			}
 		}
 	}
-	err := eachPage(ctx, metav1.ListOptions{}, c.Client.CoreV1().PersistentVolumeClaims(c.namespace).List, func(page *corev1.PersistentVolumeClaimList) {
-		for i := range page.Items {
-			claim := page.Items[i]
-			for _, o := range mounted[types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}] {
-				o.Around = append(o.Around, &claim)
+	err := eachPage(ctx, metav1.ListOptions{}, c.Client.CoreV1().PersistentVolumeClaims(c.namespace).List,
+		func(page *corev1.PersistentVolumeClaimList) {
+			for i := range page.Items {
+				claim := page.Items[i]
+				for _, o := range mounted[types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}] {
+					o.Around = append(o.Around, &claim)
+				}
 			}
-		}
-	})
+		})
 	return c.fault(err, "persistentvolumeclaims")
 }
 

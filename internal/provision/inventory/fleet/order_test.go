@@ -20,8 +20,9 @@ func TestSort(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	one := func(id, namespace, owner, blueprint string, stage v1.Stage, age, restarts int) v1.Workspace {
 		return v1.Workspace{
-			ID: id, Namespace: namespace, Owner: owner, Blueprint: blueprint, CreatedAt: at.Add(-time.Duration(age) * time.Minute),
-			Snapshot: v1.Snapshot{Stage: stage, Containers: []v1.Container{{Restarts: restarts}, {Restarts: 1}}},
+			ID: id, Namespace: namespace, Owner: owner, Blueprint: blueprint,
+			CreatedAt: at.Add(-time.Duration(age) * time.Minute),
+			Snapshot:  v1.Snapshot{Stage: stage, Containers: []v1.Container{{Restarts: restarts}, {Restarts: 1}}},
 		}
 	}
 	items := []v1.Workspace{
@@ -58,10 +59,16 @@ func TestQuery(t *testing.T) {
 		{Query{}, "k8shell.io/canonical-id"},
 		{Query{ID: "alice-2bd806c"}, "k8shell.io/canonical-id=alice-2bd806c"},
 		{Query{Owners: []string{"Alice", "bob"}}, "k8shell.io/canonical-id,k8shell.io/username in (alice,bob)"},
-		{Query{Owners: []string{"_eve"}}, "k8shell.io/canonical-id,k8shell.io/username in (eve--dr9ifgjuq87ofhcc94le,eve-6ed327c)"},
+		{
+			Query{Owners: []string{"_eve"}},
+			"k8shell.io/canonical-id,k8shell.io/username in (eve--dr9ifgjuq87ofhcc94le,eve-6ed327c)",
+		},
 		{Query{Owners: []string{"alice~dev"}}, "!"},
 		{Query{Owners: []string{"a b"}}, "!"},
-		{Query{Blueprints: []string{"dev"}, Labels: "team!=red"}, "k8shell.io/blueprint in (dev),k8shell.io/canonical-id,team!=red"},
+		{
+			Query{Blueprints: []string{"dev"}, Labels: "team!=red"},
+			"k8shell.io/blueprint in (dev),k8shell.io/canonical-id,team!=red",
+		},
 		{Query{Labels: "a in (b"}, "!"},
 	} {
 		opts, err := test.q.options()
@@ -75,7 +82,8 @@ func TestQuery(t *testing.T) {
 	}
 	for _, stage := range Stages() {
 		w := v1.Workspace{Snapshot: v1.Snapshot{Stage: stage}}
-		if !(Query{}).matches(w) || (Query{Stages: []v1.Stage{v1.StageFailed, v1.StagePulling}}).matches(w) != (stage == v1.StageFailed || stage == v1.StagePulling) {
+		if !(Query{}).matches(w) || (Query{Stages: []v1.Stage{v1.StageFailed, v1.StagePulling}}).
+			matches(w) != (stage == v1.StageFailed || stage == v1.StagePulling) {
 			t.Errorf("stage %s is in the wrong lists", stage)
 		}
 	}

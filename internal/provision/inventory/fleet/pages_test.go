@@ -41,13 +41,14 @@ func TestPages(t *testing.T) {
 	} {
 		var asked []string
 		used := 0
-		err := eachPage(t.Context(), metav1.ListOptions{LabelSelector: "x"}, func(_ context.Context, opts metav1.ListOptions) (*corev1.PodList, error) {
-			if asked = append(asked, opts.Continue); opts.Limit != 500 || opts.LabelSelector != "x" {
-				t.Errorf("%s: asks for %+v", name, opts)
-			}
-			next := map[string]string{"": "a", "a": "b"}[opts.Continue]
-			return &corev1.PodList{ListMeta: metav1.ListMeta{Continue: next}}, test.answers[opts.Continue]
-		}, func(*corev1.PodList) { used++ })
+		err := eachPage(t.Context(), metav1.ListOptions{LabelSelector: "x"},
+			func(_ context.Context, opts metav1.ListOptions) (*corev1.PodList, error) {
+				if asked = append(asked, opts.Continue); opts.Limit != 500 || opts.LabelSelector != "x" {
+					t.Errorf("%s: asks for %+v", name, opts)
+				}
+				next := map[string]string{"": "a", "a": "b"}[opts.Continue]
+				return &corev1.PodList{ListMeta: metav1.ListMeta{Continue: next}}, test.answers[opts.Continue]
+			}, func(*corev1.PodList) { used++ })
 		if !slices.Equal(asked, test.asked) || used != test.used || (err != nil) != test.err {
 			t.Errorf("%s: asked for %q, used %d, %v", name, asked, used, err)
 		}
@@ -64,13 +65,21 @@ func TestSources(t *testing.T) {
 		kind string
 		want []string
 	}{
-		"pods":                     {Query{}, "", []string{"pods sel", about + "Pod"}},
-		"with claims":              {Query{Claims: true}, "", []string{"pods sel", "events", "persistentvolumeclaims"}},
-		"of one":                   {Query{ID: "a"}, "", []string{"pods sel", "events", "persistentvolumeclaims"}},
-		"Deployments":              {Query{}, watch.KindDeployment, []string{"deployments.apps", "replicasets.apps " + withWorkspace, about + "ReplicaSet"}},
-		"Deployments, with claims": {Query{Claims: true}, watch.KindDeployment, []string{"deployments.apps", "replicasets.apps " + withWorkspace}},
-		"StatefulSets":             {Query{}, watch.KindStatefulSet, []string{"statefulsets.apps", about + "StatefulSet"}},
-		"DaemonSets":               {Query{}, watch.KindDaemonSet, []string{"daemonsets.apps", about + "DaemonSet"}},
+		"pods":        {Query{}, "", []string{"pods sel", about + "Pod"}},
+		"with claims": {Query{Claims: true}, "", []string{"pods sel", "events", "persistentvolumeclaims"}},
+		"of one":      {Query{ID: "a"}, "", []string{"pods sel", "events", "persistentvolumeclaims"}},
+		"Deployments": {
+			Query{},
+			watch.KindDeployment,
+			[]string{"deployments.apps", "replicasets.apps " + withWorkspace, about + "ReplicaSet"},
+		},
+		"Deployments, with claims": {
+			Query{Claims: true},
+			watch.KindDeployment,
+			[]string{"deployments.apps", "replicasets.apps " + withWorkspace},
+		},
+		"StatefulSets": {Query{}, watch.KindStatefulSet, []string{"statefulsets.apps", about + "StatefulSet"}},
+		"DaemonSets":   {Query{}, watch.KindDaemonSet, []string{"daemonsets.apps", about + "DaemonSet"}},
 	} {
 		c, _ := cached(t, Query{}, &now)
 		c.query = test.q
@@ -155,7 +164,8 @@ func TestConcerned(t *testing.T) {
 		"a pod of a workload": {"Pod", "web-1", "web-1", []string{id}},
 	} {
 		event := watchtest.Event(test.object, "", "", "Reason", "").Event
-		event.InvolvedObject.Kind, event.InvolvedObject.Namespace, event.InvolvedObject.UID = test.kind, "dev", types.UID(test.uid)
+		event.InvolvedObject.Kind, event.InvolvedObject.Namespace, event.InvolvedObject.UID = test.kind, "dev",
+			types.UID(test.uid)
 		var got []string
 		for _, k := range c.concerned(event) {
 			got = append(got, k.name)

@@ -70,7 +70,10 @@ func Installed(ctx context.Context, r inventory.Reader, namespace string, some [
 }
 
 func newBelongings(r inventory.Reader, namespace string) *Belongings {
-	return &Belongings{reader: r, namespace: namespace, installed: map[key]installation{}, claims: map[key]metav1.ObjectMeta{}}
+	return &Belongings{
+		reader: r, namespace: namespace, installed: map[key]installation{},
+		claims: map[key]metav1.ObjectMeta{},
+	}
 }
 
 // orDenied tells what may not be read from what cannot be.
@@ -93,13 +96,14 @@ func (b *Belongings) list(ctx context.Context, resource, selector string, add fu
 		return kube.Fault(err, call)
 	}
 	objects := client.Resource(corev1.SchemeGroupVersion.WithResource(resource)).Namespace(b.namespace)
-	err = eachPage(ctx, metav1.ListOptions{LabelSelector: selector}, objects.List, func(page *metav1.PartialObjectMetadataList) {
-		for i := range page.Items {
-			meta := page.Items[i].ObjectMeta
-			meta.ManagedFields = nil
-			add(meta)
-		}
-	})
+	err = eachPage(ctx, metav1.ListOptions{LabelSelector: selector}, objects.List,
+		func(page *metav1.PartialObjectMetadataList) {
+			for i := range page.Items {
+				meta := page.Items[i].ObjectMeta
+				meta.ManagedFields = nil
+				add(meta)
+			}
+		})
 	return kube.Fault(err, call)
 }
 
@@ -145,7 +149,9 @@ func (b *Belongings) Deployed() (all []v1.Workspace) {
 
 // Podless describes the workspaces that are not known otherwise. Of those that are installed,
 // Helm's records are read, which say whose they are and why they have no pod: a request for every 50.
-func (b *Belongings) Podless(ctx context.Context, known func(namespace, id string) bool) (all []v1.Workspace, err error) {
+func (b *Belongings) Podless(ctx context.Context, known func(namespace, id string) bool) (all []v1.Workspace,
+	err error,
+) {
 	unknown := func(k key) bool { return !known(k.namespace, k.name) }
 	var names []string
 	for k := range b.installed {
@@ -161,7 +167,10 @@ func (b *Belongings) Podless(ctx context.Context, known func(namespace, id strin
 	described := map[key]bool{}
 	for of, record := range found {
 		k := key{of.Namespace, of.Name}
-		target := inventory.Target{ID: of.Name, Namespace: of.Namespace, Found: inventory.Found{Record: record.Release, Unreadable: record.Err}}
+		target := inventory.Target{
+			ID: of.Name, Namespace: of.Namespace,
+			Found: inventory.Found{Record: record.Release, Unreadable: record.Err},
+		}
 		w, is := target.Installed()
 		if !is || !unknown(k) {
 			continue

@@ -32,8 +32,14 @@ func TestDeployed(t *testing.T) {
 		"a later revision is not":   {[]metav1.ObjectMeta{guarded("deployed"), guarded("failed")}, true},
 		"somebody added one":        {[]metav1.ObjectMeta{guarded("pending-install"), unguarded("deployed")}, false},
 		"somebody added one broken": {[]metav1.ObjectMeta{guarded("deployed"), unguarded("failed")}, true},
-		"neither counts":            {[]metav1.ObjectMeta{guarded("failed"), guarded("pending-upgrade"), unguarded("deployed"), unguarded("deployed")}, false},
-		"of another chart":          {[]metav1.ObjectMeta{{Labels: map[string]string{"name": "postgres", "status": "deployed"}}}, false},
+		"neither counts": {[]metav1.ObjectMeta{
+			guarded("failed"), guarded("pending-upgrade"),
+			unguarded("deployed"), unguarded("deployed"),
+		}, false},
+		"of another chart": {[]metav1.ObjectMeta{{Labels: map[string]string{
+			"name":   "postgres",
+			"status": "deployed",
+		}}}, false},
 	} {
 		backwards := slices.Clone(test.records)
 		slices.Reverse(backwards)

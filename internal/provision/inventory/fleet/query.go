@@ -93,7 +93,8 @@ func (q Query) ownerLabels() (values []string, err error) {
 	for _, owner := range q.Owners {
 		u, err := userstring.Parse(owner)
 		if err == nil && u.Form() != userstring.Implicit {
-			err = fault.New(fault.InvalidArgument, "%s is a workspace, not a user", owner).WithHint("write %s", fault.Word(userstring.Owner(u.User)))
+			err = fault.New(fault.InvalidArgument, "%s is a workspace, not a user", owner).
+				WithHint("write %s", fault.Word(userstring.Owner(u.User)))
 		}
 		if err != nil {
 			return nil, fault.New(fault.InvalidArgument, "--owner: %w", err).WithHint("%s", fault.From(err).Hint)

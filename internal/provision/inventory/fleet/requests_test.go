@@ -83,14 +83,18 @@ func several(t *testing.T) []runtime.Object {
 	t.Helper()
 	id := idOf(t)
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "data"}}
-	release := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "sh.helm.release.v1.bob-1234567.v1", Labels: map[string]string{
-		"owner": "helm", "status": "deployed", "name": "bob-1234567",
-	}}}
+	release := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "dev", Name: "sh.helm.release.v1.bob-1234567.v1",
+		Labels: map[string]string{
+			"owner": "helm", "status": "deployed", "name": "bob-1234567",
+		},
+	}}
 	chart := release.DeepCopy()
 	chart.Name, chart.Labels["name"] = "sh.helm.release.v1.web.v1", "web"
 	return []runtime.Object{
 		named("alice-1", watchtest.OnNode, watchtest.AppReady).Pod, named("carol-1", mounts).Pod, claim, release, chart,
-		deployment(id), replicaSet(id, "new", "1", 1), replica(id, "web-new-1", "new", watchtest.OnNode, watchtest.AppReady), replica(id, "web-new-2", "new"),
+		deployment(id), replicaSet(id, "new", "1", 1),
+		replica(id, "web-new-1", "new", watchtest.OnNode, watchtest.AppReady), replica(id, "web-new-2", "new"),
 	}
 }
 
@@ -100,7 +104,9 @@ func reads(t *testing.T) map[string]struct {
 	want []string
 } {
 	t.Helper()
-	list := func(read func(context.Context, inventory.Reader, Query) (*v1.WorkspaceList, error)) func(ctx context.Context, w *world) ([]v1.Workspace, error) {
+	list := func(read func(context.Context, inventory.Reader, Query) (*v1.WorkspaceList,
+		error),
+	) func(ctx context.Context, w *world) ([]v1.Workspace, error) {
 		return func(ctx context.Context, w *world) ([]v1.Workspace, error) {
 			list, err := read(ctx, w.Reader, Query{Namespace: "dev"})
 			if err != nil {
@@ -140,7 +146,10 @@ func TestReadMany(t *testing.T) {
 func TestEachRequestOfAListFails(t *testing.T) {
 	optional := []string{"get deployments", "list replicasets", "list persistentvolumeclaims"}
 	for name, test := range reads(t) {
-		for code, want := range map[int]fault.Code{http.StatusInternalServerError: fault.Unavailable, http.StatusForbidden: fault.PermissionDenied} {
+		for code, want := range map[int]fault.Code{
+			http.StatusInternalServerError: fault.Unavailable,
+			http.StatusForbidden:           fault.PermissionDenied,
+		} {
 			for n, more := 0, true; more; n++ {
 				var refused string
 				more = false
@@ -167,7 +176,10 @@ func TestInvalidQuery(t *testing.T) {
 	q := Query{Labels: "a in (b"}
 	_, listErr := List(t.Context(), w.Reader, q)
 	_, namesErr := Names(t.Context(), w.Reader, q)
-	for name, err := range map[string]error{"a list": listErr, "names": namesErr, "a watch": Watch(t.Context(), w.Reader, q, nil)} {
+	for name, err := range map[string]error{
+		"a list": listErr, "names": namesErr,
+		"a watch": Watch(t.Context(), w.Reader, q, nil),
+	} {
 		if fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -250,7 +262,8 @@ func TestWatchIsInterrupted(t *testing.T) {
 		w := newWorld(t, several(t)...)
 		_, refused, _ := strings.Cut(request, " ")
 		w.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return strings.HasSuffix(request, refused) })
-		if err := Watch(t.Context(), w.Reader, Query{Namespace: "dev", Claims: true}, &told{all: map[string]string{}}); fault.CodeOf(err) != fault.PermissionDenied {
+		if err := Watch(t.Context(), w.Reader, Query{Namespace: "dev", Claims: true},
+			&told{all: map[string]string{}}); fault.CodeOf(err) != fault.PermissionDenied {
 			t.Errorf("%s: it ends with %v", request, err)
 		}
 	}

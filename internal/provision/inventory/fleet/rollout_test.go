@@ -96,7 +96,10 @@ func replica(id, name string, set types.UID, changes ...func(*corev1.Pod)) *core
 func TestAWorkspaceReadsTheSame(t *testing.T) {
 	id := idOf(t)
 	ready := []func(*corev1.Pod){watchtest.OnNode, watchtest.AppReady}
-	before := []runtime.Object{replicaSet("", "old", "1", 2), replica("", "web-old-1", "old", ready...), replica("", "web-old-2", "old", ready...)}
+	before := []runtime.Object{
+		replicaSet("", "old", "1", 2), replica("", "web-old-1", "old", ready...),
+		replica("", "web-old-2", "old", ready...),
+	}
 	refused := replicaSet(id, "new", "2", 0)
 	refused.Status.Conditions = []appsv1.ReplicaSetCondition{{
 		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: small",
@@ -115,7 +118,8 @@ func TestAWorkspaceReadsTheSame(t *testing.T) {
 		},
 		{
 			"a pod of the new revision comes up",
-			append(before, deployment(id), replicaSet(id, "new", "2", 1), replica(id, "web-new-1", "new", ready...), replica(id, "web-new-2", "new", watchtest.OnNode, watchtest.App(watchtest.Waits("ContainerCreating", "")))),
+			append(before, deployment(id), replicaSet(id, "new", "2", 1), replica(id, "web-new-1", "new", ready...),
+				replica(id, "web-new-2", "new", watchtest.OnNode, watchtest.App(watchtest.Waits("ContainerCreating", "")))),
 			"Starting 1 of 3 ready; app is being created [web-new-1:Running web-new-2:Starting]",
 		},
 		{
@@ -129,7 +133,8 @@ func TestAWorkspaceReadsTheSame(t *testing.T) {
 				deployment(id, func(d *appsv1.Deployment) {
 					d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 3, 3, 3
 				}),
-				replicaSet(id, "new", "2", 3), replica(id, "web-new-1", "new", ready...), replica(id, "web-new-2", "new", ready...), replica(id, "web-new-3", "new", ready...),
+				replicaSet(id, "new", "2", 3), replica(id, "web-new-1", "new", ready...),
+				replica(id, "web-new-2", "new", ready...), replica(id, "web-new-3", "new", ready...),
 			},
 			"Running 3 of 3 ready [web-new-1:Running web-new-2:Running web-new-3:Running]",
 		},
@@ -142,7 +147,10 @@ func TestAWorkspaceReadsTheSame(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			client := fake.NewClientset(test.objects...)
 			reader := inventory.Reader{
-				Client: &kube.Client{Interface: client, Dynamic: dynamic.NewSimpleDynamicClient(scheme.Scheme, workloads(test.objects)...), Namespace: "dev"},
+				Client: &kube.Client{
+					Interface: client,
+					Dynamic:   dynamic.NewSimpleDynamicClient(scheme.Scheme, workloads(test.objects)...), Namespace: "dev",
+				},
 				Policy: cause.DefaultPolicy(), Now: func() time.Time { return watchtest.After(time.Minute) },
 			}
 			list, err := List(t.Context(), reader, Query{Namespace: "dev"})
@@ -173,12 +181,16 @@ func TestAWorkspaceReadsTheSame(t *testing.T) {
 // Where the caller may not read the workload, its pods alone are read.
 func TestAWorkloadThatMayNotBeRead(t *testing.T) {
 	id := idOf(t)
-	client := fake.NewClientset(deployment(id), replicaSet(id, "new", "2", 1), replica(id, "web-new-1", "new", watchtest.OnNode, watchtest.AppReady))
+	client := fake.NewClientset(deployment(id), replicaSet(id, "new", "2", 1),
+		replica(id, "web-new-1", "new", watchtest.OnNode, watchtest.AppReady))
 	client.PrependReactor("*", "*", func(action testclient.Action) (bool, runtime.Object, error) {
 		resource := action.GetResource().GroupResource()
 		return resource.Group == "apps", nil, apierrors.NewForbidden(resource, "", nil)
 	})
-	reader := inventory.Reader{Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: cause.DefaultPolicy(), Now: time.Now}
+	reader := inventory.Reader{
+		Client: &kube.Client{Interface: client, Namespace: "dev"}, Policy: cause.DefaultPolicy(),
+		Now: time.Now,
+	}
 	list, err := List(t.Context(), reader, Query{Namespace: "dev"})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatalf("%+v, %v", list, err)

@@ -39,7 +39,8 @@ func (c *workspaceCache) claimSources() []follow.Source {
 
 func (c *workspaceCache) claimSource() follow.Source {
 	ns := c.query.Namespace
-	return sourceOf[*corev1.PersistentVolumeClaim](follow.Client(c.reader.Client.CoreV1().PersistentVolumeClaims(ns)), "persistentvolumeclaims", ns)
+	return sourceOf[*corev1.PersistentVolumeClaim](follow.Client(c.reader.Client.CoreV1().PersistentVolumeClaims(ns)),
+		"persistentvolumeclaims", ns)
 }
 
 // workloadSources are the workloads of a kind, and what explains them.
@@ -51,10 +52,14 @@ func (c *workspaceCache) workloadSources(kind string) []follow.Source {
 	case watch.KindDeployment:
 		sets := sourceOf[*appsv1.ReplicaSet](follow.Client(apps.ReplicaSets(ns)), "replicasets.apps", ns)
 		sets.Labels = withWorkspace // they have the labels of their pods
-		sources = []follow.Source{sourceOf[*appsv1.Deployment](follow.Client(apps.Deployments(ns)), "deployments.apps", ns), sets}
+		sources = []follow.Source{
+			sourceOf[*appsv1.Deployment](follow.Client(apps.Deployments(ns)), "deployments.apps", ns),
+			sets,
+		}
 		events = watch.KindReplicaSet
 	case watch.KindStatefulSet:
-		sources = []follow.Source{sourceOf[*appsv1.StatefulSet](follow.Client(apps.StatefulSets(ns)), "statefulsets.apps", ns)}
+		sources = []follow.Source{sourceOf[*appsv1.StatefulSet](follow.Client(apps.StatefulSets(ns)), "statefulsets.apps",
+			ns)}
 	case watch.KindDaemonSet:
 		sources = []follow.Source{sourceOf[*appsv1.DaemonSet](follow.Client(apps.DaemonSets(ns)), "daemonsets.apps", ns)}
 	}
@@ -65,7 +70,8 @@ func (c *workspaceCache) workloadSources(kind string) []follow.Source {
 }
 
 func (c *workspaceCache) eventsAbout(kind string) follow.Source {
-	events := sourceOf[*corev1.Event](follow.Client(c.reader.Client.CoreV1().Events(c.query.Namespace)), "events", c.query.Namespace)
+	events := sourceOf[*corev1.Event](follow.Client(c.reader.Client.CoreV1().Events(c.query.Namespace)), "events",
+		c.query.Namespace)
 	events.Fields = fields.OneTermEqualSelector("involvedObject.kind", kind).String()
 	return events
 }

@@ -33,7 +33,11 @@ func TestDue(t *testing.T) {
 			lifecycle.Limits{Active: 2 * time.Hour},
 			&v1.NextState{Desired: v1.DesiredStopped, Limit: "maxActiveHours", From: v1.LimitOfConfiguration, At: at(11)},
 		},
-		"runs, and its blueprint has no limit": {v1.DesiredRunning, own(new(0.0), nil, nil), lifecycle.Limits{Active: time.Hour}, nil},
+		"runs, and its blueprint has no limit": {
+			v1.DesiredRunning, own(new(0.0), nil, nil),
+			lifecycle.Limits{Active: time.Hour},
+			nil,
+		},
 		"stopped": {
 			v1.DesiredStopped, own(new(1.0), new(2.0), new(24.0)),
 			lifecycle.Limits{},

@@ -23,7 +23,9 @@ type Read func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceLis
 // recorded of them, with what a limit will make of each; the limits are those of the
 // configuration. What is missing are those without pods that cannot be read; without the
 // right to read what there is of them there are none.
-func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, limits lifecycle.Limits, q fleet.Query, read Read) (list *v1.WorkspaceList, missing []error, err error) {
+func List(ctx context.Context, r inventory.Reader, place lifecycle.Place, limits lifecycle.Limits, q fleet.Query,
+	read Read,
+) (list *v1.WorkspaceList, missing []error, err error) {
 	all := q
 	all.Stages = nil                               // what has pods in another stage is not without pods
 	if list, err = read(ctx, r, all); err != nil { // not beside it: a login that fails is tried once
@@ -46,7 +48,9 @@ func Get(ctx context.Context, place lifecycle.Place, namespace, id string) (life
 
 // Find reads the record of the workspace that an argument means; an empty one if there is
 // none, or no right to read it. One that cannot be read is an error if no other is meant.
-func Find(ctx context.Context, place lifecycle.Place, namespace string, arg inventory.Argument) (lifecycle.Record, error) {
+func Find(ctx context.Context, place lifecycle.Place, namespace string, arg inventory.Argument) (lifecycle.Record,
+	error,
+) {
 	var unreadable error
 	for _, id := range arg.IDs() {
 		r, err := place.Of(namespace).Get(ctx, id)
@@ -66,7 +70,9 @@ func Find(ctx context.Context, place lifecycle.Place, namespace string, arg inve
 // Complete adds to the workspaces that are seen what is recorded of them, and others without
 // pods: those that are only recorded, and those that are known otherwise. What does not match
 // the query is left out; of what is seen, that is only decided by its stage.
-func Complete(seen, others []v1.Workspace, records []lifecycle.Record, limits lifecycle.Limits, q fleet.Query) []v1.Workspace {
+func Complete(seen, others []v1.Workspace, records []lifecycle.Record, limits lifecycle.Limits,
+	q fleet.Query,
+) []v1.Workspace {
 	left := make(map[key]lifecycle.Record, len(records))
 	for _, r := range records {
 		left[key{r.Namespace, r.ID}] = r
@@ -96,7 +102,8 @@ func matches(w v1.Workspace, q fleet.Query) bool {
 	is := func(values []string, value string) bool {
 		return len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, value) })
 	}
-	return q.Labels == "" && q.IsOwned(w) && is(q.Blueprints, w.Blueprint) && isIn(q.Stages, w.Stage) && (q.Kept || !w.Kept)
+	return q.Labels == "" && q.IsOwned(w) && is(q.Blueprints, w.Blueprint) && isIn(q.Stages, w.Stage) &&
+		(q.Kept || !w.Kept)
 }
 
 func isIn(stages []v1.Stage, stage v1.Stage) bool {

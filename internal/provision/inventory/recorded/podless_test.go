@@ -36,7 +36,8 @@ func newCluster(t *testing.T) *cluster {
 	typed, _, config := kubetest.Clients(t, kubetest.Start(t, refusals.Wrap).URL)
 	client := &kube.Client{Interface: typed, Config: config, HTTP: http.DefaultClient, Namespace: "team"}
 	return &cluster{T: t, requests: refusals, Podless: recorded.Podless{
-		Reader: inventory.Reader{Client: client, Now: time.Now}, Place: lifecycle.Place{Client: client}, Query: fleet.Query{Namespace: "team"},
+		Reader: inventory.Reader{Client: client, Now: time.Now}, Place: lifecycle.Place{Client: client},
+		Query: fleet.Query{Namespace: "team"},
 	}}
 }
 
@@ -68,12 +69,14 @@ func (c *cluster) install(text, as string, refused bool) {
 		id = c.user(as).ID()
 	}
 	manifest := fmt.Sprintf("---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\n  labels: {%s: %s, %s: %s, %s: %s}\n  annotations: {%s: %s}\n", id,
-		kube.LabelCanonicalID, id, kube.LabelUsername, meta.Labels[kube.LabelUsername], kube.LabelBlueprint, meta.Labels[kube.LabelBlueprint],
+		kube.LabelCanonicalID, id, kube.LabelUsername, meta.Labels[kube.LabelUsername], kube.LabelBlueprint,
+		meta.Labels[kube.LabelBlueprint],
 		kube.AnnotationUserString, meta.Annotations[kube.AnnotationUserString])
 	record := release.NewRecord(id, "team", &release.Rendered{Manifest: manifest}, at(8))
 	release.Deployed(record, at(8))
 	if refused {
-		release.Refused(record, "pod/"+id, `pods "`+id+`" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`)
+		release.Refused(record, "pod/"+id, `pods "`+id+
+			`" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`)
 	}
 	if err := c.Reader.Records().Create(c.Context(), record); err != nil {
 		c.Fatal(err)
@@ -88,7 +91,8 @@ func (c *cluster) claim(text string, kept bool) {
 	if claim.Annotations = nil; kept { // as a claim gets one that says for whom
 		claim.Labels[kube.LabelKept], claim.Annotations = "true", c.marks(text).Annotations
 	}
-	if _, err := c.Reader.Client.CoreV1().PersistentVolumeClaims("team").Create(c.Context(), claim, metav1.CreateOptions{}); err != nil {
+	if _, err := c.Reader.Client.CoreV1().PersistentVolumeClaims("team").
+		Create(c.Context(), claim, metav1.CreateOptions{}); err != nil {
 		c.Fatal(err)
 	}
 }
@@ -98,7 +102,8 @@ func (c *cluster) state(text string, desired v1.DesiredState) {
 	c.Helper()
 	r := record(desired, v1.ActualRunning)
 	r.ID, r.UserString = c.user(text).ID(), text
-	if _, err := c.Place.Of("team").Change(c.Context(), r.ID, func(lifecycle.Record) (lifecycle.Record, error) { return r, nil }); err != nil {
+	if _, err := c.Place.Of("team").
+		Change(c.Context(), r.ID, func(lifecycle.Record) (lifecycle.Record, error) { return r, nil }); err != nil {
 		c.Fatal(err)
 	}
 }
@@ -135,18 +140,35 @@ func TestPodless(t *testing.T) {
 		seen   []string
 		want   []string
 	}{
-		"all":                       {fleet.Query{}, "", nil, []string{gone, running, stopped, left, refused}},
-		"kept storage as well":      {fleet.Query{Kept: true}, "", nil, []string{gone, running, stopped, kept, left, refused}},
-		"of an owner":               {fleet.Query{Owners: []string{"bob"}, Kept: true}, "", nil, []string{kept, left, refused}},
-		"what is installed":         {fleet.Query{Installed: true}, "", nil, []string{gone, running, stopped, refused}},
-		"of a blueprint":            {fleet.Query{Blueprints: []string{"gone"}}, "", nil, []string{gone}},
-		"in a stage":                {fleet.Query{Stages: []v1.Stage{v1.StageFailed}}, "", nil, []string{refused}},
-		"by labels of a pod":        {fleet.Query{Labels: "a=b"}, "", nil, nil},
-		"one has a pod":             {fleet.Query{}, "", []string{"alice~gone"}, []string{"alice~gone Running: ", running, stopped, left, refused}},
+		"all": {fleet.Query{}, "", nil, []string{gone, running, stopped, left, refused}},
+		"kept storage as well": {
+			fleet.Query{Kept: true},
+			"", nil,
+			[]string{gone, running, stopped, kept, left, refused},
+		},
+		"of an owner": {
+			fleet.Query{Owners: []string{"bob"}, Kept: true},
+			"", nil,
+			[]string{kept, left, refused},
+		},
+		"what is installed":  {fleet.Query{Installed: true}, "", nil, []string{gone, running, stopped, refused}},
+		"of a blueprint":     {fleet.Query{Blueprints: []string{"gone"}}, "", nil, []string{gone}},
+		"in a stage":         {fleet.Query{Stages: []v1.Stage{v1.StageFailed}}, "", nil, []string{refused}},
+		"by labels of a pod": {fleet.Query{Labels: "a=b"}, "", nil, nil},
+		"one has a pod": {
+			fleet.Query{},
+			"",
+			[]string{"alice~gone"},
+			[]string{"alice~gone Running: ", running, stopped, left, refused},
+		},
 		"Secrets may not be listed": {fleet.Query{}, "list secrets", nil, []string{running, stopped, unseenBy, unseen}},
-		"claims may not be listed":  {fleet.Query{}, "list persistentvolumeclaims", nil, []string{gone, running, stopped, refused}},
-		"states may not be listed":  {fleet.Query{Owners: []string{"alice"}}, "list configmaps", nil, []string{gone}},
-		"nothing may be listed":     {fleet.Query{}, "list ", nil, nil},
+		"claims may not be listed": {
+			fleet.Query{},
+			"list persistentvolumeclaims", nil,
+			[]string{gone, running, stopped, refused},
+		},
+		"states may not be listed": {fleet.Query{Owners: []string{"alice"}}, "list configmaps", nil, []string{gone}},
+		"nothing may be listed":    {fleet.Query{}, "list ", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -200,7 +222,8 @@ func TestRequestsOfPodless(t *testing.T) {
 		return false
 	})
 	all, missing := c.Add(t.Context(), nil)
-	if len(all) != many || len(missing) > 0 || asked["list configmaps"] != 1 || asked["list persistentvolumeclaims"] != 1 || asked["list secrets"] != 1+3 || len(asked) > 3 {
+	if len(all) != many || len(missing) > 0 || asked["list configmaps"] != 1 ||
+		asked["list persistentvolumeclaims"] != 1 || asked["list secrets"] != 1+3 || len(asked) > 3 {
 		t.Errorf("%d, missing %v, after %v", len(all), missing, asked)
 	}
 }
@@ -216,13 +239,25 @@ func TestInsteadOfGone(t *testing.T) {
 		isGone    bool
 		startable bool
 	}{
-		"stopped":                              {desired: v1.DesiredStopped, gone: true, want: v1.StageStopped, startable: true},
-		"still there":                          {desired: v1.DesiredStopped, want: v1.StageTerminating},
-		"deleted":                              {desired: v1.DesiredTerminated, gone: true, want: v1.StageUnknown, isGone: true},
-		"its pod was removed":                  {desired: v1.DesiredRunning, gone: true, want: v1.StageUnknown, isGone: true, startable: true},
-		"nothing was recorded":                 {gone: true, want: v1.StageUnknown, isGone: true},
-		"it is installed, nothing is recorded": {installed: true, gone: true, want: v1.StageUnknown, isGone: true, startable: true},
-		"it is about to return":                {desired: v1.DesiredRestart, gone: true, want: v1.StageUnknown, isGone: true},
+		"stopped": {
+			desired: v1.DesiredStopped, gone: true, want: v1.StageStopped,
+			startable: true,
+		},
+		"still there": {desired: v1.DesiredStopped, want: v1.StageTerminating},
+		"deleted": {
+			desired: v1.DesiredTerminated, gone: true, want: v1.StageUnknown,
+			isGone: true,
+		},
+		"its pod was removed": {
+			desired: v1.DesiredRunning, gone: true, want: v1.StageUnknown,
+			isGone: true, startable: true,
+		},
+		"nothing was recorded": {gone: true, want: v1.StageUnknown, isGone: true},
+		"it is installed, nothing is recorded": {
+			installed: true, gone: true, want: v1.StageUnknown, isGone: true,
+			startable: true,
+		},
+		"it is about to return": {desired: v1.DesiredRestart, gone: true, want: v1.StageUnknown, isGone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -258,7 +293,10 @@ func TestRequestsForWhatGoesTogether(t *testing.T) {
 		text := fmt.Sprintf("alice~dev%d", i)
 		c.install(text, "", false)
 		c.install("bob"+strings.TrimPrefix(text, "alice"), "", false)
-		gone[i] = v1.Workspace{Namespace: "team", ID: c.user(text).ID(), Snapshot: v1.Snapshot{Stage: v1.StageUnknown, Gone: true}}
+		gone[i] = v1.Workspace{
+			Namespace: "team", ID: c.user(text).ID(),
+			Snapshot: v1.Snapshot{Stage: v1.StageUnknown, Gone: true},
+		}
 	}
 	asked := 0
 	c.requests.Set(http.StatusForbidden, func(_ int, request string) bool {
@@ -298,7 +336,8 @@ func TestCount(t *testing.T) {
 			c.state("alice~stopped", v1.DesiredStopped)
 			r := record(v1.DesiredTerminated, v1.ActualTerminated)
 			r.ID, r.UserString = c.user("alice~deleted").ID(), "alice~deleted"
-			if _, err := c.Place.Of("team").Change(t.Context(), r.ID, func(lifecycle.Record) (lifecycle.Record, error) { return r, nil }); err != nil {
+			if _, err := c.Place.Of("team").
+				Change(t.Context(), r.ID, func(lifecycle.Record) (lifecycle.Record, error) { return r, nil }); err != nil {
 				t.Fatal(err)
 			}
 			c.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return request == test.denied })
@@ -307,7 +346,8 @@ func TestCount(t *testing.T) {
 				t.Errorf("%q, %v", described(all), err)
 			}
 			listed, missing := c.Add(t.Context(), nil)
-			if len(missing) > 0 || slices.ContainsFunc(listed, func(w v1.Workspace) bool { return w.UserString == "alice~deleted" }) {
+			if len(missing) > 0 || slices.ContainsFunc(listed,
+				func(w v1.Workspace) bool { return w.UserString == "alice~deleted" }) {
 				t.Errorf("%q, missing %v", described(listed), missing)
 			}
 		})

@@ -82,9 +82,13 @@ func withoutPods(reading v1.Snapshot, w v1.Workspace, r lifecycle.Record) v1.Sna
 		if r.Actual == v1.ActualError && r.Cause != "" {
 			why = "it is not deleted: " + r.Cause
 		}
-		reading = v1.Snapshot{Stage: v1.StageTerminating, Status: v1.StatusTerminating, Since: r.DesiredAt, Message: why + "; complete it: " + r.Deletion()}
+		reading = v1.Snapshot{Stage: v1.StageTerminating, Status: v1.StatusTerminating, Since: r.DesiredAt, Message: why +
+			"; complete it: " + r.Deletion()}
 	case v1.DesiredRestart:
-		reading = v1.Snapshot{Stage: v1.StageStopped, Status: v1.StageStopped.Status(), Since: stoppedAt(r), Message: "its restart was interrupted; start it"}
+		reading = v1.Snapshot{
+			Stage: v1.StageStopped, Status: v1.StageStopped.Status(), Since: stoppedAt(r),
+			Message: "its restart was interrupted; start it",
+		}
 	case v1.DesiredRunning:
 		if reading.Stage == v1.StageUnknown && reading.Message == "" {
 			reading.Message = inventory.PodGone(w.ID, w.Namespace, w.UserString)

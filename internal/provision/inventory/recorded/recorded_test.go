@@ -70,15 +70,18 @@ func TestWith(t *testing.T) {
 			&v1.State{Desired: v1.DesiredRunning, DesiredAt: at(9), Actual: v1.ActualStopped},
 		},
 		"it was removed by somebody": {
-			seen(v1.StageUnknown), failed(record(v1.DesiredStopped, v1.ActualError), "nothing of it is left"), v1.StageUnknown, at(10), "nothing of it is left",
+			seen(v1.StageUnknown), failed(record(v1.DesiredStopped, v1.ActualError), "nothing of it is left"), v1.StageUnknown,
+			at(10), "nothing of it is left",
 			&v1.State{Desired: v1.DesiredStopped, DesiredAt: at(9), Actual: v1.ActualError, Cause: "nothing of it is left"},
 		},
 		"its restart was killed": {
-			seen(v1.StageUnknown), record(v1.DesiredRestart, v1.ActualStopping), v1.StageStopped, at(9), "its restart was interrupted; start it",
+			seen(v1.StageUnknown), record(v1.DesiredRestart, v1.ActualStopping), v1.StageStopped, at(9),
+			"its restart was interrupted; start it",
 			&v1.State{Desired: v1.DesiredRestart, DesiredAt: at(9), Actual: v1.ActualStopped},
 		},
 		"its deletion was killed": {
-			seen(v1.StageUnknown), record(v1.DesiredTerminated, v1.ActualRunning), v1.StageTerminating, at(9), "its deletion was interrupted; complete it: berth delete id/alice-1 --namespace team",
+			seen(v1.StageUnknown), record(v1.DesiredTerminated, v1.ActualRunning), v1.StageTerminating, at(9),
+			"its deletion was interrupted; complete it: berth delete id/alice-1 --namespace team",
 			&v1.State{Desired: v1.DesiredTerminated, DesiredAt: at(9), Actual: v1.ActualStopped},
 		},
 	} {
@@ -108,7 +111,8 @@ func TestRefused(t *testing.T) {
 		if w.Cause != nil {
 			got = w.Cause.Code + " " + w.Cause.Object
 		}
-		if got != want || (w.Stage == v1.StageFailed) != (want != "") || want != "" && (!w.Startable || w.Cause.Message != said) {
+		if got != want || (w.Stage == v1.StageFailed) != (want != "") || want != "" &&
+			(!w.Startable || w.Cause.Message != said) {
 			t.Errorf("%s: %+v", said, w)
 		}
 	}
@@ -148,14 +152,21 @@ func TestComplete(t *testing.T) {
 		query fleet.Query
 		want  []string
 	}{
-		"all":                {fleet.Query{}, []string{"other/alice-1 Stopped", "team/alice-1 Running", "team/bob-2 Stopped"}},
-		"of an owner":        {fleet.Query{Owners: []string{"BOB"}}, []string{"team/alice-1 Running", "team/bob-2 Stopped"}},
-		"of a blueprint":     {fleet.Query{Blueprints: []string{"dev"}}, []string{"other/alice-1 Stopped", "team/alice-1 Running"}},
+		"all": {
+			fleet.Query{},
+			[]string{"other/alice-1 Stopped", "team/alice-1 Running", "team/bob-2 Stopped"},
+		},
+		"of an owner": {fleet.Query{Owners: []string{"BOB"}}, []string{"team/alice-1 Running", "team/bob-2 Stopped"}},
+		"of a blueprint": {
+			fleet.Query{Blueprints: []string{"dev"}},
+			[]string{"other/alice-1 Stopped", "team/alice-1 Running"},
+		},
 		"in another stage":   {fleet.Query{Stages: []v1.Stage{v1.StageRunning}}, []string{"team/alice-1 Running"}},
 		"by labels of a pod": {fleet.Query{Labels: "a=b"}, []string{"team/alice-1 Running"}},
 	} {
 		// What was seen matched already.
-		all := recorded.Complete([]v1.Workspace{seen(v1.StageRunning)}, nil, []lifecycle.Record{stopped, other, elsewhere}, lifecycle.Limits{}, c.query)
+		all := recorded.Complete([]v1.Workspace{seen(v1.StageRunning)}, nil, []lifecycle.Record{stopped, other, elsewhere},
+			lifecycle.Limits{}, c.query)
 		var got []string
 		for _, w := range all {
 			got = append(got, w.Namespace+"/"+w.ID+" "+string(w.Stage))

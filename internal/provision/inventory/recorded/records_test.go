@@ -24,7 +24,10 @@ func kept(t *testing.T) (lifecycle.Place, kubernetes.Interface, *kubetest.Refusa
 	t.Helper()
 	refusals := &kubetest.Refusals{}
 	client, _, config := kubetest.Clients(t, kubetest.Start(t, refusals.Wrap).URL)
-	place := lifecycle.Place{Client: &kube.Client{Interface: client, Config: config, HTTP: http.DefaultClient, Namespace: "team"}}
+	place := lifecycle.Place{Client: &kube.Client{
+		Interface: client, Config: config, HTTP: http.DefaultClient,
+		Namespace: "team",
+	}}
 	if _, err := place.Of("team").Change(t.Context(), "alice-1", func(lifecycle.Record) (lifecycle.Record, error) {
 		return record(v1.DesiredStopped, v1.ActualStopped), nil
 	}); err != nil {
@@ -73,18 +76,22 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 		}
 		refusals.Set(test.code, func(int, string) bool { return test.code != 0 })
 		got, err := recorded.Get(t.Context(), place, "team", "alice-1")
-		if (got.ID != "") != test.found || (err != nil) != (test.err != "") || test.err == fault.Unavailable && fault.CodeOf(err) != test.err {
+		if (got.ID != "") != test.found || (err != nil) != (test.err != "") || test.err == fault.Unavailable &&
+			fault.CodeOf(err) != test.err {
 			t.Errorf("%s: get %s, %v", name, got, err)
 		}
 		found, err := recorded.Find(t.Context(), place, "team", arg)
-		if (found.ID != "") != test.found || (err != nil) != (test.err != "") || test.err == fault.Unavailable && fault.CodeOf(err) != test.err {
+		if (found.ID != "") != test.found || (err != nil) != (test.err != "") || test.err == fault.Unavailable &&
+			fault.CodeOf(err) != test.err {
 			t.Errorf("%s: find %s, %v", name, found, err)
 		}
 		read := func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceList, error) {
 			return &v1.WorkspaceList{Items: []v1.Workspace{{ID: "bob-1", Namespace: "team"}}}, nil
 		}
-		list, missing, err := recorded.List(t.Context(), inventory.Reader{Client: place.Client}, place, lifecycle.Limits{}, fleet.Query{Namespace: "team"}, read)
-		if err != nil || (len(list.Items) == 2) != test.found || len(list.Items) == 0 || (len(missing) > 0) != test.isMissing {
+		list, missing, err := recorded.List(t.Context(), inventory.Reader{Client: place.Client}, place, lifecycle.Limits{},
+			fleet.Query{Namespace: "team"}, read)
+		if err != nil || (len(list.Items) == 2) != test.found || len(list.Items) == 0 ||
+			(len(missing) > 0) != test.isMissing {
 			t.Errorf("%s: listed %+v, missing %v, %v", name, list, missing, err)
 		}
 	}
@@ -99,14 +106,18 @@ func TestListThatCannotBeRead(t *testing.T) {
 	})
 	away := errors.New("away")
 	read := func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceList, error) { return nil, away }
-	if list, missing, err := recorded.List(t.Context(), inventory.Reader{}, place, lifecycle.Limits{}, fleet.Query{}, read); list != nil || missing != nil || !errors.Is(err, away) {
+	if list, missing, err := recorded.List(t.Context(), inventory.Reader{}, place, lifecycle.Limits{}, fleet.Query{},
+		read); list != nil || missing != nil || !errors.Is(err, away) {
 		t.Errorf("%v, %v, %v", list, missing, err)
 	}
 }
 
 // What is named by a user string or an ID is found if it is that one, and no other.
 func TestFind(t *testing.T) {
-	for text, want := range map[string]bool{"id/alice-1": true, "id/bob-1": false, "alice~pod=alice-1": true, "bob~pod=alice-1": false, "alice~dev": false} {
+	for text, want := range map[string]bool{
+		"id/alice-1": true, "id/bob-1": false, "alice~pod=alice-1": true,
+		"bob~pod=alice-1": false, "alice~dev": false,
+	} {
 		place, _, _ := kept(t)
 		arg, err := inventory.ParseArgument(text)
 		if err != nil {
@@ -122,7 +133,8 @@ func TestFind(t *testing.T) {
 // be made stays.
 func TestNamedByItsRecord(t *testing.T) {
 	w := recorded.Of(record(v1.DesiredRunning, v1.ActualRunning), "team")
-	if w.Owner != "alice" || w.UserString != "alice~dev" || w.Blueprint != "dev" || !w.CreatedAt.Equal(at(8)) || w.Message != "pod gone; start it: berth start alice~dev --namespace team" || w.Gone != true {
+	if w.Owner != "alice" || w.UserString != "alice~dev" || w.Blueprint != "dev" || !w.CreatedAt.Equal(at(8)) ||
+		w.Message != "pod gone; start it: berth start alice~dev --namespace team" || w.Gone != true {
 		t.Errorf("%+v", w)
 	}
 	gone := seen(v1.StageUnknown)

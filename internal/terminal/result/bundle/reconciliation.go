@@ -27,7 +27,10 @@ func (r Reconciliation) Empty() string {
 // Text is a table.
 func (r Reconciliation) Text(p style.Page) ([]string, error) {
 	return table(p, r.Items,
-		column[v1.ReconciledObject]{style.Column{Title: "OBJECT", Name: true, Least: 16}, func(o v1.ReconciledObject) string { return o.Object }},
+		column[v1.ReconciledObject]{
+			style.Column{Title: "OBJECT", Name: true, Least: 16},
+			func(o v1.ReconciledObject) string { return o.Object },
+		},
 		column[v1.ReconciledObject]{style.Column{Title: "RESULT"}, outcome},
 		column[v1.ReconciledObject]{style.Column{Title: "WHY", Least: 12}, reason},
 	), nil

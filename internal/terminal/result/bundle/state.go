@@ -41,14 +41,26 @@ func (s State) Text(p style.Page) ([]string, error) {
 	lines = append(lines, style.Paragraph(table(p, s.Conditions,
 		column[v1.BundleCondition]{style.Column{Title: "CONDITION"}, func(c v1.BundleCondition) string { return c.Type }},
 		column[v1.BundleCondition]{style.Column{Title: "STATUS"}, func(c v1.BundleCondition) string { return c.Status }},
-		column[v1.BundleCondition]{style.Column{Title: "REASON", Name: true, Least: 10}, func(c v1.BundleCondition) string { return c.Reason }},
-		column[v1.BundleCondition]{style.Column{Title: "SINCE", DropOrder: 1}, func(c v1.BundleCondition) string { return style.Age(c.Since, p.Now) }},
+		column[v1.BundleCondition]{
+			style.Column{Title: "REASON", Name: true, Least: 10},
+			func(c v1.BundleCondition) string { return c.Reason },
+		},
+		column[v1.BundleCondition]{
+			style.Column{Title: "SINCE", DropOrder: 1},
+			func(c v1.BundleCondition) string { return style.Age(c.Since, p.Now) },
+		},
 		column[v1.BundleCondition]{style.Column{Title: "MESSAGE", Least: 12}, s.message},
 	))...)
 	lines = append(lines, style.Paragraph(table(p, s.Bundles, s.bundleColumns()...))...)
 	return append(lines, style.Paragraph(table(p, s.Objects,
-		column[v1.BundleObject]{style.Column{Title: "OBJECT", Name: true, Least: 16}, func(o v1.BundleObject) string { return o.Object }},
-		column[v1.BundleObject]{style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: 1}, func(o v1.BundleObject) string { return style.OrDash(o.Namespace) }},
+		column[v1.BundleObject]{
+			style.Column{Title: "OBJECT", Name: true, Least: 16},
+			func(o v1.BundleObject) string { return o.Object },
+		},
+		column[v1.BundleObject]{
+			style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: 1},
+			func(o v1.BundleObject) string { return style.OrDash(o.Namespace) },
+		},
 		column[v1.BundleObject]{style.Column{Title: "STATE"}, func(o v1.BundleObject) string { return o.State }},
 		column[v1.BundleObject]{style.Column{Title: "WHY", Least: 12}, s.because},
 	))...), nil
@@ -62,7 +74,10 @@ func (s State) bundleColumns() []column[v1.BundleOfInstance] {
 		{style.Column{Title: "SOURCE", Least: 12}, func(b v1.BundleOfInstance) string { return b.Source }},
 	}
 	if slices.ContainsFunc(s.Bundles, func(b v1.BundleOfInstance) bool { return b.ContentURL != "" }) {
-		columns = append(columns, column[v1.BundleOfInstance]{style.Column{Title: "SERVED", DropOrder: 1}, func(b v1.BundleOfInstance) string { return style.OrDash(b.ContentURL) }})
+		columns = append(columns, column[v1.BundleOfInstance]{
+			style.Column{Title: "SERVED", DropOrder: 1},
+			func(b v1.BundleOfInstance) string { return style.OrDash(b.ContentURL) },
+		})
 	}
 	return columns
 }

@@ -40,14 +40,24 @@ const (
 func shop() v1.BundleState {
 	since := terminaltest.Now.Add(-time.Minute)
 	return v1.BundleState{
-		Name: "shop", State: v1.BundleHealthy, Class: "berth-dev-plain", Source: "an upload", Namespace: "team", CreatedAt: since, Installed: "shop-h66bd3", Revision: 1,
+		Name: "shop", State: v1.BundleHealthy, Class: "berth-dev-plain", Source: "an upload", Namespace: "team",
+		CreatedAt: since, Installed: "shop-h66bd3", Revision: 1,
 		Conditions: []v1.BundleCondition{
-			{Type: "HasValidBundle", Status: "True", Reason: "UnpackSuccessful", Message: "bundle shop-h66bd3 is unpacked", Since: since},
-			{Type: "Installed", Status: "True", Reason: "InstallationSucceeded", Message: "bundle shop-h66bd3 is installed", Since: since},
+			{
+				Type: "HasValidBundle", Status: "True", Reason: "UnpackSuccessful", Message: "bundle shop-h66bd3 is unpacked",
+				Since: since,
+			},
+			{
+				Type: "Installed", Status: "True", Reason: "InstallationSucceeded", Message: "bundle shop-h66bd3 is installed",
+				Since: since,
+			},
 			{Type: "Healthy", Status: "True", Reason: "Healthy", Message: "every object is as it should be", Since: since},
 		},
 		Bundles: []v1.BundleOfInstance{{Name: "shop-h66bd3", Phase: "Unpacked", Source: "an upload"}},
-		Objects: []v1.BundleObject{{Object: "deployment/web", Namespace: "team", State: "Current"}, {Object: "configmap/a", Namespace: "team", State: "Current"}},
+		Objects: []v1.BundleObject{
+			{Object: "deployment/web", Namespace: "team", State: "Current"},
+			{Object: "configmap/a", Namespace: "team", State: "Current"},
+		},
 	}
 }
 
@@ -81,8 +91,9 @@ func byServer() v1.BundleState {
 // What is said of an instance: nothing of a server where there is none, and a reason once.
 func TestStateOfAnInstance(t *testing.T) {
 	for name, s := range map[string]v1.BundleState{
-		"healthy":   shop(),
-		"unhealthy": unhealthy(v1.BundleUnhealthy, "Failed", strings.TrimPrefix(notFound, "deployment/web in namespace team: ")),
+		"healthy": shop(),
+		"unhealthy": unhealthy(v1.BundleUnhealthy, "Failed",
+			strings.TrimPrefix(notFound, "deployment/web in namespace team: ")),
 		"upgrading": upgrading(),
 		"served":    byServer(),
 	} {
@@ -98,7 +109,8 @@ func TestStateOfAnInstance(t *testing.T) {
 
 // A wide list has all of the reason, however narrow the terminal is.
 func TestAWideListCutsNothing(t *testing.T) {
-	list := bundle.List{BundleStateList: v1.BundleStateList{Items: []v1.BundleState{unhealthy(v1.BundleUnhealthy, "Failed", "")}}}
+	list := bundle.List{BundleStateList: v1.BundleStateList{Items: []v1.BundleState{unhealthy(v1.BundleUnhealthy,
+		"Failed", "")}}}
 	for output, whole := range map[string]bool{"wide": true, "text": false} {
 		if text := printed(t, output, list, 80); strings.Contains(text, notFound+remedy) != whole {
 			t.Errorf("%s:\n%s", output, text)

@@ -45,7 +45,9 @@ func (c Contest) Within(ctx context.Context, name string, do func(namespace stri
 
 // Section lets the programs take turns, so that what disturbs the machine for a
 // while disturbs all of them alike. The first round warms up and is not counted.
-func (c Contest) Section(ctx context.Context, s Subject, programs []Program, delay time.Duration, rounds int) (report.Section, error) {
+func (c Contest) Section(ctx context.Context, s Subject, programs []Program, delay time.Duration,
+	rounds int,
+) (report.Section, error) {
 	section := report.Section{Title: "straight", Subject: report.Workspace, Delay: delay, Objects: s.Objects}
 	if delay > 0 {
 		section.Title = fmt.Sprintf("%s added to a request", delay)

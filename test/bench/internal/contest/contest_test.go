@@ -75,7 +75,8 @@ func TestSample(t *testing.T) {
 }
 
 func TestEveryProgramWorksInTheNamespaceOfItsRun(t *testing.T) {
-	for _, p := range Programs(tools.Paths{Berth: "berth", Helm: "helm", Kubectl: "kubectl"}, Subject{Release: "r", Pod: "r"}) {
+	for _, p := range Programs(tools.Paths{Berth: "berth", Helm: "helm", Kubectl: "kubectl"},
+		Subject{Release: "r", Pod: "r"}) {
 		for _, argv := range p.Commands("ns-1") {
 			found := false
 			for i, arg := range argv {

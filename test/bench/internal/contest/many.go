@@ -53,7 +53,8 @@ func NewMany(dir string, objects int) (Many, error) {
 		filepath.Join(m.Chart, "templates", "all.yaml"):  text.String(),
 		filepath.Join(m.Chart, "Chart.yaml"):             "{apiVersion: v2, name: many, version: 1.0.0}\n",
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(content), 0o600)); err != nil {
 			return m, err
 		}
 	}
@@ -70,11 +71,17 @@ type rival struct {
 
 func rivals(p tools.Paths, m Many, namespace string) []rival {
 	bundle := func(verb string, args ...string) []string {
-		return append([]string{p.Berth, "bundle", verb, namespace, "--namespace", namespace, "--system-namespace", namespace}, args...)
+		return append([]string{
+			p.Berth, "bundle", verb, namespace, "--namespace", namespace, "--system-namespace",
+			namespace,
+		}, args...)
 	}
 	helm := func(verb string) []string { return []string{p.Helm, verb, "many", m.Chart, "--namespace", namespace} }
 	install := bundle("install", m.Bundle, "--no-wait")
-	apply := []string{p.Kubectl, "apply", "--server-side", "--namespace", namespace, "--filename", filepath.Join(m.Bundle, "manifests")}
+	apply := []string{
+		p.Kubectl, "apply", "--server-side", "--namespace", namespace, "--filename",
+		filepath.Join(m.Bundle, "manifests"),
+	}
 	return []rival{
 		{report.Berth, install, install, bundle("uninstall", "--yes")},
 		{report.Helm, helm("install"), helm("upgrade"), nil},
@@ -83,13 +90,21 @@ func rivals(p tools.Paths, m Many, namespace string) []rival {
 }
 
 // SectionsOfMany lets the programs take turns at installing the set, and at doing so again.
-func (c Contest) SectionsOfMany(ctx context.Context, p tools.Paths, m Many, delay time.Duration, rounds int) ([]report.Section, error) {
+func (c Contest) SectionsOfMany(ctx context.Context, p tools.Paths, m Many, delay time.Duration,
+	rounds int,
+) ([]report.Section, error) {
 	conditions := "straight"
 	if delay > 0 {
 		conditions = fmt.Sprintf("%s added to a request", delay)
 	}
-	installed := report.Section{Title: fmt.Sprintf("%d objects, %s", m.Objects, conditions), Subject: report.Bundle, Delay: delay, Objects: m.Objects}
-	upgraded := report.Section{Title: "the same again, " + conditions, Subject: report.BundleAgain, Delay: delay, Objects: m.Objects}
+	installed := report.Section{
+		Title: fmt.Sprintf("%d objects, %s", m.Objects, conditions), Subject: report.Bundle,
+		Delay: delay, Objects: m.Objects,
+	}
+	upgraded := report.Section{
+		Title: "the same again, " + conditions, Subject: report.BundleAgain, Delay: delay,
+		Objects: m.Objects,
+	}
 	c.Proxy.SetDelay(delay)
 	defer c.Proxy.SetDelay(0)
 	for round := range rounds {

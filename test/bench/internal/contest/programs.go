@@ -20,7 +20,10 @@ func Programs(p tools.Paths, s Subject) []Program {
 	return []Program{
 		{report.Berth, func(ns string) [][]string { return [][]string{berth(p, s, ns)} }},
 		{report.Helm, func(ns string) [][]string {
-			return [][]string{{p.Helm, "install", s.Release, s.Chart, "--namespace", ns, "--values", s.Values, "--wait", "--timeout", giveUp}}
+			return [][]string{{
+				p.Helm, "install", s.Release, s.Chart, "--namespace", ns, "--values", s.Values, "--wait",
+				"--timeout", giveUp,
+			}}
 		}},
 		{report.Kubectl, func(ns string) [][]string {
 			return [][]string{
@@ -32,5 +35,8 @@ func Programs(p tools.Paths, s Subject) []Program {
 }
 
 func berth(p tools.Paths, s Subject, namespace string) []string {
-	return []string{p.Berth, "provision", userString, "--blueprints", s.Blueprints, "--namespace", namespace, "--timeout", giveUp}
+	return []string{
+		p.Berth, "provision", userString, "--blueprints", s.Blueprints, "--namespace", namespace,
+		"--timeout", giveUp,
+	}
 }

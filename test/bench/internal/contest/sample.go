@@ -13,10 +13,13 @@ import (
 )
 
 // sample reads the metrics of one run from what was seen of it.
-func sample(program string, objects int, usage process.Usage, ready time.Time, requests []record.Request) (report.Sample, error) {
+func sample(program string, objects int, usage process.Usage, ready time.Time,
+	requests []record.Request,
+) (report.Sample, error) {
 	created, ok := record.Created(requests, objects)
 	if !ok {
-		return report.Sample{}, fmt.Errorf("%s did not create %d objects, one a request: %s", program, objects, listed(requests))
+		return report.Sample{}, fmt.Errorf("%s did not create %d objects, one a request: %s", program, objects,
+			listed(requests))
 	}
 	since := func(t time.Time) float64 { return t.Sub(usage.Started).Seconds() }
 	all := record.Begun(requests, usage.Exited)

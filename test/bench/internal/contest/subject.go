@@ -47,7 +47,8 @@ func Take(ctx context.Context, checkout, dir, namespace string, env []string, p 
 		return s, err
 	}
 	s.Release = strings.TrimSpace(names)
-	values, err := process.Output(ctx, env, p.Helm, "get", "values", s.Release, "--namespace", namespace, "--output", "yaml")
+	values, err := process.Output(ctx, env, p.Helm, "get", "values", s.Release, "--namespace", namespace, "--output",
+		"yaml")
 	if err != nil {
 		return s, err
 	}

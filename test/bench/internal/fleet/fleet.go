@@ -79,7 +79,8 @@ func (f *Fleet) createNode(ctx context.Context) error {
 	now := metav1.Now()
 	made.ResourceVersion = "" // the node's controllers write it too, but not this
 	made.Status.Conditions = []corev1.NodeCondition{{
-		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Fleet", LastHeartbeatTime: now, LastTransitionTime: now,
+		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Fleet", LastHeartbeatTime: now,
+		LastTransitionTime: now,
 	}}
 	if _, err := f.Client.CoreV1().Nodes().UpdateStatus(ctx, made, metav1.UpdateOptions{}); err != nil {
 		return err
@@ -87,7 +88,10 @@ func (f *Fleet) createNode(ctx context.Context) error {
 	seconds, holder := int32(40), node
 	lease, err := f.Client.CoordinationV1().Leases(leases).Create(ctx, &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: node},
-		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &metav1.MicroTime{Time: now.Time}},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: &holder, LeaseDurationSeconds: &seconds,
+			RenewTime: &metav1.MicroTime{Time: now.Time},
+		},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		return err
@@ -128,7 +132,10 @@ func (f *Fleet) createPod(ctx context.Context, i int) error {
 // annotations, environment, volumes.
 func workspace(i int) *corev1.Pod {
 	owner, id := fmt.Sprintf("user%d", i/5), ID(i)
-	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")}
+	small := corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("10m"),
+		corev1.ResourceMemory: resource.MustParse("32Mi"),
+	}
 	config := corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: id + "-init"}}}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -178,7 +185,8 @@ func status(pod *corev1.Pod, waiting bool) corev1.PodStatus {
 	return corev1.PodStatus{
 		Phase: phase, StartTime: &now, HostIP: "10.0.0.1", PodIP: "10.1.2.3", Conditions: conditions,
 		ContainerStatuses: []corev1.ContainerStatus{{
-			Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image, State: state, Ready: started, Started: &started,
+			Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image, State: state, Ready: started,
+			Started:     &started,
 			ImageID:     "registry.example.com/berth/workspace@sha256:0000000000000000000000000000000000000000000000000000000000000000",
 			ContainerID: fmt.Sprintf("containerd://%064x", 1),
 		}},

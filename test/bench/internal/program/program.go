@@ -34,7 +34,8 @@ type Setting struct{ Kubeconfig, Berth, Kubectl string }
 
 // Flags adds the flags of a setting.
 func (s *Setting) Flags(flags *flag.FlagSet) {
-	flags.StringVar(&s.Kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "of a test cluster; never that in the home directory unless named")
+	flags.StringVar(&s.Kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"),
+		"of a test cluster; never that in the home directory unless named")
 	flags.StringVar(&s.Berth, "berth", "", "a berth to measure instead of the checkout's")
 	flags.StringVar(&s.Kubectl, "kubectl", "", "a kubectl to compare with instead of one that is built")
 }

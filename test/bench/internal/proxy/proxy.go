@@ -64,7 +64,10 @@ func Start(config *rest.Config) (*Proxy, error) {
 			r.Out.Header.Del("Authorization")
 		},
 	}
-	p.http = &http.Server{Handler: p.recorded(forward), TLSConfig: tlsConfig, ErrorLog: quiet, ReadHeaderTimeout: time.Minute}
+	p.http = &http.Server{
+		Handler: p.recorded(forward), TLSConfig: tlsConfig, ErrorLog: quiet,
+		ReadHeaderTimeout: time.Minute,
+	}
 	go func() { _ = p.http.ServeTLS(listener, "", "") }()
 	return p, nil
 }

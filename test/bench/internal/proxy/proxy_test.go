@@ -72,7 +72,8 @@ func TestRequestsAreHeldBackAndWrittenDown(t *testing.T) {
 		t.Errorf("the API server is spoken to in %q, the client in %s", body, response.Proto)
 	}
 	entries := p.Take()
-	if len(entries) != 1 || entries[0].Status != 200 || entries[0].Path != "/api/v1/namespaces/ns/pods" || entries[0].Query != "limit=1" {
+	if len(entries) != 1 || entries[0].Status != 200 || entries[0].Path != "/api/v1/namespaces/ns/pods" ||
+		entries[0].Query != "limit=1" {
 		t.Fatalf("written down is %+v", entries)
 	}
 	if took := entries[0].Answered.Sub(entries[0].Arrived); took < delay {

@@ -64,12 +64,21 @@ func TestChain(t *testing.T) {
 		until    time.Time
 		want     int
 	}{
-		"nothing":                 {nil, at(1000), 0},
-		"the whole flow":          {sample(), at(240), 5},
-		"only what is done":       {sample(), at(100), 2},
-		"side by side":            {[]Request{call("GET", "/a", 0, 40), call("GET", "/b", 1, 41), call("GET", "/c", 2, 42)}, at(100), 1},
-		"one after the other":     {[]Request{call("GET", "/a", 0, 40), call("GET", "/b", 40, 80), call("GET", "/c", 80, 120)}, at(200), 3},
-		"a long one beside two":   {[]Request{call("GET", "/long", 0, 100), call("GET", "/a", 0, 40), call("GET", "/b", 41, 81)}, at(200), 2},
+		"nothing":           {nil, at(1000), 0},
+		"the whole flow":    {sample(), at(240), 5},
+		"only what is done": {sample(), at(100), 2},
+		"side by side": {
+			[]Request{call("GET", "/a", 0, 40), call("GET", "/b", 1, 41), call("GET", "/c", 2, 42)},
+			at(100), 1,
+		},
+		"one after the other": {[]Request{
+			call("GET", "/a", 0, 40), call("GET", "/b", 40, 80),
+			call("GET", "/c", 80, 120),
+		}, at(200), 3},
+		"a long one beside two": {[]Request{
+			call("GET", "/long", 0, 100), call("GET", "/a", 0, 40),
+			call("GET", "/b", 41, 81),
+		}, at(200), 2},
 		"an open watch is done":   {[]Request{watch(0, 40), call("GET", "/b", 41, 81)}, at(200), 2},
 		"an unanswered one isn't": {[]Request{{Method: "GET", Arrived: at(0)}, call("GET", "/b", 41, 81)}, at(200), 1},
 	} {

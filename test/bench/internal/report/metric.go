@@ -28,7 +28,10 @@ const (
 
 // metrics is the order of the rows.
 func metrics() []Metric {
-	return []Metric{Requests, RoundTrips, AllRequests, NoWatches, FirstRequest, Created, Ready, AfterReady, Whole, Start, CPU, Memory}
+	return []Metric{
+		Requests, RoundTrips, AllRequests, NoWatches, FirstRequest, Created, Ready, AfterReady, Whole, Start,
+		CPU, Memory,
+	}
 }
 
 // format writes a value in the metric's unit.

@@ -26,7 +26,8 @@ func section() Section {
 	s := Section{Title: "40 ms added", Subject: Workspace, Delay: 40e6, Objects: 6}
 	add := func(program string, requests, trips, created, after float64) {
 		s.Samples = append(s.Samples, Sample{Program: program, Values: map[Metric]float64{
-			Requests: requests, RoundTrips: trips, Created: created, Ready: created + 1, AfterReady: after, Whole: created + 1 + after,
+			Requests: requests, RoundTrips: trips, Created: created, Ready: created + 1, AfterReady: after, Whole: created +
+				1 + after,
 		}})
 	}
 	for _, jitter := range []float64{0, 0.02, -0.02} {
@@ -68,7 +69,10 @@ func TestAimsOfBundles(t *testing.T) {
 	section := func(subject Subject, berth, helm, kubectl, requests float64) Section {
 		s := Section{Title: string(subject), Subject: subject, Objects: 500}
 		for program, took := range map[string]float64{Berth: berth, Helm: helm, Kubectl: kubectl} {
-			s.Samples = append(s.Samples, Sample{Program: program, Values: map[Metric]float64{Whole: took, AllRequests: requests, NoWatches: requests}})
+			s.Samples = append(s.Samples, Sample{
+				Program: program,
+				Values:  map[Metric]float64{Whole: took, AllRequests: requests, NoWatches: requests},
+			})
 		}
 		return s
 	}

@@ -27,7 +27,8 @@ func row(s Section, metric Metric) []string {
 		cells = append(cells, metric.format(spreads[program].Median))
 	}
 	own := spreads[Berth]
-	cells = append(cells, ratio(spreads[Helm], own), ratio(spreads[Kubectl], own), span(metric, own), span(metric, spreads[Helm]), "")
+	cells = append(cells, ratio(spreads[Helm], own), ratio(spreads[Kubectl], own), span(metric, own),
+		span(metric, spreads[Helm]), "")
 	if a, ok := aim(s, metric); ok {
 		mark := "✘"
 		if a.Met {

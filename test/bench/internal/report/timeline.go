@@ -22,7 +22,8 @@ func Timeline(s Section, program string) string {
 	slices.SortFunc(runs, func(a, b Sample) int { return cmp.Compare(a.Values[Created], b.Values[Created]) })
 	typical := runs[len(runs)/2]
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, %s, the median run (> is the longest row of requests that wait for each other)\n", program, s.Title)
+	fmt.Fprintf(&out, "%s, %s, the median run (> is the longest row of requests that wait for each other)\n", program,
+		s.Title)
 	mark := func(at float64, what Metric) { fmt.Fprintf(&out, "  %8.1f            ── %s\n", at*1000, what) }
 	marks := []Metric{Created, Ready, Whole}
 	for _, line := range typical.Timeline {

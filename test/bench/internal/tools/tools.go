@@ -49,7 +49,8 @@ func helm(ctx context.Context, cache string, say func(string)) (string, error) {
 		return program, nil
 	}
 	say("building helm " + HelmVersion + ": some minutes, once")
-	return program, compile(ctx, "", []string{"GOBIN=" + dir}, "install", "-trimpath", "-ldflags="+ldflags, "helm.sh/helm/v3/cmd/helm@"+HelmVersion)
+	return program, compile(ctx, "", []string{"GOBIN=" + dir}, "install", "-trimpath", "-ldflags="+ldflags,
+		"helm.sh/helm/v3/cmd/helm@"+HelmVersion)
 }
 
 func kubectl(ctx context.Context, cache, source string, say func(string)) (string, error) {
@@ -58,7 +59,8 @@ func kubectl(ctx context.Context, cache, source string, say func(string)) (strin
 		return program, nil
 	}
 	say("building kubectl " + KubectlVersion + ": some minutes, once")
-	return program, goBuild(ctx, source, program, ".", ldflags+" -X k8s.io/component-base/version.gitVersion="+KubectlVersion)
+	return program, goBuild(ctx, source, program, ".", ldflags+" -X k8s.io/component-base/version.gitVersion="+
+		KubectlVersion)
 }
 
 // goBuild leaves a whole program or none.

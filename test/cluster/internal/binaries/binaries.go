@@ -27,7 +27,10 @@ const heartbeat = 15 * time.Second
 
 // Names are the programs in the multi-call binary.
 func Names() []string {
-	return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet", "kubectl"}
+	return []string{
+		"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet",
+		"kubectl",
+	}
 }
 
 // Key names a build: the same sources, flags and machine give the same key.

@@ -66,7 +66,8 @@ func lookup(ctx context.Context, api API, name string) (records, error) {
 		return records{addresses: []net.IP{net.ParseIP(s.Spec.ClusterIP)}}, nil
 	}
 	var list endpointSlices
-	err := api.Get(ctx, "/apis/discovery.k8s.io/v1/namespaces/"+namespace+"/endpointslices?labelSelector=kubernetes.io/service-name%3D"+svc, &list)
+	err := api.Get(ctx, "/apis/discovery.k8s.io/v1/namespaces/"+namespace+
+		"/endpointslices?labelSelector=kubernetes.io/service-name%3D"+svc, &list)
 	if err != nil {
 		return records{}, err
 	}
@@ -109,7 +110,8 @@ func parse(name string) (host, svc, namespace string, ok bool) {
 	if len(labels) == 3 {
 		host, labels = labels[0], labels[1:]
 	}
-	if len(labels) != 2 || slices.ContainsFunc(labels, func(l string) bool { return l == "" || strings.ContainsAny(l, "/?#%") }) {
+	if len(labels) != 2 || slices.ContainsFunc(labels,
+		func(l string) bool { return l == "" || strings.ContainsAny(l, "/?#%") }) {
 		return "", "", "", false
 	}
 	return host, labels[0], labels[1], true

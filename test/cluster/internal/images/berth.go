@@ -38,6 +38,9 @@ func Program(name, path string) (v1.Image, error) {
 	}
 	config = config.DeepCopy()
 	config.OS, config.Architecture = "linux", runtime.GOARCH
-	config.Config = v1.Config{Entrypoint: []string{"/berth"}, User: "65532:65532", Labels: map[string]string{"org.opencontainers.image.ref.name": name}}
+	config.Config = v1.Config{
+		Entrypoint: []string{"/berth"}, User: "65532:65532",
+		Labels: map[string]string{"org.opencontainers.image.ref.name": name},
+	}
 	return mutate.ConfigFile(image, config)
 }

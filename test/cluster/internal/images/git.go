@@ -70,5 +70,8 @@ func withLibraries(programs []string) ([]string, error) {
 }
 
 func link(name, target string) entry {
-	return entry{tar.Header{Name: strings.TrimPrefix(name, "/"), Typeflag: tar.TypeSymlink, Linkname: target, Mode: 0o777}, nil}
+	return entry{tar.Header{
+		Name: strings.TrimPrefix(name, "/"), Typeflag: tar.TypeSymlink, Linkname: target,
+		Mode: 0o777,
+	}, nil}
 }

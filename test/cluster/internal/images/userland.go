@@ -42,7 +42,10 @@ func userland() (v1.Layer, error) {
 		return nil, fmt.Errorf("list busybox's tools: %w", err)
 	}
 	var entries []entry
-	for _, name := range []string{"bin", "dev", "etc", "home", "proc", "root", "run", "sbin", "sys", "usr", "usr/bin", "usr/sbin", "var", "var/log"} {
+	for _, name := range []string{
+		"bin", "dev", "etc", "home", "proc", "root", "run", "sbin", "sys", "usr", "usr/bin",
+		"usr/sbin", "var", "var/log",
+	} {
 		entries = append(entries, directory(name, 0o755, 0))
 	}
 	entries = append(entries,

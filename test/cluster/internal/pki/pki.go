@@ -64,7 +64,8 @@ func Write(dir string, server Server, clients []Client) error {
 		return err
 	}
 	for _, c := range clients {
-		if err := authority.issue(c.File, client(pkix.Name{CommonName: c.User, Organization: []string{c.Group}})); err != nil {
+		if err := authority.issue(c.File,
+			client(pkix.Name{CommonName: c.User, Organization: []string{c.Group}})); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,8 @@ func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
 	write := func() {
 		t.Helper()
-		if err := Write(dir, Server{Names: []string{"localhost"}}, []Client{{File: "admin", User: "me", Group: "us"}}); err != nil {
+		if err := Write(dir, Server{Names: []string{"localhost"}},
+			[]Client{{File: "admin", User: "me", Group: "us"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -25,7 +26,10 @@ func TestWrite(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(before)
-	for file, usage := range map[string]x509.ExtKeyUsage{"apiserver": x509.ExtKeyUsageServerAuth, "admin": x509.ExtKeyUsageClientAuth} {
+	for file, usage := range map[string]x509.ExtKeyUsage{
+		"apiserver": x509.ExtKeyUsageServerAuth,
+		"admin":     x509.ExtKeyUsageClientAuth,
+	} {
 		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, file+".crt"), filepath.Join(dir, file+".key"))
 		if err != nil {
 			t.Fatal(err)
@@ -42,7 +46,8 @@ func TestWrite(t *testing.T) {
 		t.Error("writing again makes another authority, so earlier kubeconfigs no longer work")
 	}
 	kubeconfig, err := Kubeconfig(dir, "admin", "test", "https://127.0.0.1:1")
-	if err != nil || !strings.Contains(string(kubeconfig), "server: https://127.0.0.1:1\n") || strings.Contains(string(kubeconfig), "%!") {
+	if err != nil || !strings.Contains(string(kubeconfig), "server: https://127.0.0.1:1\n") ||
+		strings.Contains(string(kubeconfig), "%!") {
 		t.Errorf("%v\n%s", err, kubeconfig)
 	}
 }

@@ -53,7 +53,10 @@ func TestRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, manifest := range []string{"berth/crash/manifests/v1", "berth/workspace/manifests/git", "berth/berth/manifests/mine"} {
+	for _, manifest := range []string{
+		"berth/crash/manifests/v1", "berth/workspace/manifests/git",
+		"berth/berth/manifests/mine",
+	} {
 		if !bytes.Equal(get(registry, manifest, "").Body.Bytes(), get(again, manifest, "").Body.Bytes()) {
 			t.Errorf("a registry that starts again has another image: %s", manifest)
 		}

@@ -72,7 +72,10 @@ func PodSubnet(hash []byte) string {
 // Server is what the API server is called.
 func Server() pki.Server {
 	return pki.Server{
-		Names:     []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"},
+		Names: []string{
+			"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+			"kubernetes.default.svc.cluster.local",
+		},
 		Addresses: []net.IP{net.IPv4(127, 0, 0, 1), net.ParseIP(NodeAddress), net.ParseIP(apiServiceAddress)},
 	}
 }

@@ -8,7 +8,10 @@ import (
 )
 
 func cluster() Cluster {
-	return Cluster{Dir: "/state", ID: "0123abcd", Program: "/state/bin/cluster", Kubernetes: "/state/bin", CNI: "/cni", PodSubnet: "10.130.0.0/16"}
+	return Cluster{
+		Dir: "/state", ID: "0123abcd", Program: "/state/bin/cluster", Kubernetes: "/state/bin", CNI: "/cni",
+		PodSubnet: "10.130.0.0/16",
+	}
 }
 
 func TestPodSubnet(t *testing.T) {

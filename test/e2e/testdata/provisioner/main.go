@@ -24,18 +24,19 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	server := &http.Server{Addr: ":8443", ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		review, err := client.AuthenticationV1().TokenReviews().Create(r.Context(), &authenticationv1.TokenReview{
-			Spec: authenticationv1.TokenReviewSpec{Token: token},
-		}, metav1.CreateOptions{})
-		if err != nil || !review.Status.Authenticated {
-			fmt.Println("refused", err)
-			http.Error(w, "who are you?", http.StatusUnauthorized)
-			return
-		}
-		fmt.Println("given to", review.Status.User.Username)
-		http.ServeFile(w, r, "/content/bundle.tgz")
-	})}
+	server := &http.Server{Addr: ":8443", ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+			review, err := client.AuthenticationV1().TokenReviews().Create(r.Context(), &authenticationv1.TokenReview{
+				Spec: authenticationv1.TokenReviewSpec{Token: token},
+			}, metav1.CreateOptions{})
+			if err != nil || !review.Status.Authenticated {
+				fmt.Println("refused", err)
+				http.Error(w, "who are you?", http.StatusUnauthorized)
+				return
+			}
+			fmt.Println("given to", review.Status.User.Username)
+			http.ServeFile(w, r, "/content/bundle.tgz")
+		})}
 	log.Fatal(server.ListenAndServeTLS("/tls/tls.crt", "/tls/tls.key"))
 }
