@@ -27,7 +27,7 @@ func (w *workload) readDeployment(s State, d *appsv1.Deployment) {
 		int(status.AvailableReplicas) == w.wanted
 	newest := s.newestReplicaSet(d)
 	switch {
-	case newest != nil && revision(newest) < revision(d):
+	case newest != nil && revision(newest) < revision(d) && !d.Spec.Paused: // which makes no ReplicaSet
 		return // another watch has told of the Deployment than of its ReplicaSets
 	case d.Spec.Paused && status.UpdatedReplicas == 0 && w.wanted > 0:
 		// There is no ReplicaSet of the newest revision yet.
