@@ -23,7 +23,7 @@ func TestRemovalsAtATerminal(t *testing.T) {
 	}}), "\n"))
 	for _, want := range []string{
 		"4 workspaces in workspaces", "✔ a  Deleted", "6 objects", "1 object, the pod may still be terminating", "not found",
-		"✘ d  Failed", "2 of 4 deleted after 1.5s", "1 not found, 1 failed", "workspace d not found", "look elsewhere",
+		"✘ d  Failed", "2 of 4 deleted after 1.5s", "1 not found, 1 failed", "workspace d is held", "look elsewhere",
 		"berth delete a b c d --ignore-not-found", "retry those that are not deleted",
 	} {
 		if !strings.Contains(text, want) {

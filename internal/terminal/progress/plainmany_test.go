@@ -44,7 +44,7 @@ func TestRemovalsPlain(t *testing.T) {
 	for _, want := range []string{
 		"a-1234567 deleted: 6 objects in 1.5s", "b-1234567 deleted: 1 object in 0.5s, the pod may still be terminating",
 		"c-1234567 not found: there is nothing to delete", "summary: 2 of 4 deleted after 1.5s, 1 not found, 1 failed",
-		"d-1234567 summary NOT_FOUND: d: workspace d not found",
+		"d-1234567 summary FAILED: d: workspace d is held",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)

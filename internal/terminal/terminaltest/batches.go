@@ -114,7 +114,7 @@ func Removals() (wording.Batch, []v1.Event) {
 		{Deletion: &v1.Deletion{Objects: 6, Seconds: 1.5, Gone: true}},
 		{Deletion: &v1.Deletion{Objects: 1, Seconds: 0.5}},
 		{Deletion: &v1.Deletion{NotFound: true, Gone: true}},
-		{Error: &v1.Error{Code: "NOT_FOUND", ExitStatus: 7, Message: "workspace d not found", Hint: "look elsewhere"}},
+		{Error: &v1.Error{Code: "FAILED", ExitStatus: 3, Message: "workspace d is held", Hint: "look elsewhere"}},
 	}
 	summary := &v1.DeletionSummary{Totals: v1.Totals{Succeeded: 3, Failed: 1, ExitStatus: 3, Seconds: 1.5}}
 	var events []v1.Event
