@@ -163,6 +163,7 @@ func reading() []duty {
 				{args: []string{"diagnose", "alice~crashing"}},
 				{args: []string{"diagnose", "alice~data"}},
 				{args: []string{"diagnose", "gone~plain"}},
+				{args: []string{"diagnose", "stopped~plain"}},
 				{args: []string{"diagnose", "deployment/web"}},
 				{args: []string{"diagnose", "statefulset/web"}},
 				{args: []string{"diagnose", "daemonset/web"}},
@@ -182,7 +183,8 @@ func reading() []duty {
 					args: []string{"diagnose", "alice~crashing"},
 					says: "permission to get pods/log in namespace NAMESPACE",
 				},
-				"list secrets": {args: []string{"diagnose", "gone~plain"}, status: 7, says: unseen},
+				"list secrets":   {args: []string{"diagnose", "gone~plain"}, status: 7, says: unseen},
+				"get configmaps": {args: []string{"diagnose", "stopped~plain"}, says: "pod gone; start it"},
 			},
 		},
 		{
