@@ -148,7 +148,7 @@ func TestValidate(t *testing.T) {
 			storage(Storage{Type: StorageMemory, Path: "/a", FsOwnerUID: &minus}),
 			[]string{"storages.x.fsOwnerUid: -1: must be from 0 to 2147483647"},
 		},
-		"an id that is none": {
+		"not an id": {
 			storage(Storage{Type: StorageShared, Path: "/a", ID: "B!", ExistingClaim: "c"}),
 			[]string{"storages.x.id: "},
 		},

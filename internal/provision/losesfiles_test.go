@@ -44,3 +44,13 @@ func TestLosesFiles(t *testing.T) {
 		t.Error("a workspace without a pod has nothing to lose")
 	}
 }
+
+// A pod without any claim keeps nothing; what an injected workspace has in its claims is not denied.
+func TestKeepsFiles(t *testing.T) {
+	if KeepsFiles(&inventory.Target{Found: inventory.Found{Pod: &corev1.Pod{}}}) {
+		t.Error("a pod without a storage keeps files")
+	}
+	if !KeepsFiles(&inventory.Target{}) {
+		t.Error("one without a pod of its own keeps nothing")
+	}
+}

@@ -91,9 +91,10 @@ func mountsOf(pod *corev1.Pod) map[string]string {
 	return mounts
 }
 
-// KeepsFiles is true for a workspace whose pods have any storage.
+// KeepsFiles is false for a workspace whose pod has no storage at all. One that is injected may have
+// storages: its pods are not looked at.
 func KeepsFiles(t *inventory.Target) bool {
-	return t.Found.Pod != nil && len(mountsOf(t.Found.Pod)) > 0
+	return t.Found.Pod == nil || len(mountsOf(t.Found.Pod)) > 0
 }
 
 // LosesFiles is true for a workspace whose pods have files that no storage keeps where people

@@ -197,7 +197,7 @@ func certificate(c config.Certificate) *manifest.Certificate {
 	return &manifest.Certificate{IssuerName: c.Issuer.Name, IssuerKind: cmp.Or(c.Issuer.Kind, "ClusterIssuer")}
 }
 
-// openStates opens the place where it is kept what workspaces are meant to be.
+// openStates opens the place where the desired states of workspaces are kept.
 type openStates = func(context.Context) (lifecycle.Place, func(), error)
 
 // inCluster is that place where no configuration is read.

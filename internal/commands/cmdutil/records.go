@@ -186,7 +186,7 @@ func (r *Recorders) Warn(s terminal.Streams) {
 	}
 }
 
-// States is where it is kept what workspaces are meant to be: where the records of jobs are,
+// States is where the desired states of workspaces are kept: where the records of jobs are,
 // or in the cluster if none are kept. It shares their connection.
 func (r *Recorders) States(client *kube.Client) lifecycle.Place {
 	return lifecycle.Place{Client: client, NATS: r.stores.Connection()}
