@@ -49,9 +49,6 @@ type Answered struct {
 	// Changed is the revision of Desired: a reporter that could not apply it reports that for this
 	// change only.
 	Changed Revision
-	// Version is the one that was reported last, if HasVersion.
-	Version    string
-	HasVersion bool
 }
 
 // Mark is the moment of an exchange. Its revision is larger than all that the records have.
@@ -100,14 +97,9 @@ func Exchange(records map[string]Record, report Report, limits func(Record) Limi
 		if !r.isAnswered(report.Full, reported[id]) {
 			continue
 		}
-		answered := Answered{
-			ID: id, Incarnation: r.Incarnation, Desired: r.Desired, Changed: r.Changed,
-			Apply: report.Full || r.Pending(),
-		}
-		if answered.HasVersion = reported[id] || answered.Apply; answered.HasVersion {
-			answered.Version = r.Version
-		}
-		a.Workspaces = append(a.Workspaces, answered)
+		a.Workspaces = append(a.Workspaces, Answered{
+			ID: id, Incarnation: r.Incarnation, Desired: r.Desired, Changed: r.Changed, Apply: report.Full || r.Pending(),
+		})
 		r.Answered = at.Revision
 		changed[id] = r
 	}

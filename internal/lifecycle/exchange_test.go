@@ -25,7 +25,7 @@ func known(texts ...string) map[string]lifecycle.Record {
 	return records
 }
 
-// What is in the answer, and with what: "!" to apply, "v" with the version.
+// What is in the answer: with "!" what is to be applied.
 func TestExchange(t *testing.T) {
 	records := known("runs Running Running", "stays Stopped Stopped", "goes Terminated Terminating",
 		"gone Terminated Terminated", "new Running CreationRequested")
@@ -36,36 +36,36 @@ func TestExchange(t *testing.T) {
 		report lifecycle.Report
 		want   string
 	}{
-		"partial, nothing reported": {lifecycle.Report{}, "goes new!v"},
+		"partial, nothing reported": {lifecycle.Report{}, "goes new!"},
 		"partial, something reported": {
 			lifecycle.Report{Workspaces: []lifecycle.Reported{{ID: "runs", Actual: "Failed"}}},
-			"goes new!v runsv",
+			"goes new! runs",
 		},
-		"full": {lifecycle.Report{Full: true}, "goes!v new!v runs!v stays!v"},
+		"full": {lifecycle.Report{Full: true}, "goes! new! runs! stays!"},
 		"nobody knows it": {lifecycle.Report{Workspaces: []lifecycle.Reported{
 			{ID: "x", Actual: "Running"},
 			{ID: "a", Actual: "Running"},
-		}}, "goes new!v; a x"},
+		}}, "goes new!; a x"},
 		"of an incarnation before": {lifecycle.Report{Workspaces: []lifecycle.Reported{{
 			ID:          "runs",
 			Incarnation: "before", Actual: "Terminated",
-		}}}, "goes new!v"},
+		}}}, "goes new!"},
 		"of this incarnation": {lifecycle.Report{Workspaces: []lifecycle.Reported{{
 			ID:          "runs",
 			Incarnation: "of-runs", Actual: "Failed",
-		}}}, "goes new!v runsv"},
+		}}}, "goes new! runs"},
 		"what is gone is seen again": {lifecycle.Report{Workspaces: []lifecycle.Reported{{
 			ID:     "gone",
 			Actual: "Terminating",
-		}}}, "goes gonev new!v"},
+		}}}, "goes gone new!"},
 		"what goes is gone": {lifecycle.Report{Workspaces: []lifecycle.Reported{{
 			ID:     "goes",
 			Actual: "Terminated",
-		}}}, "goesv new!v"},
+		}}}, "goes new!"},
 		"what goes is gone, seen full": {lifecycle.Report{
 			Full:       true,
 			Workspaces: []lifecycle.Reported{{ID: "goes", Actual: "Terminated"}},
-		}, "new!v runs!v stays!v"},
+		}, "new! runs! stays!"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := fmt.Sprint(records)
@@ -79,9 +79,6 @@ func TestExchange(t *testing.T) {
 				text := w.ID
 				if w.Apply {
 					text += "!"
-				}
-				if w.HasVersion {
-					text += "v"
 				}
 				got = append(got, text)
 				if changed[w.ID].Answered != mark.Revision {

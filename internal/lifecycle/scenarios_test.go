@@ -162,9 +162,6 @@ func (p player) exchange(t *testing.T, i int, row row) {
 	if want := row.IncludeConfig == "Y"; w.Apply != want {
 		t.Errorf("row %d: configuration to apply: %t, want %t", i, w.Apply, want)
 	}
-	if want := row.IncludeConfig == "Y" || row.AgentReport != ""; w.HasVersion != want {
-		t.Errorf("row %d: resource version: %t, want %t", i, w.HasVersion, want)
-	}
 }
 
 func unlimited(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} }
