@@ -13,18 +13,16 @@ import (
 	"time"
 )
 
-// endChildren ends what this process has started, and what that has: client-go hands
-// out no credential plugin that it runs, and one that hangs would keep standard error
-// open, or the terminal. It is in the process group of this program, as kubectl's are,
-// so that Ctrl-C has reached it already; a time-out or SIGTERM has not.
+// endChildren ends what this process has started, and what that has: client-go hands out no credential plugin that it
+// runs, and one that hangs would keep standard error open, or the terminal. It is in the process group of this program,
+// as kubectl's are, so that Ctrl-C has reached it already; a time-out or SIGTERM has not.
 func endChildren() {
 	for _, pid := range descendants(processes(), os.Getpid()) {
 		_ = syscall.Kill(pid, syscall.SIGTERM) // it may be gone already
 	}
 }
 
-// processes are lines of the numbers of all processes and of their parents. Linux has
-// them in files, others have ps.
+// processes are lines of the numbers of all processes and of their parents. Linux has them in files, others have ps.
 func processes() string {
 	if files, _ := filepath.Glob("/proc/[0-9]*/stat"); len(files) > 0 {
 		var list strings.Builder

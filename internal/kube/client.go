@@ -1,22 +1,29 @@
-// Package kube creates the clients and has what every user of the API server needs:
-// labels, the resources of kinds, the meaning of errors, the count of requests.
+// Package kube creates the clients and has what every user of the API server needs: labels, the resources of kinds, the
+// meaning of errors, the count of requests.
 package kube
 
 import (
-	"maps"
+	"context"
+	"errors"
 	"net/http"
-	"os"
-	"slices"
-	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	appsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
+	authenticationv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	authorizationv1 "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	batchv1 "k8s.io/client-go/kubernetes/typed/batch/v1"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	storagev1 "k8s.io/client-go/kubernetes/typed/storage/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	clienttransport "k8s.io/client-go/transport"
 
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube/transport"
 )
 
@@ -33,15 +40,8 @@ type Client struct {
 	guard *transport.Guard
 }
 
-// Close ends a credential plugin that is still running though nobody waits for it.
-func (c *Client) Close() {
-	if c.guard != nil && c.guard.PluginRuns() {
-		endChildren()
-	}
-}
-
-// NewClient reads the kubeconfig that the flags name. It sends no request. waiting is
-// told what a request has been waiting for when that is long; it may be nil.
+// NewClient reads the kubeconfig that the flags name. It sends no request. waiting is told what a request has been
+// waiting for when that is long; it may be nil.
 func NewClient(flags genericclioptions.RESTClientGetter, userAgent string,
 	waiting func(what string) (over func()),
 ) (*Client, error) {
@@ -60,8 +60,7 @@ func NewClient(flags genericclioptions.RESTClientGetter, userAgent string,
 	}
 	config.UserAgent = userAgent
 	config.WarningHandler = rest.NoWarnings{}
-	// The API server has its own fairness; a client-side limit of five requests
-	// a second only adds waiting.
+	// The API server has its own fairness; a client-side limit of five requests a second only adds waiting.
 	config.QPS = -1
 	counter := &Counter{}
 	config.Wrap(counter.wrap)
@@ -83,43 +82,9 @@ func NewClient(flags genericclioptions.RESTClientGetter, userAgent string,
 	return client, err
 }
 
-// plugin names the credential plugin that is run before the first request; empty if
-// there is none.
-func plugin(config *rest.Config, raw clientcmdapi.Config) string {
-	if config.ExecProvider == nil {
-		return ""
-	}
-	name := "the credential plugin " + config.ExecProvider.Command
-	for _, user := range slices.Sorted(maps.Keys(raw.AuthInfos)) {
-		exec := raw.AuthInfos[user].Exec
-		if exec != nil && exec.Command == config.ExecProvider.Command && slices.Equal(exec.Args, config.ExecProvider.Args) {
-			return name + " (user " + user + " of the kubeconfig)"
-		}
-	}
-	return name
-}
-
-// configured gives the kubeconfig. It returns an error if no cluster is configured: client-go would fall
-// back to localhost:8080. In a pod, where KUBERNETES_SERVICE_HOST is set, no
-// kubeconfig is needed.
-func configured(loader clientcmd.ClientConfig) (clientcmdapi.Config, error) {
-	raw, err := loader.RawConfig()
-	if err != nil {
-		return raw, configFault(err)
-	}
-	config, err := loader.ClientConfig()
-	if len(raw.Clusters) > 0 || err != nil || os.Getenv("KUBERNETES_SERVICE_HOST") != "" ||
-		config.Host != clientcmd.ClusterDefaults.Server {
-		return raw, nil //nolint:nilerr // the caller meets other errors itself
-	}
-	files := strings.Join(loader.ConfigAccess().GetLoadingPrecedence(), ", ")
-	return raw, fault.New(fault.InvalidArgument, "no cluster is configured in %s", files).
-		WithHint("set --kubeconfig or KUBECONFIG to your kubeconfig, which usually is ~/.kube/config")
-}
-
 func clientFor(config *rest.Config, httpClient *http.Client, namespace string, counter *Counter) (*Client, error) {
-	// Built-in kinds are decoded from protobuf in a fraction of the time and memory;
-	// servers that do not support it answer with JSON.
+	// Built-in kinds are decoded from protobuf in a fraction of the time and memory; servers that do not support it
+	// answer with JSON.
 	compact := rest.CopyConfig(config)
 	compact.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	typed, err := newTyped(compact, httpClient)
@@ -143,10 +108,102 @@ func (c *Client) In(namespace string) *Client {
 	return &other
 }
 
-func configFault(err error) error {
-	return fault.New(fault.InvalidArgument, "kubeconfig: %w", err).
-		WithHint("choose a kubeconfig with --kubeconfig or KUBECONFIG, and a context with --context")
+// ActingAs is a client with the rights of a ServiceAccount, on the same connection. It takes the permission to
+// impersonate the ServiceAccount, which the API server checks with each request, and to whose groups the API server
+// adds what every ServiceAccount belongs to. A user whom the kubeconfig impersonates is left out: impersonation does
+// not nest.
+func (c *Client) ActingAs(account types.NamespacedName) (*Client, error) {
+	config := rest.CopyConfig(c.Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: UserOf(account)}
+	sending, inner := *c.HTTP, c.HTTP.Transport
+	if inner == nil {
+		inner = http.DefaultTransport // as net/http takes it
+	}
+	// The outermost of all that add headers: those inside keep what they find.
+	sending.Transport = clienttransport.NewImpersonatingRoundTripper(clienttransport.ImpersonationConfig{UserName: UserOf(account)},
+		inner)
+	acting, err := clientFor(config, &sending, c.Namespace, c.Requests)
+	if err != nil {
+		return nil, err
+	}
+	acting.guard = c.guard
+	return acting, nil
 }
 
-// Object names an object as kind/name, the way kubectl does: pod/alice-1234567.
-func Object(kind, name string) string { return strings.ToLower(kind) + "/" + name }
+// UserOf is the user name of a ServiceAccount.
+func UserOf(account types.NamespacedName) string {
+	return "system:serviceaccount:" + account.Namespace + ":" + account.Name
+}
+
+// LacksNamespace is true if a namespace certainly does not exist. It is false for a caller who may not read it.
+func (c *Client) LacksNamespace(ctx context.Context, namespace string) bool {
+	_, err := c.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+	return apierrors.IsNotFound(err)
+}
+
+// InPod is true for the client of a process that logs in as the ServiceAccount of its pod.
+func (c *Client) InPod() bool { return c.Config != nil && c.Config.BearerTokenFile == tokenFile }
+
+// tokenFile is where a pod has the token of its ServiceAccount.
+const tokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token"
+
+// Close ends a credential plugin that is still running though nobody waits for it.
+func (c *Client) Close() {
+	if c.guard != nil && c.guard.PluginRuns() {
+		endChildren()
+	}
+}
+
+// Interface is the part of client-go's kubernetes.Interface that is used. The rest would be a tenth of the program.
+type Interface interface {
+	Discovery() discovery.DiscoveryInterfaces
+	AppsV1() appsv1.AppsV1Interface
+	AuthenticationV1() authenticationv1.AuthenticationV1Interface
+	AuthorizationV1() authorizationv1.AuthorizationV1Interface
+	BatchV1() batchv1.BatchV1Interface
+	CoordinationV1() coordinationv1.CoordinationV1Interface
+	CoreV1() corev1.CoreV1Interface
+	StorageV1() storagev1.StorageV1Interface
+}
+
+// typed are clients on one connection.
+type typed struct {
+	discovery      discovery.DiscoveryInterfaces
+	apps           appsv1.AppsV1Interface
+	authentication authenticationv1.AuthenticationV1Interface
+	authorization  authorizationv1.AuthorizationV1Interface
+	batch          batchv1.BatchV1Interface
+	coordination   coordinationv1.CoordinationV1Interface
+	core           corev1.CoreV1Interface
+	storage        storagev1.StorageV1Interface
+}
+
+func newTyped(config *rest.Config, client *http.Client) (Interface, error) {
+	var t typed
+	var errs [8]error
+	t.discovery, errs[0] = discovery.NewDiscoveryClientForConfigAndClient(config, client)
+	t.apps, errs[1] = appsv1.NewForConfigAndClient(config, client)
+	t.authentication, errs[2] = authenticationv1.NewForConfigAndClient(config, client)
+	t.authorization, errs[3] = authorizationv1.NewForConfigAndClient(config, client)
+	t.batch, errs[4] = batchv1.NewForConfigAndClient(config, client)
+	t.coordination, errs[5] = coordinationv1.NewForConfigAndClient(config, client)
+	t.core, errs[6] = corev1.NewForConfigAndClient(config, client)
+	t.storage, errs[7] = storagev1.NewForConfigAndClient(config, client)
+	return t, errors.Join(errs[:]...)
+}
+
+func (t typed) Discovery() discovery.DiscoveryInterfaces { return t.discovery }
+
+func (t typed) AppsV1() appsv1.AppsV1Interface { return t.apps }
+
+func (t typed) AuthenticationV1() authenticationv1.AuthenticationV1Interface { return t.authentication }
+
+func (t typed) AuthorizationV1() authorizationv1.AuthorizationV1Interface { return t.authorization }
+
+func (t typed) BatchV1() batchv1.BatchV1Interface { return t.batch }
+
+func (t typed) CoordinationV1() coordinationv1.CoordinationV1Interface { return t.coordination }
+
+func (t typed) CoreV1() corev1.CoreV1Interface { return t.core }
+
+func (t typed) StorageV1() storagev1.StorageV1Interface { return t.storage }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -30,9 +31,8 @@ func (c Call) String() string {
 	return s
 }
 
-// Fault gives an error of the API server, or of the connection to it, a code, a
-// message and a hint. Faults and the errors of contexts are returned without the
-// address of the request.
+// Fault gives an error of the API server, or of the connection to it, a code, a message and a hint. Faults and the
+// errors of contexts are returned without the address of the request.
 func Fault(err error, call Call) error {
 	var f *fault.Error
 	switch {
@@ -75,8 +75,8 @@ func Fault(err error, call Call) error {
 	}
 }
 
-// isContextError reports whether an error is that of a context. errors.Is would take
-// the time-out of a connection for one, too.
+// isContextError reports whether an error is that of a context. errors.Is would take the time-out of a connection for
+// one, too.
 func isContextError(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if err == context.Canceled || err == context.DeadlineExceeded { //nolint:errorlint // see above
@@ -86,12 +86,10 @@ func isContextError(err error) bool {
 	return false
 }
 
-// isOfPlugin is true for the error of a credential plugin, for which client-go has no
-// type.
+// isOfPlugin is true for the error of a credential plugin, for which client-go has no type.
 func isOfPlugin(err error) bool { return strings.Contains(err.Error(), "getting credentials: ") }
 
-// innermost is the error of a request without the addresses: one that was redirected, or sent
-// by a plugin, has several.
+// innermost is the error of a request without the addresses: one that was redirected, or sent by a plugin, has several.
 func innermost(err error) error {
 	for {
 		request, ok := errors.AsType[*url.Error](err)
@@ -102,8 +100,7 @@ func innermost(err error) error {
 	}
 }
 
-// forbidden distinguishes a missing permission from an object that is refused: the
-// API server answers both with 403.
+// forbidden distinguishes a missing permission from an object that is refused: the API server answers both with 403.
 func forbidden(err error, call Call) error {
 	if message, is := refusal(err); is {
 		return refused(err, message, call)
@@ -116,8 +113,7 @@ func forbidden(err error, call Call) error {
 		call.Namespace, call.Verb, call.Resource)
 }
 
-// isRefusedStream reports whether RBAC refused a stream, such as an exec, of which
-// client-go returns a plain error.
+// isRefusedStream reports whether RBAC refused a stream, such as an exec, of which client-go returns a plain error.
 func isRefusedStream(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "unable to upgrade connection") && strings.Contains(text, "is forbidden")
@@ -130,8 +126,7 @@ func isUnauthorizedStream(err error) bool {
 		(strings.Contains(text, "Unauthorized") || strings.Contains(text, "HTTP 401"))
 }
 
-// IsNamespaceMissing reports whether an object could not be created because its
-// namespace does not exist.
+// IsNamespaceMissing reports whether an object could not be created because its namespace does not exist.
 func IsNamespaceMissing(err error) bool {
 	var status apierrors.APIStatus
 	return apierrors.IsNotFound(err) && errors.As(err, &status) &&
@@ -146,8 +141,8 @@ func notFound(err error, call Call) error {
 	return fault.New(fault.NotFound, "cannot %s: %w", call, err)
 }
 
-// isFailing is true for the answers of an API server, or of a proxy before it, that is
-// not able to do what it is asked, and may be later.
+// isFailing is true for the answers of an API server, or of a proxy before it, that is not able to do what it is asked,
+// and may be later.
 func isFailing(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -172,4 +167,70 @@ func isUnreachable(err error) bool {
 		strings.HasPrefix(err.Error(), "http2: ") || strings.HasPrefix(err.Error(), "stream error: ") ||
 		apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
 		apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err)
+}
+
+// refusal is why the API server rejects an object that the caller is allowed to send: a quota, a limit, admission, pod
+// security, or an invalid field. False if err is something else.
+//
+// Authorization and admission both answer 403. Authorization says what a user cannot do; admission names the object
+// that it forbids, or the webhook. Anything else, such as the answer of a proxy in between, is a denied access.
+func refusal(err error) (message string, is bool) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return "", false
+	}
+	message = status.Status().Message
+	switch {
+	case denied(message), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return message, true
+	case !apierrors.IsForbidden(err):
+		return "", false
+	case strings.Contains(message, "User \"") && strings.Contains(message, " cannot "):
+		return "", false
+	}
+	return message, strings.Contains(message, " is forbidden: ")
+}
+
+// denied reports whether the message is that of an admission webhook, which may choose any status and reason.
+func denied(message string) bool {
+	return strings.Contains(message, "admission webhook ") && strings.Contains(message, "denied the request")
+}
+
+// Declined reports whether the API server has certainly not done what was asked: the request was not allowed, not valid
+// or in conflict. After any other error the outcome is unknown.
+func Declined(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
+}
+
+// RefusedError is the error of an object that the API server rejects.
+type RefusedError struct {
+	Call Call
+	// Message is what the API server said.
+	Message string
+	err     error
+}
+
+// Error is that of the API server.
+func (e *RefusedError) Error() string { return e.err.Error() }
+
+// Unwrap gives the API server's answer.
+func (e *RefusedError) Unwrap() error { return e.err }
+
+func refused(err error, message string, call Call) error {
+	f := fault.New(fault.Failed, "the cluster refused to %s: %w", call, &RefusedError{call, message, err})
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		f.Message = "cannot " + call.String() + ": the namespace is being deleted"
+		f.Err = err // nothing about the object itself
+		return f.WithHint("choose another with --namespace, or wait until it is gone and create it with --create-namespace")
+	case call.Namespace == "":
+		return f.WithHint("ask your cluster administrator")
+	}
+	return f.WithHint("change what the message names in the blueprint, or ask the administrator of namespace %s",
+		call.Namespace)
 }

@@ -20,8 +20,7 @@ type closing struct {
 
 func (c closing) Close() error { *c.closed = true; return nil }
 
-// A request ends with its context though what sends it hangs; what comes after that
-// is closed.
+// A request ends with its context though what sends it hangs; what comes after that is closed.
 func TestGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -47,8 +46,8 @@ func TestGuard(t *testing.T) {
 	})
 }
 
-// After a second it is said what is waited for: the plugin, then the server, then why
-// it is asked again; and no longer when that is over.
+// After a second it is said what is waited for: the plugin, then the server, then why it is asked again; and no longer
+// when that is over.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string

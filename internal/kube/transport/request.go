@@ -68,8 +68,8 @@ type object struct {
 	}
 }
 
-// repeatable says whether a request can be sent again though it may have been carried
-// out: it only reads, it does the same again, or the API server refuses it then.
+// repeatable says whether a request can be sent again though it may have been carried out: it only reads, it does the
+// same again, or the API server refuses it then.
 func repeatable(r *http.Request, body []byte) bool {
 	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch {
@@ -93,8 +93,7 @@ func repeatable(r *http.Request, body []byte) bool {
 	return false
 }
 
-// isConditional says whether a JSON patch (RFC 6902) tests what it changes, or is of one
-// version.
+// isConditional says whether a JSON patch (RFC 6902) tests what it changes, or is of one version.
 func isConditional(patch []byte) bool {
 	var operations []struct{ Op, Path string }
 	if json.Unmarshal(patch, &operations) != nil {
@@ -108,8 +107,7 @@ func isConditional(patch []byte) bool {
 	return false
 }
 
-// isCollection tells pods from pods/alice: group, version, perhaps a namespace,
-// resource.
+// isCollection tells pods from pods/alice: group, version, perhaps a namespace, resource.
 func isCollection(at string) bool {
 	parts := strings.Split(strings.Trim(at, "/"), "/")
 	before := 2 // api/v1
@@ -122,8 +120,7 @@ func isCollection(at string) bool {
 	return len(parts) <= before+1
 }
 
-// isFollowedLog is true for a log that is followed: the answer begins with its first
-// line, which may be any time.
+// isFollowedLog is true for a log that is followed: the answer begins with its first line, which may be any time.
 func isFollowedLog(r *http.Request) bool {
 	return path.Base(r.URL.Path) == "log" && r.URL.Query().Get("follow") == "true"
 }
@@ -131,8 +128,7 @@ func isFollowedLog(r *http.Request) bool {
 // isReview is true for a POST that asks something and creates nothing.
 func isReview(r *http.Request) bool { return strings.HasSuffix(path.Base(r.URL.Path), "reviews") }
 
-// isSubresource tells pods/alice/exec from pods: what is created there has no name of
-// its own.
+// isSubresource tells pods/alice/exec from pods: what is created there has no name of its own.
 func isSubresource(r *http.Request) bool {
 	_, rest, found := strings.Cut(r.URL.Path, "/namespaces/")
 	return found && strings.Count(rest, "/") > 1

@@ -17,8 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// script is a server that answers each request with the next of its answers, and
-// with the last one for ever.
+// script is a server that answers each request with the next of its answers, and with the last one for ever.
 type script struct {
 	answers []any // a status, a reply, an error
 	sent    []string
@@ -284,8 +283,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// A POST whose answer was lost and that meets the object then has created it, if the
-// object has all that was sent and was not there before.
+// A POST whose answer was lost and that meets the object then has created it, if the object has all that was sent and
+// was not there before.
 func TestLostAnswer(t *testing.T) {
 	const (
 		date = "Sat, 01 Jan 2000 00:00:00 GMT" // when a synctest bubble begins

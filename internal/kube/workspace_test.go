@@ -9,8 +9,8 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// A workspace's pod has its name, or is controlled by the workload that it says. Labels alone,
-// which may be copied to any pod, make no pod a workspace's.
+// A workspace's pod has its name, or is controlled by the workload that it says. Labels alone, which may be copied to
+// any pod, make no pod a workspace's.
 func TestIsOfWorkspace(t *testing.T) {
 	const id, hash = "alice-1234567", "5f7d9c6b8"
 	long := strings.Repeat("a-long-name-", 6) + "end"

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// settle finds out what a conflict means after an attempt whose answer was lost: the
-// object is there because that attempt has created or updated it. It is taken for
-// that if it has everything that was sent and has not been there before. The answer
-// is the object then, as if it had not been lost.
+// settle finds out what a conflict means after an attempt whose answer was lost: the object is there because that
+// attempt has created or updated it. It is taken for that if it has everything that was sent and has not been there
+// before. The answer is the object then, as if it had not been lost.
 func (t *retrier) settle(ctx context.Context, sent *request, response *http.Response, err error) (*http.Response,
 	error,
 ) {
@@ -70,9 +69,9 @@ func (t *retrier) get(ctx context.Context, sent *request, at string) (*http.Resp
 	return response, text
 }
 
-// condition makes a removal whose answer was lost one of that very object, so that it
-// can be sent again: an object of the same name that has been created since is another
-// one. If there is none any more, the API server's answer that says so is returned.
+// condition makes a removal whose answer was lost one of that very object, so that it can be sent again: an object of
+// the same name that has been created since is another one. If there is none any more, the API server's answer that
+// says so is returned.
 func (t *retrier) condition(ctx context.Context, sent *request) (gone *http.Response) {
 	if sent.Method != http.MethodDelete || !sent.replayable || isCollection(sent.URL.Path) {
 		return nil
@@ -100,12 +99,10 @@ func (t *retrier) condition(ctx context.Context, sent *request) (gone *http.Resp
 	return nil
 }
 
-// serverTime is what the server's clock says at a time of this one, a second too early
-// at most.
+// serverTime is what the server's clock says at a time of this one, a second too early at most.
 func (t *retrier) serverTime(at time.Time) time.Time { return at.Add(time.Duration(t.ahead.Load())) }
 
-// has says whether an object has everything that was sent, and, if it was created,
-// that it was not there before.
+// has says whether an object has everything that was sent, and, if it was created, that it was not there before.
 func has(text []byte, wanted map[string]any, since time.Time, created bool) bool {
 	var found object
 	var all map[string]any
@@ -115,8 +112,8 @@ func has(text []byte, wanted map[string]any, since time.Time, created bool) bool
 	return (!created || !found.Metadata.CreationTimestamp.Before(since)) && includes(all, wanted)
 }
 
-// includes says whether everything of part is in all. The API server adds fields,
-// and items at the end of lists; what is empty it leaves out.
+// includes says whether everything of part is in all. The API server adds fields, and items at the end of lists; what
+// is empty it leaves out.
 func includes(all, part any) bool {
 	switch part := part.(type) {
 	case nil:

@@ -14,8 +14,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// DialPorts connects with the ports of a pod. It uses WebSockets, or SPDY where the server
-// or a proxy on the way knows only that.
+// DialPorts connects with the ports of a pod. It uses WebSockets, or SPDY where the server or a proxy on the way knows
+// only that.
 func (c *Client) DialPorts(ctx context.Context, namespace, pod string) (httpstream.Connection, error) {
 	target := c.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").
 		URL()
@@ -61,8 +61,7 @@ func portDialer(config *rest.Config, target *url.URL) (httpstream.Dialer, error)
 	return portforward.NewFallbackDialerForStreaming(websocket, old, RefusesWebSockets), nil
 }
 
-// RefusesWebSockets is true for the error of a server, or of a proxy on the way, that may
-// know SPDY.
+// RefusesWebSockets is true for the error of a server, or of a proxy on the way, that may know SPDY.
 func RefusesWebSockets(err error) bool {
 	return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 }

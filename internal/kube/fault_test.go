@@ -96,8 +96,8 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// The time-out of a connection is an error of the cluster, not the end of the context,
-// though errors.Is reports context.DeadlineExceeded.
+// The time-out of a connection is an error of the cluster, not the end of the context, though errors.Is reports
+// context.DeadlineExceeded.
 func TestFaultOfATimeOut(t *testing.T) {
 	dialer := net.Dialer{Timeout: time.Nanosecond}
 	_, dialed := dialer.DialContext(t.Context(), "tcp", "127.0.0.1:1")
@@ -141,8 +141,7 @@ func saying(status int32, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Code: status, Reason: reason, Message: message}}
 }
 
-// terminating is the answer to the creation of an object in a namespace that is
-// being deleted.
+// terminating is the answer to the creation of an object in a namespace that is being deleted.
 func terminating(namespace string) error {
 	err := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "alice-1",
 		fmt.Errorf("unable to create new content in namespace %s because it is being terminated", namespace))

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Each client says to the API server who it acts as: typed, untyped, discovery, and what is
-// made from its configuration; the one that it is made from stays who it is.
+// Each client says to the API server who it acts as: typed, untyped, discovery, and what is made from its
+// configuration; the one that it is made from stays who it is.
 func TestActingAs(t *testing.T) {
 	var who []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
