@@ -11,8 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// audit is what an audit line says: who, what, from where, how it ended, how long it
-// took. When is the time of the line. Never a token, and nothing that was typed.
+// audit is what an audit line says: who, what, from where, how it ended, how long it took. When is the time of the
+// line. Never a token, and nothing that was typed.
 func audit(r *http.Request, user User, access Access, answer *recorder, took time.Duration) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("user", fault.Line(user.Username)),
@@ -44,8 +44,7 @@ func Noted(r *http.Request, attrs ...slog.Attr) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), notesKey{}, &notes{attrs}))
 }
 
-// Note adds to the audit line of a request that is Noted. It is called while that is handled,
-// and by its handler alone.
+// Note adds to the audit line of a request that is Noted. It is called while that is handled, and by its handler alone.
 func Note(ctx context.Context, attr slog.Attr) {
 	if n, ok := ctx.Value(notesKey{}).(*notes); ok {
 		n.attrs = append(n.attrs, attr)

@@ -22,8 +22,8 @@ import (
 	"github.com/berthdev/berth/internal/serve/token"
 )
 
-// How long the API server's answers hold, as in the kubelet; a refused token holds
-// just long enough that a client in a loop costs nothing.
+// How long the API server's answers hold, as in the kubelet; a refused token holds just long enough that a client in a
+// loop costs nothing.
 const (
 	authenticatedFor = 2 * time.Minute
 	refusedFor       = 10 * time.Second
@@ -57,14 +57,12 @@ type User = authenticationv1.UserInfo
 
 // Authenticator asks the API server whose token a request has (TokenReview).
 //
-// A token that cannot be one of the cluster is refused without a question. One that a key of
-// the cluster has signed is asked about at once, whatever others send. All others share a
-// budget of questions in turns, see flow.
+// A token that cannot be one of the cluster is refused without a question. One that a key of the cluster has signed is
+// asked about at once, whatever others send. All others share a budget of questions in turns, see flow.
 //
-// It does the work of k8s.io/apiserver's delegating authenticator. Linked, that one
-// would make the program 9 MB larger and initialize 1.4 MB at every start of a
-// client (CEL once more, gRPC, OpenTelemetry); its token cache alone 1.6 MB and
-// 0.4 MB. So the caches are apimachinery's, which client-go brings along.
+// It does the work of k8s.io/apiserver's delegating authenticator. Linked, that one would make the program 9 MB larger
+// and initialize 1.4 MB at every start of a client (CEL once more, gRPC, OpenTelemetry); its token cache alone 1.6 MB
+// and 0.4 MB. So the caches are apimachinery's, which client-go brings along.
 type Authenticator struct {
 	reviews        authentication.TokenReviewInterface
 	keys           *token.Source // nil if the cluster's keys are not known
@@ -78,8 +76,8 @@ type Authenticator struct {
 	budget         *rate.Limiter // of reviews of unknown tokens
 }
 
-// NewAuthenticator makes an authenticator; now is the clock of its caches. Of tokens that the
-// cluster may or may not accept, it asks about as many in a second as the limits say.
+// NewAuthenticator makes an authenticator; now is the clock of its caches. Of tokens that the cluster may or may not
+// accept, it asks about as many in a second as the limits say.
 func NewAuthenticator(client authentication.TokenReviewsGetter, limits Limits, now func() time.Time) *Authenticator {
 	kept := func() *cache.LRUExpireCache { return cache.NewLRUExpireCacheWithClock(maxAnswers, clock(now)) }
 	a := &Authenticator{
@@ -92,8 +90,8 @@ func NewAuthenticator(client authentication.TokenReviewsGetter, limits Limits, n
 	return a
 }
 
-// Verifying makes it verify signatures with the keys of the cluster, which get fetches from
-// a path of the API server: at once, so that the first tokens need not wait for them.
+// Verifying makes it verify signatures with the keys of the cluster, which get fetches from a path of the API server:
+// at once, so that the first tokens need not wait for them.
 func (a *Authenticator) Verifying(ctx context.Context,
 	get func(ctx context.Context, path string) ([]byte, error),
 ) *Authenticator {
@@ -114,8 +112,8 @@ type identity struct {
 	valid bool
 }
 
-// User is whose token it is that comes from an address. Valid is false for a token that the API
-// server does not accept; an error says that it could not be asked, errBusy that others are first.
+// User is whose token it is that comes from an address. Valid is false for a token that the API server does not accept;
+// an error says that it could not be asked, errBusy that others are first.
 func (a *Authenticator) User(ctx context.Context, raw, address string) (user User, valid bool, err error) {
 	hash := a.hash(raw)
 	if answer, known := a.known(hash); known {
@@ -171,10 +169,9 @@ func (a *Authenticator) clusterKeys(ctx context.Context) token.Keys {
 	return a.keys.Keys(ctx)
 }
 
-// flow is whose share of the reviews a token takes. Each subject that the cluster has signed
-// for has one, in a queue of their own. What anybody can write into a token proves nothing, so
-// those shares are the address's: one for tokens that say nothing, one for JWTs, and one for
-// each issuer, and each subject, of which a token was valid in the last day.
+// flow is whose share of the reviews a token takes. Each subject that the cluster has signed for has one, in a queue of
+// their own. What anybody can write into a token proves nothing, so those shares are the address's: one for tokens that
+// say nothing, one for JWTs, and one for each issuer, and each subject, of which a token was valid in the last day.
 func (a *Authenticator) flow(read token.Token, address string) (queue *token.Queue, flow string) {
 	issuer, subject := a.hash("issuer", read.Issuer), a.hash("subject", read.Issuer, read.Subject)
 	address = network(address)
@@ -226,8 +223,8 @@ func (a *Authenticator) ask(ctx context.Context, raw string, read token.Token) (
 	return answer, nil
 }
 
-// hash is what a token, or what it says, is kept under: the memory of the process holds no
-// tokens but those of open requests.
+// hash is what a token, or what it says, is kept under: the memory of the process holds no tokens but those of open
+// requests.
 func (a *Authenticator) hash(parts ...string) string {
 	mac := hmac.New(sha256.New, a.key[:])
 	for i, part := range parts {
@@ -239,8 +236,8 @@ func (a *Authenticator) hash(parts ...string) string {
 	return string(mac.Sum(nil))
 }
 
-// once asks once for all who ask the same at the same time. It outlives the one that
-// came first, as others wait for the answer.
+// once asks once for all who ask the same at the same time. It outlives the one that came first, as others wait for the
+// answer.
 func once[T any](ctx context.Context, group *singleflight.Group, key string, ask func(context.Context) (T, error)) (T,
 	error,
 ) {

@@ -44,8 +44,8 @@ func (a Access) String() string {
 	return a.Path.Verb + " " + a.Path.Path
 }
 
-// Authorizer asks the API server what a user may do (SubjectAccessReview).
-// Authenticator says why it is not k8s.io/apiserver's.
+// Authorizer asks the API server what a user may do (SubjectAccessReview). Authenticator says why it is not
+// k8s.io/apiserver's.
 type Authorizer struct {
 	reviews authorization.SubjectAccessReviewInterface
 	known   *cache.LRUExpireCache
@@ -67,8 +67,7 @@ func (a *Authorizer) For(allowed time.Duration) *Authorizer {
 	return a
 }
 
-// Allowed reports whether a user may do something. An error says that the API server
-// could not be asked.
+// Allowed reports whether a user may do something. An error says that the API server could not be asked.
 func (a *Authorizer) Allowed(ctx context.Context, user User, access Access) (bool, error) {
 	spec := authorizationv1.SubjectAccessReviewSpec{
 		User: user.Username, UID: user.UID, Groups: user.Groups,

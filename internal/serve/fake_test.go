@@ -19,8 +19,7 @@ import (
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 )
 
-// cluster answers reviews: a token "of-NAME" is that of NAME, who may do what the
-// set of accesses has.
+// cluster answers reviews: a token "of-NAME" is that of NAME, who may do what the set of accesses has.
 type cluster struct {
 	authentication.TokenReviewInterface
 	authorization.SubjectAccessReviewInterface

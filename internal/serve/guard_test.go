@@ -119,8 +119,8 @@ func TestAuditNotes(t *testing.T) {
 	}
 }
 
-// The answers of the API server hold for a while: 2 minutes who it is, 5 what they may
-// do, 30 seconds what they may not.
+// The answers of the API server hold for a while: 2 minutes who it is, 5 what they may do, 30 seconds what they may
+// not.
 func TestAnswersAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{}

@@ -70,8 +70,7 @@ func TestOneLeads(t *testing.T) {
 	})
 }
 
-// A leader that cannot renew its lease stops before another one can take it, and
-// leads again when it can.
+// A leader that cannot renew its lease stops before another one can take it, and leads again when it can.
 func TestLeaseIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leases{}

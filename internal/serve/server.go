@@ -1,29 +1,29 @@
-// Package serve is what every role of `berth serve` shares: listening with TLS,
-// authentication and authorization by the API server, limits, health, metrics, log
-// and audit, leader election, and an end within a bound.
+// Package serve is what every role of `berth serve` shares: listening with TLS, authentication and authorization by the
+// API server, limits, health, metrics, log and audit, leader election, and an end within a bound.
 package serve
 
 import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/klog/v2"
 
 	"github.com/berthdev/berth/internal/fault"
 )
 
 // Config is how a role is served.
 type Config struct {
-	// Listen is host:port of the role itself; empty for one that nobody asks anything, which
-	// has no Handler.
+	// Listen is host:port of the role itself; empty for one that nobody asks anything, which has no Handler.
 	Listen string
-	// MetricsListen is host:port of /healthz, /readyz and /metrics, which anybody
-	// who reaches it may ask.
+	// MetricsListen is host:port of /healthz, /readyz and /metrics, which anybody who reaches it may ask.
 	MetricsListen string
 	// Cert and Key are files. Without them only loopback is listened on.
 	Cert, Key string
@@ -51,8 +51,7 @@ type Timeouts struct {
 	Stop   time.Duration // from then until open requests are cut off
 }
 
-// DefaultTimeouts are those of every role. Their end fits into the 30 seconds that
-// Kubernetes gives a pod.
+// DefaultTimeouts are those of every role. Their end fits into the 30 seconds that Kubernetes gives a pod.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{
 		Header: 10 * time.Second, Read: 30 * time.Second, Write: 30 * time.Second, Total: 30 * time.Minute,
@@ -62,8 +61,17 @@ func DefaultTimeouts() Timeouts {
 
 const maxHeaders = 32 << 10
 
-// Run serves until the context ends, then lets open requests end within a bound. The
-// error is that of a server that cannot listen; the end of the context is none.
+// Role serves, and works beside that, until ctx ends or the server cannot go on. Open requests are let go on while the
+// work ends.
+func Role(ctx context.Context, c Config, work func(ctx context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return Run(ctx, c) })
+	group.Go(func() error { return work(ctx) })
+	return group.Wait()
+}
+
+// Run serves until the context ends, then lets open requests end within a bound. The error is that of a server that
+// cannot listen; the end of the context is none.
 func Run(ctx context.Context, c Config) error {
 	security, err := c.security()
 	if err != nil {
@@ -157,6 +165,13 @@ func (c Config) server(handler http.Handler) *http.Server {
 	}
 }
 
+func serveOn(server *http.Server, on net.Listener) error {
+	if err := server.Serve(on); !errors.Is(err, http.ErrServerClosed) {
+		return fault.New(fault.Unavailable, "the server on %s ended: %w", on.Addr(), err)
+	}
+	return nil
+}
+
 func (c Config) security() (*tls.Config, error) {
 	if c.Cert == "" {
 		return nil, nil //nolint:nilnil // plain HTTP
@@ -174,57 +189,67 @@ func (c Config) security() (*tls.Config, error) {
 	return security, nil
 }
 
-// listen opens a port. Without a certificate only this host may be listened on:
-// tokens would be sent in the clear.
-func listen(ctx context.Context, address, flag string, security *tls.Config) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{KeepAliveConfig: keepAlive()}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fault.New(fault.Unavailable, "cannot listen on %s: %w", address, err).
-			WithHint("choose another address with %s", flag)
-	}
-	if security != nil {
-		security = security.Clone()
-		security.NextProtos = []string{"h2", "http/1.1"}
-		return tls.NewListener(listener, security), nil
-	}
-	if !isLoopback(listener) {
-		listener.Close()
-		return nil, fault.New(fault.InvalidArgument, "plain HTTP is served on this host only, not on %s", address).
-			WithHint("set --tls-cert and --tls-key, or %s 127.0.0.1:PORT", flag)
-	}
-	return listener, nil
+// paced bounds how long an answer may take: each piece of it, and all of it. A time-out of the whole alone would either
+// cut off a large download or let a client that reads nothing stay. A connection that a handler takes over is bounded
+// by that.
+func (c Config) paced(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.Timeouts.Total == 0 { // sessions
+			paced := &pacer{ResponseWriter: w, control: http.NewResponseController(w), write: c.Timeouts.Write, now: c.Now}
+			paced.extend()
+			next.ServeHTTP(paced, r)
+			return
+		}
+		end := c.Now().Add(c.Timeouts.Total)
+		ctx, cancel := context.WithTimeout(r.Context(), c.Timeouts.Total)
+		defer cancel()
+		paced := &pacer{
+			ResponseWriter: w, control: http.NewResponseController(w), write: c.Timeouts.Write, end: end,
+			now: c.Now,
+		}
+		paced.extend()
+		next.ServeHTTP(paced, r.WithContext(ctx))
+		paced.extend() // what is still in the buffers
+	})
 }
 
-// keepAlive finds a client that is gone without a word after a minute at most, if nothing is on
-// the way to it. If something is, the kernel gives up as it does with any connection, after about
-// a quarter of an hour: a server that keeps connections that long looks whether they are Silent.
-func keepAlive() net.KeepAliveConfig {
-	return net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
+// pacer moves the deadline of a connection with each piece that is written.
+type pacer struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	write   time.Duration
+	end     time.Time
+	now     func() time.Time
 }
 
-// ListenLoopback opens a port of this host, for what is not served to others.
-func ListenLoopback(ctx context.Context, address, flag string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fault.New(fault.Unavailable, "cannot listen on %s: %w", address, err).
-			WithHint("choose another address with %s", flag)
+func (p *pacer) extend() {
+	deadline := p.now().Add(p.write)
+	if !p.end.IsZero() && deadline.After(p.end) {
+		deadline = p.end
 	}
-	if !isLoopback(listener) {
-		listener.Close()
-		return nil, fault.New(fault.InvalidArgument, "%s must be an address of this host alone, got %s", flag, address).
-			WithHint("set %s 127.0.0.1:PORT", flag)
-	}
-	return listener, nil
+	_ = p.control.SetWriteDeadline(deadline) // every connection of net/http has one
 }
 
-func isLoopback(listener net.Listener) bool {
-	at, ok := listener.Addr().(*net.TCPAddr)
-	return ok && at.IP.IsLoopback()
+// Write writes a piece.
+func (p *pacer) Write(b []byte) (int, error) {
+	p.extend()
+	return p.ResponseWriter.Write(b)
 }
 
-func serveOn(server *http.Server, on net.Listener) error {
-	if err := server.Serve(on); !errors.Is(err, http.ErrServerClosed) {
-		return fault.New(fault.Unavailable, "the server on %s ended: %w", on.Addr(), err)
+// Unwrap is for http.ResponseController.
+func (p *pacer) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// NewLog is the structured log of a server: lines for a person on a terminal, JSON for everything else.
+func NewLog(w io.Writer, terminal bool, level slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if terminal {
+		return slog.New(slog.NewTextHandler(w, options))
 	}
-	return nil
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// WithLog makes client-go log here what it does with the context. The log of the whole process stays silent: it can
+// only be set before anything runs.
+func WithLog(ctx context.Context, log *slog.Logger) context.Context {
+	return klog.NewContext(ctx, logr.FromSlogHandler(log.Handler()))
 }

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -85,23 +83,6 @@ func (s *server) get(t *testing.T, url string) (int, string) {
 	defer response.Body.Close()
 	text, _ := io.ReadAll(response.Body)
 	return response.StatusCode, string(text)
-}
-
-func TestPlainHTTPIsForThisHost(t *testing.T) {
-	c := Config{Listen: "0.0.0.0:0", MetricsListen: "127.0.0.1:0", Timeouts: DefaultTimeouts()}
-	if err := Run(t.Context(), c); fault.CodeOf(err) != fault.InvalidArgument ||
-		!strings.Contains(err.Error(), "plain HTTP is served on this host only, not on 0.0.0.0:0") {
-		t.Errorf("the error is %v", err)
-	}
-	c.Listen, c.MetricsListen = "127.0.0.1:0", ":0"
-	if err := Run(t.Context(), c); fault.CodeOf(err) != fault.InvalidArgument ||
-		!strings.Contains(fault.From(err).Hint, "--metrics-listen") {
-		t.Errorf("the error is %v", err)
-	}
-	s := run(t, http.NotFoundHandler(), certtest.Pair{}, nil)
-	if status, _ := s.get(t, "http://"+s.role); status != 404 {
-		t.Errorf("on this host the answer is %d", status)
-	}
 }
 
 func TestHealthAndMetrics(t *testing.T) {
@@ -259,8 +240,7 @@ func TestNothingIsLeftAfterLoad(t *testing.T) {
 	}
 }
 
-// settle waits until no more goroutines than wanted run, or, for 0, until their
-// number no longer changes.
+// settle waits until no more goroutines than wanted run, or, for 0, until their number no longer changes.
 func settle(t *testing.T, want int) (n int) {
 	t.Helper()
 	last := 0
@@ -280,69 +260,4 @@ func heap() uint64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.HeapInuse
-}
-
-// A certificate that changes is used from then on; one that is broken is not, and the
-// one before stays.
-func TestCertificateIsReloaded(t *testing.T) {
-	authority := certtest.New(t)
-	now := time.Now()
-	first, second := authority.Issue(now.Add(time.Hour), "first"), authority.Issue(now.Add(time.Hour), "second")
-	var told []string
-	c, err := NewCertificate(first.Cert, first.Key, func() time.Time { return now },
-		func(err error) { told = append(told, err.Error()) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := func() string {
-		t.Helper()
-		now = now.Add(lookAtMost)
-		pair, err := c.get(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		leaf, _ := x509.ParseCertificate(pair.Certificate[0])
-		return leaf.Subject.CommonName
-	}
-	replace := func(path, from string) {
-		t.Helper()
-		text := []byte("broken")
-		if from != "" {
-			text, _ = os.ReadFile(from)
-		}
-		if err := os.WriteFile(path+"-new", text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+"-new", path); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, now, now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := name(); got != "first" {
-		t.Errorf("it is %s", got)
-	}
-	replace(first.Cert, second.Cert)
-	if got := name(); got != "first" || len(told) != 1 {
-		t.Errorf("with half of a new one it is %s, %q", got, told)
-	}
-	replace(first.Key, second.Key)
-	if got := name(); got != "second" || len(told) != 1 {
-		t.Errorf("with a new one it is %s, %q", got, told)
-	}
-	replace(first.Cert, "")
-	if got := name(); got != "second" || len(told) != 2 {
-		t.Errorf("with a broken one it is %s, %q", got, told)
-	}
-	if err := os.Remove(first.Cert); err != nil {
-		t.Fatal(err)
-	}
-	if got := name(); got != "second" || len(told) != 3 {
-		t.Errorf("without one it is %s, %q", got, told)
-	}
-	if _, err := NewCertificate(first.Cert, first.Key, time.Now, nil); fault.CodeOf(err) != fault.InvalidArgument ||
-		fault.From(err).Hint == "" {
-		t.Errorf("a server without one begins: %v", err)
-	}
 }

@@ -59,7 +59,7 @@ func (o *AskOptions) parse(args []string) error {
 		wanted = 1
 	}
 	if len(args) != wanted || args[0] != askList && args[0] != askArchive && args[0] != askPurge {
-		return fault.New(fault.InvalidArgument, "requires list, archive ID or purge ID, got %q", args)
+		return invalid("requires list, archive ID or purge ID, got %q", args)
 	}
 	if o.What = args[0]; wanted == 2 {
 		o.ID = args[1]

@@ -46,8 +46,7 @@ type BackendOptions struct {
 	RenderTimeout time.Duration
 	// FetchTimeout is how long fetching a source may take.
 	FetchTimeout time.Duration
-	// Installer is as what instances are installed that name no ServiceAccount; nil for the
-	// client itself.
+	// Installer is as what instances are installed that name no ServiceAccount; nil for the client itself.
 	Installer *v1alpha1.ServiceAccount
 	// AllowSystem lets bundles touch what berth itself runs on.
 	AllowSystem bool
@@ -122,7 +121,6 @@ a certificate only this host is listened on.`,
 }
 
 func (o *BundlesOptions) validate() error {
-	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
 	switch {
 	case o.Period <= 0:
 		return invalid("--period must be positive, got %s", o.Period)

@@ -146,8 +146,8 @@ func object(kind, class, owner string) *kubetest.Object {
 
 const at = "/apis/core.rukpak.io/v1alpha1/"
 
-// The whole role: objects of our classes are worked on by the leader, content is
-// served to those who may read it, and all ends when it is told to.
+// The whole role: objects of our classes are worked on by the leader, content is served to those who may read it, and
+// all ends when it is told to.
 func TestBundles(t *testing.T) {
 	api := kubetest.Start(t, reviews)
 	cmdtest.Offline(t)

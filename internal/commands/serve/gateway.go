@@ -2,12 +2,14 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -80,7 +82,6 @@ certificate only this host is listened on.`,
 }
 
 func (o *GatewayOptions) validate() error {
-	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
 	switch {
 	case o.ClientCA != "" && o.Cert == "":
 		return invalid("--%s requires --tls-cert: there are no client certificates without TLS", serve.FlagClientCA)
@@ -135,8 +136,8 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	}, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
 }
 
-// collectAt is after how many percent of growth garbage is collected: what is kept of an idle session
-// is small, and the headroom of the default is as large again. While bytes flow, little is allocated.
+// collectAt is after how many percent of growth garbage is collected: what is kept of an idle session is small, and the
+// headroom of the default is as large again. While bytes flow, little is allocated.
 const collectAt = 40
 
 // authorities are those of client certificates; nil if none are taken.
@@ -172,4 +173,99 @@ func (o *GatewayOptions) backends(client *kube.Client, log *slog.Logger) (map[se
 	all[server.Machine] = server.Machines(target,
 		server.Consoles{Namespace: o.MachineNamespace, There: o.TargetNamespace}, log)
 	return all, nil
+}
+
+// Capacity is how many sessions a gateway has open at once: in all, and of one user.
+type Capacity struct{ Sessions, SessionsPerUser int }
+
+// DefaultCapacity is that of a gateway that is told nothing else.
+func DefaultCapacity() Capacity { return Capacity{Sessions: 500, SessionsPerUser: 50} }
+
+const (
+	flagSessions        = "max-sessions"
+	flagSessionsPerUser = "max-sessions-per-user"
+)
+
+func (c *Capacity) flags(cmd *cobra.Command) {
+	flags, most := cmd.Flags(), DefaultCapacity()
+	flags.IntVar(&c.Sessions, flagSessions, most.Sessions,
+		"how many sessions of each pod are open at once; an idle one takes a quarter of a MiB")
+	flags.IntVar(&c.SessionsPerUser, flagSessionsPerUser, most.SessionsPerUser, "how many of them one user has")
+}
+
+func (c *Capacity) validate() error {
+	switch {
+	case c.Sessions < 1:
+		return invalid("--%s must be at least 1, got %d", flagSessions, c.Sessions)
+	case c.SessionsPerUser < 1:
+		return invalid("--%s must be at least 1, got %d", flagSessionsPerUser, c.SessionsPerUser)
+	case c.SessionsPerUser > c.Sessions && c.SessionsPerUser != DefaultCapacity().SessionsPerUser:
+		return invalid("--%s is %d, more than the %d of --%s", flagSessionsPerUser,
+			c.SessionsPerUser, c.Sessions, flagSessions)
+	}
+	return nil
+}
+
+// arguments are those of a gateway, without what is the default.
+func (c *Capacity) arguments() (all []string) {
+	most := DefaultCapacity()
+	if c.Sessions != most.Sessions {
+		all = append(all, fmt.Sprintf("--%s=%d", flagSessions, c.Sessions))
+	}
+	if c.SessionsPerUser != most.SessionsPerUser {
+		all = append(all, fmt.Sprintf("--%s=%d", flagSessionsPerUser, c.SessionsPerUser))
+	}
+	return all
+}
+
+// Machines are the options of a gateway about the machines that it serves.
+type Machines struct {
+	MachinePool, MachineNamespace     string
+	TargetKubeconfig, TargetNamespace string
+}
+
+// The names of the flags.
+const (
+	flagMachinePool      = "machine-pool"
+	flagMachineNamespace = "machine-namespace"
+	flagTargetKubeconfig = "target-kubeconfig"
+	flagTargetNamespace  = "target-namespace"
+)
+
+func (m *Machines) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&m.MachinePool, flagMachinePool, "", "the pool whose machines are served (default: none)")
+	flags.StringVar(&m.TargetKubeconfig, flagTargetKubeconfig, "",
+		"the kubeconfig of the API server that has the machines")
+	flags.StringVar(&m.TargetNamespace, flagTargetNamespace, "",
+		"the namespace there of the machines of --machine-namespace (default: the one asked for)")
+	flags.StringVar(&m.MachineNamespace, flagMachineNamespace, "",
+		"with --target-namespace, the only namespace whose machines are served")
+}
+
+func (m *Machines) validate() error {
+	switch {
+	case (m.MachinePool == "") != (m.TargetKubeconfig == ""):
+		return invalid("--machine-pool and --target-kubeconfig are given together")
+	case m.TargetNamespace != "" && m.MachinePool == "":
+		return invalid("--target-namespace requires --machine-pool")
+	case (m.TargetNamespace == "") != (m.MachineNamespace == ""):
+		return invalid("--target-namespace and --machine-namespace require each other")
+	case m.MachinePool != "" && len(validation.IsDNS1123Subdomain(m.MachinePool)) > 0:
+		return invalid("--machine-pool must be the name of a machine pool, got %q", m.MachinePool)
+	case m.TargetNamespace != "" && len(validation.IsDNS1123Label(m.TargetNamespace)) > 0:
+		return invalid("--target-namespace must be the name of a namespace, got %q", m.TargetNamespace)
+	case m.MachineNamespace != "" && len(validation.IsDNS1123Label(m.MachineNamespace)) > 0:
+		return invalid("--machine-namespace must be the name of a namespace, got %q", m.MachineNamespace)
+	}
+	return nil
+}
+
+// arguments are those of a gateway that finds the kubeconfig in a file of its own.
+func (m *Machines) arguments(kubeconfig string) []string {
+	all := []string{"--" + flagMachinePool + "=" + m.MachinePool, "--" + flagTargetKubeconfig + "=" + kubeconfig}
+	if m.TargetNamespace != "" {
+		all = append(all, "--"+flagTargetNamespace+"="+m.TargetNamespace, "--"+flagMachineNamespace+"="+m.MachineNamespace)
+	}
+	return all
 }

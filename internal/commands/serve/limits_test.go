@@ -9,8 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 )
 
-// Limits that change are noticed once. A configuration that cannot be read changes nothing,
-// unless it is the first.
+// Limits that change are noticed once. A configuration that cannot be read changes nothing, unless it is the first.
 func TestLimitsChange(t *testing.T) {
 	var now lifecycle.Limits
 	var broken error

@@ -5,24 +5,21 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/berthdev/berth/api/bundle/v1alpha1"
-	"github.com/berthdev/berth/internal/bundle/installer"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/serve"
 	"github.com/berthdev/berth/internal/serve/manifest"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/volume"
 )
 
 // ManifestsOptions are what the command line says.
@@ -114,17 +111,6 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 	return cmd
 }
 
-// gatewayFlags adds the flags of the role gateway.
-func (o *ManifestsOptions) gatewayFlags(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringSliceVar(&o.Hosts, "host", nil,
-		"a DNS name or IP address by which the gateway is reached from outside, for its certificate")
-	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "",
-		"the file of the authorities whose client certificates the gateway takes (default: only tokens)")
-	o.Capacity.flags(cmd)
-	o.Machines.flags(cmd)
-}
-
 // bundleFlags adds the flags of the role bundles.
 func (o *ManifestsOptions) bundleFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
@@ -137,6 +123,39 @@ func (o *ManifestsOptions) bundleFlags(cmd *cobra.Command) {
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 }
 
+// gatewayFlags adds the flags of the role gateway.
+func (o *ManifestsOptions) gatewayFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.Hosts, "host", nil,
+		"a DNS name or IP address by which the gateway is reached from outside, for its certificate")
+	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "",
+		"the file of the authorities whose client certificates the gateway takes (default: only tokens)")
+	o.Capacity.flags(cmd)
+	o.Machines.flags(cmd)
+}
+
+// workspaceFlags adds the flags of the role workspaces.
+func (o *ManifestsOptions) workspaceFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.Configuration, flagConfiguration, "",
+		"the configuration file of the role workspaces (default: none)")
+	flags.StringVar(&o.Only, flagOnly, "", "the one namespace whose workspaces the role workspaces keeps (default: all)")
+	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
+}
+
+const (
+	flagConfiguration = "configuration"
+	flagOnly          = "only"
+)
+
+// namespaceOf is where roles run unless the namespace is given.
+func namespaceOf(roles []string) string {
+	if slices.Contains(roles, roleVolumes) {
+		return volume.Namespace
+	}
+	return systemNamespace
+}
+
 // imageTag is the tag of a version's image: v1.2.3 for 1.2.3, latest for what is no release.
 func imageTag(version string) string {
 	if release := strings.TrimPrefix(version, "v"); strings.Count(release, ".") == 2 &&
@@ -146,8 +165,9 @@ func imageTag(version string) string {
 	return "latest"
 }
 
+func roles() []string { return []string{server.Role, roleGateway, roleVolumes, roleWorkspaces} }
+
 func (o *ManifestsOptions) validate() error {
-	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
 	if len(o.Roles) == 0 {
 		return invalid("a role is required: one of %s", strings.Join(roles(), ", "))
 	}
@@ -179,6 +199,45 @@ func (o *ManifestsOptions) validate() error {
 	return o.Trust.Check()
 }
 
+// checkWorkspaces finds what is wrong with the options of that role.
+func (o *ManifestsOptions) checkWorkspaces() error {
+	for flag, value := range map[string]string{flagConfiguration: o.Configuration, flagOnly: o.Only} {
+		if value != "" && !slices.Contains(o.Roles, roleWorkspaces) {
+			return invalid("--%s requires the role %s", flag, roleWorkspaces)
+		}
+	}
+	if o.TrustRecords && !slices.Contains(o.Roles, roleWorkspaces) {
+		return invalid("--trust-records requires the role %s", roleWorkspaces)
+	}
+	if o.Only != "" && len(validation.IsDNS1123Label(o.Only)) > 0 {
+		return invalid("--%s must be the name of a namespace, got %q", flagOnly, o.Only)
+	}
+	return nil
+}
+
+// checkVolumes finds what is wrong with the options of that role.
+func (o *ManifestsOptions) checkVolumes() error {
+	is := slices.Contains(o.Roles, roleVolumes)
+	switch {
+	case !is && o.Scratch != DefaultScratch():
+		return invalid("%s require the role %s", o.Scratch.arguments(), roleVolumes)
+	case is && slices.ContainsFunc(o.Roles, func(role string) bool { return role != roleVolumes }):
+		return fault.New(fault.InvalidArgument,
+			"the role %s is printed alone: its pods are privileged, and have a namespace of their own", roleVolumes)
+	}
+	return o.Scratch.validate()
+}
+
+// checkHosts refuses what no certificate can name.
+func checkHosts(hosts []string) error {
+	for _, host := range hosts {
+		if net.ParseIP(host) == nil && len(validation.IsDNS1123Subdomain(strings.TrimPrefix(host, "*."))) > 0 {
+			return invalid("--host must be a DNS name or an IP address, got %q", host)
+		}
+	}
+	return nil
+}
+
 // Manifests prints the objects.
 func Manifests(_ context.Context, o *ManifestsOptions) error {
 	var all [][]byte
@@ -204,31 +263,7 @@ func (o *ManifestsOptions) manifests(name string) ([]byte, error) {
 	case roleVolumes:
 		return o.ofVolumes(options)
 	}
-	role, err := bundles(o.Namespace)
-	if err != nil {
-		return nil, err
-	}
-	options.InstallRole = o.InstallRole
-	for _, text := range o.Accounts {
-		account, err := cmdutil.ParseServiceAccount(text)
-		if err != nil {
-			return nil, err
-		}
-		options.Accounts = append(options.Accounts, types.NamespacedName{Namespace: account.Namespace, Name: account.Name})
-	}
-	if o.AllowSystem {
-		options.Arguments = append(options.Arguments, "--"+flagAllowSystem)
-	}
-	if err := o.trust(&options); err != nil {
-		return nil, err
-	}
-	if o.InstallRole == "" {
-		fmt.Fprintln(o.IO.Err, "The server can install nothing: choose the ClusterRole for that with --install-role (cluster-admin is what most bundles take).")
-	} else {
-		fmt.Fprintf(o.IO.Err, "Anyone who may create a bundle instance installs with the ClusterRole %s.\n",
-			fault.Line(o.InstallRole))
-	}
-	return o.ofRole(role, options)
+	return o.ofBundles(options)
 }
 
 func (o *ManifestsOptions) ofRole(role manifest.Role, options manifest.Options) (_ []byte, err error) {
@@ -243,36 +278,5 @@ func (o *ManifestsOptions) ofRole(role manifest.Role, options manifest.Options) 
 	return manifest.YAML(role, options)
 }
 
-// trust are the options of the server about other programs that serve content.
-func (o *ManifestsOptions) trust(options *manifest.Options) (err error) {
-	if len(o.Trust.Hosts) > 0 {
-		options.Arguments = append(options.Arguments, "--"+server.FlagHost+"="+strings.Join(o.Trust.Hosts, ","))
-	}
-	if o.Trust.CAFile == "" {
-		return nil
-	}
-	options.Arguments = append(options.Arguments, "--"+server.FlagCA+"="+manifest.PathAuthorities)
-	options.Authorities, err = cmdutil.ReadFile(o.Trust.CAFile, o.IO.In, maxFile, "--"+server.FlagCA)
-	return err
-}
-
 // maxFile is how large a file may be that goes into a ConfigMap or a Secret, in bytes.
 const maxFile = 512 << 10
-
-// bundles is the role that reconciles bundles and serves their content, in a namespace.
-func bundles(namespace string) (manifest.Role, error) {
-	definitions, err := v1alpha1.Definitions()
-	return manifest.Role{
-		Name: server.Role, Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
-		Users: []manifest.UserRole{{
-			Name: server.ReaderRole, Rules: []rbacv1.PolicyRule{{
-				NonResourceURLs: []string{server.Paths},
-				Verbs:           []string{"get"},
-			}},
-		}},
-		Definitions: definitions, Cache: "4Gi", NeedsBaseURL: true,
-		Policies: installer.Policies(namespace), Installer: rbac.Named(rbac.ServeBundlesAsInstaller),
-	}, err
-}
-
-func roles() []string { return []string{server.Role, roleGateway, roleVolumes, roleWorkspaces} }

@@ -238,8 +238,8 @@ func TestManifestsOfAPool(t *testing.T) {
 	}
 }
 
-// The role workspaces is asked by nobody, and has its configuration in a Secret. A wrong one
-// is refused before anything is printed.
+// The role workspaces is asked by nobody, and has its configuration in a Secret. A wrong one is refused before anything
+// is printed.
 func TestManifestsOfWorkspaces(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	if err := os.WriteFile(file, []byte("limits: {maxActiveHours: 36}\n"), 0o600); err != nil {

@@ -87,7 +87,6 @@ a certificate only this host is listened on. What is done is logged with "msg":"
 }
 
 func (o *WorkspacesOptions) validate() error {
-	invalid := func(format string, args ...any) error { return fault.New(fault.InvalidArgument, format, args...) }
 	switch {
 	case o.Partial <= 0:
 		return invalid("--partial must be positive, got %s", o.Partial)
@@ -184,4 +183,34 @@ func (o *WorkspacesOptions) class() string {
 		return roleWorkspaces + "-" + o.Only
 	}
 	return roleWorkspaces
+}
+
+// limits are those of the configuration, which may change. They are used by one goroutine.
+type limits struct {
+	read func() (lifecycle.Limits, error)
+	log  *slog.Logger
+	now  lifecycle.Limits
+}
+
+// newLimits reads the limits, which have to be readable at first.
+func newLimits(read func() (lifecycle.Limits, error), log *slog.Logger) (l *limits, err error) {
+	l = &limits{read: read, log: log}
+	l.now, err = read()
+	return l, err
+}
+
+// of are the limits of a workspace.
+func (l *limits) of(r lifecycle.Record) lifecycle.Limits { return l.now.For(r) }
+
+// changed reads the configuration again. One that cannot be read changes nothing.
+func (l *limits) changed() bool {
+	before := l.now
+	now, err := l.read()
+	if err != nil {
+		l.log.Warn("the configuration cannot be read; the limits stay as they are",
+			slog.String("error", fault.Line(err.Error())))
+		return false
+	}
+	l.now = now
+	return now != before
 }

@@ -6,9 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Policy is an admission policy: what somebody may write of what a role acts upon. The API
-// server evaluates it with the rights of the author of a change, in CEL, and refuses what
-// it cannot evaluate.
+// Policy is an admission policy: what somebody may write of what a role acts upon. The API server evaluates it with the
+// rights of the author of a change, in CEL, and refuses what it cannot evaluate.
 type Policy struct {
 	// Name is the end of the names of the policy and its binding, after that of the role.
 	Name string

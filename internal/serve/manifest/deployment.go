@@ -30,8 +30,7 @@ const (
 // nobody is who the process is: the image has no users.
 const nobody = 65532
 
-// memory is the limit of a pod; what it needs depends on the largest object, not on
-// the number of them.
+// memory is the limit of a pod; what it needs depends on the largest object, not on the number of them.
 const (
 	memory     = "512Mi"
 	memoryGoal = "448MiB" // what the garbage collector works towards
@@ -120,8 +119,8 @@ func (r Role) mounts(o Options) []corev1.VolumeMount {
 	return all
 }
 
-// scratch is space on the node's disk, within a bound. What lies there twice, while
-// it is unpacked, is smaller than the cache.
+// scratch is space on the node's disk, within a bound. What lies there twice, while it is unpacked, is smaller than the
+// cache.
 func (r Role) scratch(name string) corev1.Volume {
 	size := resource.MustParse(r.Cache)
 	return corev1.Volume{

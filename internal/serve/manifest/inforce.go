@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Differs says in which respect a policy and its binding, as the cluster has them, are not what
-// is printed for a role; empty if they are, with what the API server fills in.
+// Differs says in which respect a policy and its binding, as the cluster has them, are not what is printed for a role;
+// empty if they are, with what the API server fills in.
 func (p Policy) Differs(role string, policy *admissionv1.ValidatingAdmissionPolicy,
 	binding *admissionv1.ValidatingAdmissionPolicyBinding,
 ) string {

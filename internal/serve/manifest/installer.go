@@ -19,9 +19,8 @@ func (r Role) installer(o Options) types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: r.objectName() + "-installer"}
 }
 
-// installing are the installer, which has the install role, and the permissions of the role to
-// act as it, and as the others that instances may name: each of them by its name, in its
-// namespace.
+// installing are the installer, which has the install role, and the permissions of the role to act as it, and as the
+// others that instances may name: each of them by its name, in its namespace.
 func (r Role) installing(o Options) (objects []runtime.Object) {
 	if !r.installs() {
 		return nil

@@ -1,5 +1,5 @@
-// Package manifest makes the Kubernetes objects that run a role of `berth serve`. It
-// is pure: what is random or depends on the time is an argument.
+// Package manifest makes the Kubernetes objects that run a role of `berth serve`. It is pure: what is random or depends
+// on the time is an argument.
 package manifest
 
 import (
@@ -23,8 +23,8 @@ type Role struct {
 	Name string
 	// Everywhere and InSystem are what it may do in the cluster and in its namespace.
 	Everywhere, InSystem rbac.Command
-	// Installer is what it takes to act as the ServiceAccount that has the install role; the
-	// zero value of a role that installs nothing.
+	// Installer is what it takes to act as the ServiceAccount that has the install role; the zero value of a role that
+	// installs nothing.
 	Installer rbac.Command
 	// Users are ClusterRoles for those who ask it.
 	Users []UserRole
@@ -36,8 +36,8 @@ type Role struct {
 	NeedsBaseURL bool
 	// Definitions are the CustomResourceDefinitions that it works on, as documents.
 	Definitions [][]byte
-	// Policies limit who may write what it acts upon, and Guard is what it may do to see that
-	// they are there, whatever the namespace in which it may do the rest.
+	// Policies limit who may write what it acts upon, and Guard is what it may do to see that they are there, whatever
+	// the namespace in which it may do the rest.
 	Policies []Policy
 	Guard    rbac.Command
 	// Node is what it needs of a node, if a pod of it runs on each; the zero value otherwise.
@@ -68,14 +68,12 @@ type Options struct {
 	Pair   Pair
 	// Arguments are more of the command's.
 	Arguments []string
-	// Authorities are certificates in PEM that the role checks others with; it finds them
-	// in the file PathAuthorities. Empty for none.
+	// Authorities are certificates in PEM that the role checks others with; it finds them in the file PathAuthorities.
+	// Empty for none.
 	Authorities []byte
-	// Kubeconfig is how the role reaches another API server; it finds it in the file
-	// PathKubeconfig. Empty for none.
+	// Kubeconfig is how the role reaches another API server; it finds it in the file PathKubeconfig. Empty for none.
 	Kubeconfig []byte
-	// Only is the one namespace in which the role may do what it does everywhere; empty for
-	// all.
+	// Only is the one namespace in which the role may do what it does everywhere; empty for all.
 	Only string
 	// Configuration is the configuration of the role; empty for none.
 	Configuration []byte

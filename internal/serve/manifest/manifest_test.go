@@ -58,8 +58,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// objects decodes what is printed as an API server would that refuses what it does
-// not know.
+// objects decodes what is printed as an API server would that refuses what it does not know.
 func objects(t *testing.T, text []byte) (all []runtime.Object) {
 	t.Helper()
 	decoder := serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
@@ -129,8 +128,8 @@ func TestPodsAreConfined(t *testing.T) {
 	}
 }
 
-// The role that installs is bound if an administrator names one, and never otherwise; and to
-// the installer, which is all that the server may act as but for what is named.
+// The role that installs is bound if an administrator names one, and never otherwise; and to the installer, which is
+// all that the server may act as but for what is named.
 func TestInstallRole(t *testing.T) {
 	for _, install := range []string{"", "cluster-admin"} {
 		o := options()

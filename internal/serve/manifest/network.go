@@ -25,8 +25,7 @@ func (r Role) service(o Options) *corev1.Service {
 	}
 }
 
-// disruptions keeps a pod where there are several, and never a node from being
-// drained where there is one.
+// disruptions keeps a pod where there are several, and never a node from being drained where there is one.
 func (r Role) disruptions(o Options) *policyv1.PodDisruptionBudget {
 	one := intstr.FromInt32(1)
 	return &policyv1.PodDisruptionBudget{
@@ -38,10 +37,9 @@ func (r Role) disruptions(o Options) *policyv1.PodDisruptionBudget {
 	}
 }
 
-// network lets everybody ask for the role itself, which asks for a token, and the
-// namespaces that are marked, and its own, for metrics. The kubelet's probes are
-// always let in. Outwards all is open, as only the authors of sources know where those are; but to
-// a driver, which asks nobody.
+// network lets everybody ask for the role itself, which asks for a token, and the namespaces that are marked, and its
+// own, for metrics. The kubelet's probes are always let in. Outwards all is open, as only the authors of sources know
+// where those are; but to a driver, which asks nobody.
 func (r Role) network(o Options) *networkingv1.NetworkPolicy {
 	rules := []networkingv1.NetworkPolicyIngressRule{{Ports: port(aboutPort), From: []networkingv1.NetworkPolicyPeer{
 		{PodSelector: &metav1.LabelSelector{}},

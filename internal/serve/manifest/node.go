@@ -29,8 +29,8 @@ const (
 	memoryGoalOfNode = "64MiB"
 )
 
-// onNodes are the objects of a role that runs on each node. It asks the API server nothing, so
-// that it has a ServiceAccount without permissions and without a token.
+// onNodes are the objects of a role that runs on each node. It asks the API server nothing, so that it has a
+// ServiceAccount without permissions and without a token.
 func (r Role) onNodes(o Options) []runtime.Object {
 	local := metav1.ObjectMeta{Name: r.objectName(), Namespace: o.Namespace, Labels: r.labels()}
 	no := false
@@ -42,8 +42,8 @@ func (r Role) onNodes(o Options) []runtime.Object {
 	return append(objects, r.network(o), r.csiDriver(), r.daemonSet(o))
 }
 
-// privilegedNamespace is one whose pods may be privileged: anyone who may create pods there
-// has all nodes, so that nothing else belongs in it.
+// privilegedNamespace is one whose pods may be privileged: anyone who may create pods there has all nodes, so that
+// nothing else belongs in it.
 func privilegedNamespace(o Options) *corev1.Namespace {
 	all := namespace(o)
 	all.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "privileged"}
@@ -61,8 +61,8 @@ func (r Role) csiDriver() *storagev1.CSIDriver {
 	}
 }
 
-// daemonSet replaces the pods one after the other. The mounts are those of the node: they
-// stay while a driver is replaced.
+// daemonSet replaces the pods one after the other. The mounts are those of the node: they stay while a driver is
+// replaced.
 func (r Role) daemonSet(o Options) *appsv1.DaemonSet {
 	one := intstr.FromInt32(1)
 	return &appsv1.DaemonSet{
@@ -91,9 +91,8 @@ func (r Role) nodePod(o Options) corev1.PodSpec {
 	}
 }
 
-// nodeContainer is privileged because the kubelet and the pods are to see what it mounts
-// (mount propagation Bidirectional), which Kubernetes allows to nobody else; and because it
-// reads and removes files of any owner.
+// nodeContainer is privileged because the kubelet and the pods are to see what it mounts (mount propagation
+// Bidirectional), which Kubernetes allows to nobody else; and because it reads and removes files of any owner.
 func (r Role) nodeContainer(o Options) corev1.Container {
 	yes := true
 	c := r.container(o)
@@ -118,8 +117,8 @@ func (r Role) nodeContainer(o Options) corev1.Container {
 	return c
 }
 
-// hostPaths are the directories of the node, each under its own path: what the driver tells
-// the kubelet are paths of the node.
+// hostPaths are the directories of the node, each under its own path: what the driver tells the kubelet are paths of
+// the node.
 func (r Role) hostPaths() []corev1.Volume {
 	there, made := corev1.HostPathDirectory, corev1.HostPathDirectoryOrCreate
 	host := func(name, at string, kind *corev1.HostPathType) corev1.Volume {

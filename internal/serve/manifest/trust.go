@@ -23,8 +23,8 @@ import (
 // Pair is a certificate with its key, and the CA to hand out, in PEM.
 type Pair struct{ CA, Cert, Key []byte }
 
-// PairFor is how long a certificate is good that is made here. There is nobody who
-// renews it: the manifests are printed and applied again.
+// PairFor is how long a certificate is good that is made here. There is nobody who renews it: the manifests are printed
+// and applied again.
 const PairFor = 2 * 365 * 24 * time.Hour
 
 // KeyCA is the key under which a ConfigMap has the CA.
@@ -33,8 +33,7 @@ const KeyCA = "ca.crt"
 // ConfigMapCA is the ConfigMap that has the CA of a role.
 func ConfigMapCA(role string) string { return "berth-" + role + "-ca" }
 
-// NewPair makes a certificate for some names and IP addresses. The key of its CA is thrown away: it
-// signs nothing else.
+// NewPair makes a certificate for some names and IP addresses. The key of its CA is thrown away: it signs nothing else.
 func NewPair(names []string, now time.Time) (Pair, error) {
 	ca := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "CA of " + names[0]}, NotBefore: now.Add(-time.Hour),
@@ -97,8 +96,8 @@ const keyConfiguration = "config.yaml"
 // SecretConfiguration is the Secret that has the configuration of a role.
 func SecretConfiguration(role string) string { return "berth-" + role + "-configuration" }
 
-// annotationTarget is a digest of the kubeconfig, on pods. A process reads it once: one that
-// is applied with another kubeconfig is replaced.
+// annotationTarget is a digest of the kubeconfig, on pods. A process reads it once: one that is applied with another
+// kubeconfig is replaced.
 const annotationTarget = "berth.dev/target"
 
 func (o Options) annotations() map[string]string {

@@ -20,8 +20,8 @@ type Keys struct {
 	ByID   map[string]crypto.PublicKey
 }
 
-// Where an API server publishes them. Every ServiceAccount may read both, unless an
-// administrator has removed the ClusterRoleBinding system:service-account-issuer-discovery.
+// Where an API server publishes them. Every ServiceAccount may read both, unless an administrator has removed the
+// ClusterRoleBinding system:service-account-issuer-discovery.
 const (
 	PathConfiguration = "/.well-known/openid-configuration"
 	PathKeys          = "/openid/v1/jwks"
@@ -51,8 +51,8 @@ type Source struct {
 	look   chan struct{} // closed at the end of the look that is under way; nil if there is none
 }
 
-// Keys are those of the cluster, as far as they are known; none if the API server does not
-// tell them. A look is waited for only until there was an answer.
+// Keys are those of the cluster, as far as they are known; none if the API server does not tell them. A look is waited
+// for only until there was an answer.
 func (s *Source) Keys(ctx context.Context) Keys {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,8 +117,8 @@ func (s *Source) get(ctx context.Context) (Keys, error) {
 	return parseKeys(configuration, raw)
 }
 
-// parseKeys reads an OpenID configuration and a JSON Web Key Set (RFC 7517, 7518). Keys of
-// kinds that Kubernetes does not sign with are left out.
+// parseKeys reads an OpenID configuration and a JSON Web Key Set (RFC 7517, 7518). Keys of kinds that Kubernetes does
+// not sign with are left out.
 func parseKeys(configuration, set []byte) (Keys, error) {
 	var about struct {
 		Issuer string `json:"issuer"`

@@ -10,9 +10,9 @@ import (
 // ErrFull is that of a request that had to make room for others.
 var ErrFull = errors.New("too many wait")
 
-// Queue lets few at once do something, in turns of the flows that they belong to: however
-// many of one flow wait, the next of another has its turn after one of them. Within a flow
-// the turns are drawn, so that nobody can be before everybody else all the time.
+// Queue lets few at once do something, in turns of the flows that they belong to: however many of one flow wait, the
+// next of another has its turn after one of them. Within a flow the turns are drawn, so that nobody can be before
+// everybody else all the time.
 type Queue struct {
 	// AtOnce is how many have their turn, Room is how many wait for one.
 	AtOnce, Room int
@@ -27,8 +27,8 @@ type Queue struct {
 // place is that of one who waits.
 type place struct{ turn chan error }
 
-// Enter waits for a turn, which ends with leave. The error is ErrFull if too many wait: then
-// one of the flow that has most of them goes. Otherwise it is the cause of the end of ctx.
+// Enter waits for a turn, which ends with leave. The error is ErrFull if too many wait: then one of the flow that has
+// most of them goes. Otherwise it is the cause of the end of ctx.
 func (q *Queue) Enter(ctx context.Context, flow string) (leave func(), err error) {
 	mine := q.line(flow)
 	if mine == nil {

@@ -1,5 +1,4 @@
-// Package token tells what can be told of a bearer token without asking the API server, and
-// whose turn it is to ask.
+// Package token tells what can be told of a bearer token without asking the API server, and whose turn it is to ask.
 package token
 
 import (
@@ -32,16 +31,16 @@ type Token struct {
 	JWT bool
 	// Issuer and Subject are what a JWT claims. They are proven where Verdict is Signed.
 	Issuer, Subject string
-	// Stranger is true for a JWT of the cluster's issuer with a key that is not among Keys: it
-	// is made up, or the keys have changed.
+	// Stranger is true for a JWT of the cluster's issuer with a key that is not among Keys: it is made up, or the keys
+	// have changed.
 	Stranger bool
 }
 
 // leeway is how far the clocks of the cluster may be apart.
 const leeway = 2 * time.Minute
 
-// Read tells what a token is by itself, the time and the keys of the cluster. Tokens of
-// other issuers, and of other forms, are Unknown: an API server can be told to accept any.
+// Read tells what a token is by itself, the time and the keys of the cluster. Tokens of other issuers, and of other
+// forms, are Unknown: an API server can be told to accept any.
 func Read(raw string, now time.Time, keys Keys) Token {
 	parts := strings.Split(raw, ".")
 	if len(parts) != 3 {

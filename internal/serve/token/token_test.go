@@ -165,8 +165,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// An API server that does not answer at first is asked again soon, and a look that is under way
-// is waited for.
+// An API server that does not answer at first is asked again soon, and a look that is under way is waited for.
 func TestFirstKeys(t *testing.T) {
 	r, e := newKeys(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -194,8 +193,8 @@ func TestFirstKeys(t *testing.T) {
 	})
 }
 
-// Keys that change are found by a token of the new one, and not looked for without end; an API
-// server that does not answer takes away none.
+// Keys that change are found by a token of the new one, and not looked for without end; an API server that does not
+// answer takes away none.
 func TestKeys(t *testing.T) {
 	r, e := newKeys(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -17,6 +17,70 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
+// A certificate that changes is used from then on; one that is broken is not, and the one before stays.
+func TestCertificateIsReloaded(t *testing.T) {
+	authority := certtest.New(t)
+	now := time.Now()
+	first, second := authority.Issue(now.Add(time.Hour), "first"), authority.Issue(now.Add(time.Hour), "second")
+	var told []string
+	c, err := NewCertificate(first.Cert, first.Key, func() time.Time { return now },
+		func(err error) { told = append(told, err.Error()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := func() string {
+		t.Helper()
+		now = now.Add(lookAtMost)
+		pair, err := c.get(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaf, _ := x509.ParseCertificate(pair.Certificate[0])
+		return leaf.Subject.CommonName
+	}
+	replace := func(path, from string) {
+		t.Helper()
+		text := []byte("broken")
+		if from != "" {
+			text, _ = os.ReadFile(from)
+		}
+		if err := os.WriteFile(path+"-new", text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+"-new", path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := name(); got != "first" {
+		t.Errorf("it is %s", got)
+	}
+	replace(first.Cert, second.Cert)
+	if got := name(); got != "first" || len(told) != 1 {
+		t.Errorf("with half of a new one it is %s, %q", got, told)
+	}
+	replace(first.Key, second.Key)
+	if got := name(); got != "second" || len(told) != 1 {
+		t.Errorf("with a new one it is %s, %q", got, told)
+	}
+	replace(first.Cert, "")
+	if got := name(); got != "second" || len(told) != 2 {
+		t.Errorf("with a broken one it is %s, %q", got, told)
+	}
+	if err := os.Remove(first.Cert); err != nil {
+		t.Fatal(err)
+	}
+	if got := name(); got != "second" || len(told) != 3 {
+		t.Errorf("without one it is %s, %q", got, told)
+	}
+	if _, err := NewCertificate(first.Cert, first.Key, time.Now, nil); fault.CodeOf(err) != fault.InvalidArgument ||
+		fault.From(err).Hint == "" {
+		t.Errorf("a server without one begins: %v", err)
+	}
+}
+
 func loaded(t *testing.T, pair certtest.Pair) tls.Certificate {
 	t.Helper()
 	certificate, err := tls.LoadX509KeyPair(pair.Cert, pair.Key)

@@ -1,9 +1,31 @@
 package serve
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/berthdev/berth/internal/certtest"
+	"github.com/berthdev/berth/internal/fault"
 )
+
+func TestPlainHTTPIsForThisHost(t *testing.T) {
+	c := Config{Listen: "0.0.0.0:0", MetricsListen: "127.0.0.1:0", Timeouts: DefaultTimeouts()}
+	if err := Run(t.Context(), c); fault.CodeOf(err) != fault.InvalidArgument ||
+		!strings.Contains(err.Error(), "plain HTTP is served on this host only, not on 0.0.0.0:0") {
+		t.Errorf("the error is %v", err)
+	}
+	c.Listen, c.MetricsListen = "127.0.0.1:0", ":0"
+	if err := Run(t.Context(), c); fault.CodeOf(err) != fault.InvalidArgument ||
+		!strings.Contains(fault.From(err).Hint, "--metrics-listen") {
+		t.Errorf("the error is %v", err)
+	}
+	s := run(t, http.NotFoundHandler(), certtest.Pair{}, nil)
+	if status, _ := s.get(t, "http://"+s.role); status != 404 {
+		t.Errorf("on this host the answer is %d", status)
+	}
+}
 
 func TestSilent(t *testing.T) {
 	for name, c := range map[string]struct {

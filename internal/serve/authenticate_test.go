@@ -93,8 +93,7 @@ func from(ctx context.Context, handler http.Handler, address, bearer string) int
 	return w.Code
 }
 
-// flood sends 1,000 made-up tokens a second from an address, until the end of ctx, and counts
-// the answers.
+// flood sends 1,000 made-up tokens a second from an address, until the end of ctx, and counts the answers.
 func flood(ctx context.Context, all *sync.WaitGroup, handler http.Handler, other signer,
 	address string,
 ) (answers *sync.Map) {
@@ -112,9 +111,9 @@ func flood(ctx context.Context, all *sync.WaitGroup, handler http.Handler, other
 	return answers
 }
 
-// Made-up tokens keep nobody out: neither those whom the cluster has signed a token for, from the
-// same address, nor others of another address, nor those of an issuer that is known. They are
-// few questions to the API server, and nothing is left of them.
+// Made-up tokens keep nobody out: neither those whom the cluster has signed a token for, from the same address, nor
+// others of another address, nor those of an issuer that is known. They are few questions to the API server, and
+// nothing is left of them.
 func TestMadeUpTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own, other, provider := newSigner(t), newSigner(t), newSigner(t)

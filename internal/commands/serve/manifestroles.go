@@ -1,0 +1,184 @@
+package serve
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/installer"
+	"github.com/berthdev/berth/internal/bundle/server"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/config"
+	"github.com/berthdev/berth/internal/exec/machine"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/controller/guard"
+	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/serve"
+	"github.com/berthdev/berth/internal/serve/manifest"
+)
+
+// bundles is the role that reconciles bundles and serves their content, in a namespace.
+func bundles(namespace string) (manifest.Role, error) {
+	definitions, err := v1alpha1.Definitions()
+	return manifest.Role{
+		Name: server.Role, Everywhere: rbac.Named(rbac.ServeBundles), InSystem: rbac.Named(rbac.ServeBundlesInSystem),
+		Users: []manifest.UserRole{{
+			Name: server.ReaderRole, Rules: []rbacv1.PolicyRule{{
+				NonResourceURLs: []string{server.Paths},
+				Verbs:           []string{"get"},
+			}},
+		}},
+		Definitions: definitions, Cache: "4Gi", NeedsBaseURL: true,
+		Policies: installer.Policies(namespace), Installer: rbac.Named(rbac.ServeBundlesAsInstaller),
+	}, err
+}
+
+// ofBundles are the objects of the role that reconciles bundles and serves their content.
+func (o *ManifestsOptions) ofBundles(options manifest.Options) ([]byte, error) {
+	role, err := bundles(o.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	options.InstallRole = o.InstallRole
+	for _, text := range o.Accounts {
+		account, err := cmdutil.ParseServiceAccount(text)
+		if err != nil {
+			return nil, err
+		}
+		options.Accounts = append(options.Accounts, types.NamespacedName{Namespace: account.Namespace, Name: account.Name})
+	}
+	if o.AllowSystem {
+		options.Arguments = append(options.Arguments, "--"+flagAllowSystem)
+	}
+	if err := o.trust(&options); err != nil {
+		return nil, err
+	}
+	if o.InstallRole == "" {
+		fmt.Fprintln(o.IO.Err, "The server can install nothing: choose the ClusterRole for that with --install-role (cluster-admin is what most bundles take).")
+	} else {
+		fmt.Fprintf(o.IO.Err, "Anyone who may create a bundle instance installs with the ClusterRole %s.\n",
+			fault.Line(o.InstallRole))
+	}
+	return o.ofRole(role, options)
+}
+
+// trust are the options of the server about other programs that serve content.
+func (o *ManifestsOptions) trust(options *manifest.Options) (err error) {
+	if len(o.Trust.Hosts) > 0 {
+		options.Arguments = append(options.Arguments, "--"+server.FlagHost+"="+strings.Join(o.Trust.Hosts, ","))
+	}
+	if o.Trust.CAFile == "" {
+		return nil
+	}
+	options.Arguments = append(options.Arguments, "--"+server.FlagCA+"="+manifest.PathAuthorities)
+	options.Authorities, err = cmdutil.ReadFile(o.Trust.CAFile, o.IO.In, maxFile, "--"+server.FlagCA)
+	return err
+}
+
+// roleGateway is the role that lets users into workspaces and machines.
+const roleGateway = "gateway"
+
+// gatewayRole is that role, for the machines of a pool, too, if one is named.
+func gatewayRole(pool string) manifest.Role {
+	role := manifest.Role{
+		Name: roleGateway, Everywhere: rbac.Named(rbac.ServeGateway),
+		Users: []manifest.UserRole{{Name: rbac.WorkspaceUser, Rules: rbac.Named(rbac.EnterByGateway).PolicyRules()}},
+	}
+	if pool != "" {
+		role.Users = append(role.Users,
+			manifest.UserRole{Name: rbac.MachinePoolUser(pool), Rules: rbac.Named(rbac.EnterMachineByPool).PolicyRulesOf(pool)})
+		role.Ports = []manifest.Port{{Name: "poollet", Number: machine.DefaultPort}}
+	}
+	return role
+}
+
+func (o *ManifestsOptions) ofGateway(options manifest.Options) ([]byte, error) {
+	options.Hosts = o.Hosts
+	if err := o.clientCA(&options); err != nil {
+		return nil, err
+	}
+	options.Arguments = append(options.Arguments, o.Capacity.arguments()...)
+	if err := o.machines(&options); err != nil {
+		return nil, err
+	}
+	return o.ofRole(gatewayRole(o.MachinePool), options)
+}
+
+// clientCA are the options of the gateway about client certificates.
+func (o *ManifestsOptions) clientCA(options *manifest.Options) (err error) {
+	if o.ClientCA == "" {
+		return nil
+	}
+	options.Arguments = append(options.Arguments, "--"+serve.FlagClientCA+"="+manifest.PathAuthorities)
+	options.Authorities, err = cmdutil.ReadFile(o.ClientCA, o.IO.In, maxFile, "--"+serve.FlagClientCA)
+	return err
+}
+
+// machines are the options of the gateway about machines.
+func (o *ManifestsOptions) machines(options *manifest.Options) error {
+	if o.MachinePool == "" {
+		return nil
+	}
+	options.Arguments = append(options.Arguments, o.Machines.arguments(manifest.PathKubeconfig)...)
+	text, err := cmdutil.ReadFile(o.TargetKubeconfig, o.IO.In, maxFile, "--"+flagTargetKubeconfig)
+	if err != nil {
+		return err
+	}
+	if options.Kubeconfig, err = kube.SelfContained(text, o.TargetKubeconfig); err != nil {
+		return err
+	}
+	if n := len(options.Kubeconfig); n > maxFile {
+		return fault.New(fault.InvalidArgument,
+			"the kubeconfig of --%s is too large: with the files that it names it has %d bytes, more than %d",
+			flagTargetKubeconfig, n, maxFile)
+	}
+	fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the credential of --%s.\n",
+		manifest.SecretKubeconfig(roleGateway), flagTargetKubeconfig)
+	return nil
+}
+
+// ofVolumes are the objects of the driver of scratch volumes.
+func (o *ManifestsOptions) ofVolumes(options manifest.Options) ([]byte, error) {
+	role := manifest.Role{
+		Name: roleVolumes, NoService: true,
+		Node: manifest.Node{Driver: o.Driver, Directory: path.Clean(o.Directory), Kubelet: path.Clean(o.Kubelet)},
+	}
+	options.Arguments = append(options.Arguments, "--"+flagNode+"=$("+manifest.EnvNode+")")
+	options.Arguments = append(options.Arguments, o.Scratch.arguments()...)
+	fmt.Fprintf(o.IO.Err, "The pods of the namespace %s are privileged. Anyone who may create pods there, or exec into them, has every scratch volume.\n", o.Namespace)
+	return o.ofRole(role, options)
+}
+
+// ofWorkspaces are the objects of the role that keeps workspaces in their desired state.
+func (o *ManifestsOptions) ofWorkspaces(options manifest.Options) ([]byte, error) {
+	role := manifest.Role{
+		Name: roleWorkspaces, Everywhere: rbac.Named(rbac.ServeWorkspaces),
+		InSystem: rbac.Named(rbac.ServeWorkspacesInSystem), NoService: true,
+		Guard: rbac.Named(rbac.ServeWorkspacesGuard), Policies: []manifest.Policy{guard.Policy()},
+	}
+	options.Arguments = append(options.Arguments, "--system-namespace="+o.Namespace)
+	if options.Only = o.Only; o.Only != "" {
+		options.Arguments = append(options.Arguments, "--"+flagOnly+"="+o.Only)
+	}
+	if o.TrustRecords {
+		options.Arguments = append(options.Arguments, "--trust-records")
+	}
+	if o.Configuration != "" {
+		text, err := cmdutil.ReadFile(o.Configuration, o.IO.In, maxFile, "--"+flagConfiguration)
+		if err != nil {
+			return nil, err
+		}
+		if err := config.Check(o.Configuration, text, o.Getenv); err != nil {
+			return nil, err
+		}
+		options.Configuration = text
+		fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the file of --%s.\n",
+			manifest.SecretConfiguration(roleWorkspaces), flagConfiguration)
+	}
+	return o.ofRole(role, options)
+}
