@@ -15,7 +15,9 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/detect"
 	"github.com/berthdev/berth/internal/watch/evidence"
+	"github.com/berthdev/berth/internal/watch/judge"
 )
 
 // Analyze reads a state: the stage by the checks of the provisioning flow in
@@ -39,7 +41,7 @@ func absent(subject Subject, gone bool) v1.Snapshot {
 	snapshot := v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StageUnknown.Status(), Gone: gone}
 	if gone {
 		snapshot.Message = "deleted"
-		snapshot.Cause = cause.Deleted(kube.Object(KindPod, subject.Name))
+		snapshot.Cause = detect.Deleted(kube.Object(KindPod, subject.Name))
 	}
 	return snapshot
 }
@@ -50,7 +52,7 @@ type reading struct {
 	clock
 	policy cause.Policy
 	pulls  []pull
-	judged cause.Judgement
+	judged judge.Judgement
 }
 
 // isOver is true for a pod whose phase is final.
@@ -84,7 +86,7 @@ func (r *reading) snapshot() v1.Snapshot {
 		}
 		if is.stage != v1.StageFailed {
 			if c.Tentative = r.tentative(*is.why); !c.Tentative {
-				c.Stuck, snapshot.GivenUp = r.stuck(cause.StuckSince(*is.why, r.Pod, r.policy), r.policy)
+				c.Stuck, snapshot.GivenUp = r.stuck(judge.StuckSince(*is.why, r.Pod, r.policy), r.policy)
 			}
 		}
 		snapshot.Cause = &c
@@ -115,13 +117,13 @@ func (r *reading) stage() stageResult {
 	case phase == corev1.PodSucceeded:
 		return stageResult{stage: v1.StageStopped, since: r.EndedAt()}
 	case phase == corev1.PodFailed:
-		return r.failed(cause.OfFailed(r.Pod, r.policy))
+		return r.failed(judge.Failed(r.Pod, r.policy))
 	}
-	r.judged = cause.Judge(r.Pod, r.policy, r.now)
+	r.judged = judge.Pod(r.Pod, r.policy, r.now)
 	r.askAt(r.judged.Next)
 	switch {
 	case r.judged.Failed != nil:
-		return r.failed(*r.judged.Failed)
+		return r.failed(r.judged.Failed)
 	case r.Spec.NodeName == "":
 		return r.scheduling()
 	case len(r.pulls) > 0:
@@ -160,14 +162,14 @@ func (r *reading) lasting(is stageResult) *cause.Finding {
 	switch is.stage {
 	case v1.StagePulling:
 		first := r.longestPull()
-		f = cause.OfPull(first.container, is.message, first.since)
+		f = detect.SlowPull(first.container, is.message, first.since)
 	case v1.StageInitializing, v1.StageStarting:
-		f = cause.OfSilent(r.Pod)
+		f = detect.Silent(r.Pod)
 	}
 	if f == nil {
 		return nil
 	}
-	text, next := cause.Lasting(*f, r.now)
+	text, next := judge.Lasting(*f, r.now)
 	r.askAt(next)
 	if text == "" {
 		return nil
@@ -183,6 +185,6 @@ func (r *reading) tentative(f cause.Finding) bool { return r.recent(f.Begins(r.P
 func Refused(message, object string, at time.Time) v1.Snapshot {
 	return v1.Snapshot{
 		Stage: v1.StageFailed, Status: v1.StageFailed.Status(), Since: at.UTC(),
-		Cause: cause.Refusal(message, object),
+		Cause: detect.Refusal(message, object),
 	}
 }

@@ -6,8 +6,8 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/registry/image"
-	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/evidence"
+	"github.com/berthdev/berth/internal/watch/judge"
 )
 
 // pull is an image that is being pulled for some time.
@@ -121,7 +121,7 @@ func (r *reading) containerState(c evidence.Container) v1.ContainerState {
 		return v1.ContainerRunning
 	case state.Terminated != nil && state.Terminated.ExitCode == 0:
 		return v1.ContainerDone
-	case state.Terminated != nil, c.Ended() != nil && c.Ended().ExitCode != 0, cause.IsStuck(c):
+	case state.Terminated != nil, c.Ended() != nil && c.Ended().ExitCode != 0, judge.IsStuck(c):
 		return v1.ContainerFailed
 	}
 	return v1.ContainerWaiting

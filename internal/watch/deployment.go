@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/detect"
 )
 
 const revisionAnnotation = "deployment.kubernetes.io/revision"
@@ -36,15 +37,15 @@ func (w *workload) readDeployment(s State, d *appsv1.Deployment) {
 		w.owner = newest.UID
 		w.ready = int(newest.Status.ReadyReplicas)
 		w.serving = max(0, int(status.ReadyReplicas)-w.ready)
-		w.waiting = cause.OfReplicaSet(newest)
+		w.waiting = detect.ReplicaSet(newest)
 	default:
 		w.owner, w.readyOfAll = s.ownerOfNewest(d), int(status.ReadyReplicas)
 	}
 	if w.waiting == nil {
-		w.waiting = cause.OfPausedDeployment(d)
+		w.waiting = detect.PausedDeployment(d)
 	}
 	if w.waiting == nil && !isOfBefore(d, newest) {
-		w.waiting = cause.OfDeployment(d)
+		w.waiting = detect.Deployment(d)
 	}
 }
 

@@ -11,7 +11,9 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/detect"
 	"github.com/berthdev/berth/internal/watch/evidence"
+	"github.com/berthdev/berth/internal/watch/judge"
 )
 
 // workload is what the kinds of workload have in common.
@@ -88,7 +90,7 @@ func (s State) workload() (workload, bool) {
 		}
 		kinds()[s.subject.Kind].read(&w, s, o)
 		if w.waiting == nil && !w.complete {
-			w.waiting = cause.OfController(s.eventsAbout(w.owner))
+			w.waiting = detect.Controller(s.eventsAbout(w.owner))
 		}
 		return w, true
 	}
@@ -119,7 +121,7 @@ func replicas(n *int32) int {
 func (w *workload) readReplicaSet(_ State, rs *appsv1.ReplicaSet) {
 	w.wanted, w.ready = replicas(rs.Spec.Replicas), int(rs.Status.ReadyReplicas)
 	w.complete = rs.Status.ObservedGeneration >= rs.Generation && int(rs.Status.AvailableReplicas) == w.wanted
-	w.waiting = cause.OfReplicaSet(rs)
+	w.waiting = detect.ReplicaSet(rs)
 }
 
 func (w *workload) readDaemonSet(_ State, set *appsv1.DaemonSet) {
@@ -138,18 +140,18 @@ func (w *workload) readJob(s State, job *batchv1.Job) {
 		w.ready = int(*job.Status.Ready)
 	}
 	w.complete = w.ready >= w.wanted
-	w.waiting = cause.OfSuspendedJob(job)
+	w.waiting = detect.SuspendedJob(job)
 	for _, c := range job.Status.Conditions {
 		switch {
 		case c.Status != corev1.ConditionTrue:
 		case c.Type == batchv1.JobComplete:
 			w.ended = v1.StageStopped
 		case c.Type == batchv1.JobFailed:
-			w.ended, w.endCause = v1.StageFailed, cause.OfFailedJob(job, c, s.lastFailed(job.UID))
+			w.ended, w.endCause = v1.StageFailed, judge.FailedJob(job, c, s.lastFailed(job.UID))
 		}
 	}
 	if last := s.lastFailed(job.UID); w.ended == "" && last != nil && job.Status.Active == 0 {
-		w.waiting = cause.OfRetriedJob(*last)
+		w.waiting = judge.RetriedJob(*last)
 	}
 }
 

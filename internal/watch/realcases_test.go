@@ -101,7 +101,7 @@ type realCase struct {
 }
 
 // The cases by their number and sentence. 20 and 21 are about provisioning and
-// are in its tests; what to check in case 10 is in those of package cause.
+// are in its tests; what to check in case 10 is in those of package judge.
 func TestRealCases(t *testing.T) {
 	for _, c := range slices.Concat(placeCases(), imageCases(), containerCases(), workloadCases()) {
 		t.Run(c.name, func(t *testing.T) {

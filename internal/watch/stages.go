@@ -12,7 +12,9 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/registry/image"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/detect"
 	"github.com/berthdev/berth/internal/watch/evidence"
+	"github.com/berthdev/berth/internal/watch/judge"
 )
 
 // statusOf is the status of a stage. A pod that carries the request to stop is
@@ -27,7 +29,7 @@ func statusOf(stage v1.Stage, pod *corev1.Pod) v1.Status {
 	return stage.Status()
 }
 
-func (r *reading) failed(f cause.Finding) stageResult {
+func (r *reading) failed(f *cause.Finding) stageResult {
 	since := f.At
 	if since.IsZero() {
 		since = r.EndedAt()
@@ -35,19 +37,19 @@ func (r *reading) failed(f cause.Finding) stageResult {
 	if since.IsZero() {
 		since = f.Begins(r.Pod) // an image that does not come, or what a pod is refused for
 	}
-	return stageResult{stage: v1.StageFailed, since: since, message: f.Message, why: &f}
+	return stageResult{stage: v1.StageFailed, since: since, message: f.Message, why: f}
 }
 
 func (r *reading) scheduling() stageResult {
-	why, message := cause.OfUnscheduled(r.Pod), ""
+	why, message := detect.Unscheduled(r.Pod), ""
 	if why != nil && !r.tentative(*why) {
-		message = cause.SchedulerSays(r.Pod)
+		message = detect.SchedulerSays(r.Pod)
 	}
-	if silent := cause.OfSilentScheduler(r.Pod); why == nil && silent != nil &&
+	if silent := detect.SilentScheduler(r.Pod); why == nil && silent != nil &&
 		!r.waits(silent.Begun.Add(cause.SilentAfter)) {
 		why = silent
 	}
-	if claim := cause.OfPendingClaim(r.Pod); claim != nil {
+	if claim := detect.PendingClaim(r.Pod); claim != nil {
 		why = claim
 	}
 	if r.Growing() != nil {
@@ -78,13 +80,13 @@ func (r *reading) starting(what string) stageResult {
 // unreadiness is why a pod that has a node does not get on: the node, what there is of
 // the pod there, or that nobody says anything about it.
 func (r *reading) unreadiness() *cause.Finding {
-	if f := cause.OfNode(r.Pod); f != nil {
+	if f := detect.Node(r.Pod); f != nil {
 		return f
 	}
-	if f := cause.OfUnready(r.Pod); f != nil {
+	if f := judge.Unready(r.Pod); f != nil {
 		return f
 	}
-	f, from := cause.OfSilentKubelet(r.Pod)
+	f, from := detect.SilentKubelet(r.Pod)
 	if f == nil || r.waits(from) {
 		return nil
 	}
@@ -165,7 +167,7 @@ func (r *reading) terminating() stageResult {
 		}
 	}
 	var why *cause.Finding
-	if overdue := cause.OfOverdue(r.Pod); overdue != nil && !r.waits(r.DeletionTimestamp.Add(cause.SilentAfter)) {
+	if overdue := detect.Overdue(r.Pod); overdue != nil && !r.waits(r.DeletionTimestamp.Add(cause.SilentAfter)) {
 		why = overdue
 	}
 	return stageResult{stage: v1.StageTerminating, since: since, message: message, why: why}

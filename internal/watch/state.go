@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/detect"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
@@ -168,7 +168,7 @@ func (s State) nodeOf(pod *corev1.Pod) (n evidence.Node) {
 func (s State) AwaitedNodes(now time.Time) (names []string) {
 	for _, pod := range s.Pods() {
 		p := s.evidenceOf(pod)
-		if cause.WaitsOnNode(p, now) && !slices.Contains(names, pod.Spec.NodeName) {
+		if detect.WaitsOnNode(p, now) && !slices.Contains(names, pod.Spec.NodeName) {
 			names = append(names, pod.Spec.NodeName)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/judge"
 )
 
 func (w *workload) readStatefulSet(s State, set *appsv1.StatefulSet) {
@@ -49,7 +49,7 @@ func (w *workload) inOrder(s State, set *appsv1.StatefulSet) {
 	}
 	pod := s.evidenceOf(pods[first])
 	if !w.current(pod.Pod) {
-		w.waiting = cause.OfBlockedRevision(pod)
+		w.waiting = judge.BlockedRevision(pod)
 		return
 	}
 	if next := ordinal(pod.Name) + 1; len(pods) < w.wanted && first == len(pods)-1 {

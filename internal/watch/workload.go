@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/evidence"
+	"github.com/berthdev/berth/internal/watch/judge"
 )
 
 // analyzeWorkload reads a workload by its newest revision: the pods of older
@@ -63,7 +64,7 @@ func (s State) read(w workload, pods []*corev1.Pod, p cause.Policy, now time.Tim
 	if w.waiting != nil {
 		w.waiting.Tentative = c.recent(w.waiting.Begun, p)
 		if !w.waiting.Tentative && !slices.ContainsFunc(readings, moves) {
-			w.waiting.Stuck, w.givenUp = c.stuck(cause.ControllerStuckSince(*w.waiting, counted, p), p)
+			w.waiting.Stuck, w.givenUp = c.stuck(judge.ControllerStuckSince(*w.waiting, counted, p), p)
 		}
 	}
 	w.countReady(readings)
@@ -76,7 +77,7 @@ func (s State) read(w workload, pods []*corev1.Pod, p cause.Policy, now time.Tim
 // moves is true for a pod that is not ready and that nothing holds up, such as one whose
 // image is pulled: its workload gets on, however long that takes.
 func moves(pod v1.Snapshot) bool {
-	return pod.Verdict() == v1.VerdictWaiting && (pod.Cause == nil || cause.IsSlow(pod.Cause))
+	return pod.Verdict() == v1.VerdictWaiting && (pod.Cause == nil || judge.IsSlow(pod.Cause))
 }
 
 // podsOf gives the pods that count for a workload.

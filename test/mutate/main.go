@@ -29,7 +29,7 @@ func mutate() error {
 	number := flag.Int("n", 300, "how many places are changed, chosen evenly")
 	first := flag.Int("first", 0, "which place is the first one, to choose others")
 	jobs := flag.Int("jobs", 4*runtime.NumCPU(), "how many are tested at a time")
-	only := flag.String("only", "", "change only what begins with this, such as internal/watch/cause")
+	only := flag.String("only", "", "change only what begins with this, such as internal/watch/detect")
 	checkout := flag.String("checkout", "../..", "the checkout that is changed")
 	flag.Parse()
 	if err := os.Chdir(*checkout); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/detect"
 )
 
 // treatments are what policies were seen to make of a cause, each once.
@@ -73,7 +74,7 @@ func (d dump) treated() (code string, seen treatments) {
 // refusesPods is true for a cause for which a workload waits, as its controller tries again.
 // Nothing tries again to create a pod of its own, which is in no dump.
 func refusesPods(d v1.Diagnosis) bool {
-	return d.Cause != nil && cause.Refusal(d.Cause.Message, "").Code == d.Cause.Code
+	return d.Cause != nil && detect.Refusal(d.Cause.Message, "").Code == d.Cause.Code
 }
 
 func failed(d v1.Diagnosis) bool { return d.Verdict == v1.VerdictFailed || d.Verdict == v1.VerdictGone }

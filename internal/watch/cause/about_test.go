@@ -2,9 +2,7 @@ package cause
 
 import (
 	"reflect"
-	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -82,66 +80,5 @@ func TestAboutOf(t *testing.T) {
 	}
 	if got := requests(corev1.PodSpec{}); got != "" {
 		t.Errorf("of nothing: %q", got)
-	}
-}
-
-// What an exit code means: signals are above 128.
-func TestExitText(t *testing.T) {
-	for code, want := range map[int]string{
-		0: "It ended by itself, with exit code 0", 1: "Its program ended with exit code 1.",
-		125: "Its program ended with exit code 125.",
-		126: "a program was found, but may not be executed", 127: "a program was not found",
-		128: "Its program ended with exit code 128.",
-		129: "Exit code 129 is SIGHUP", 133: "Its program ended with exit code 133.", 137: "is SIGKILL", 143: "is SIGTERM",
-		144: "Its program ended with exit code 144.", 255: "exit code 255.",
-	} {
-		if got := exitText(&code); !strings.Contains(got, want) {
-			t.Errorf("%d: %q, want %q", code, got, want)
-		}
-	}
-	if got := exitText(nil); got != "" {
-		t.Errorf("of none: %q", got)
-	}
-}
-
-// Last words are those of a failure: the last complaint, or the last line that is none of a trace.
-func TestLastWordsOf(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "", "\n \n": "", "one\ntwo\n\n": "two", "error: a\nnote": "error: a", "error: a\nfatal: b\nnote": "fatal: b",
-		"note\n\tat a.Error.b(C.java:1)": "note", "\tat x\n\tat y": "", "a\rb": "b",
-		strings.Repeat("x", 300): strings.Repeat("x", 300),
-	} {
-		got := lastWords(&corev1.ContainerStateTerminated{ExitCode: 1, Message: text})
-		if got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-		if got := lastWords(&corev1.ContainerStateTerminated{Message: text}); got != "" {
-			t.Errorf("%q, of a success: %q", text, got)
-		}
-	}
-}
-
-// A grace period is told as people say it.
-func TestGraceText(t *testing.T) {
-	for period, want := range map[time.Duration]string{
-		10 * time.Minute: "10m", time.Minute: "1m", 90 * time.Second: "1m30s", 30 * time.Second: "30s", 0: "0s",
-		time.Hour: "60m",
-	} {
-		if got := (Policy{GracePeriod: period}).graceText(); got != want {
-			t.Errorf("%s: %q, want %q", period, got, want)
-		}
-	}
-}
-
-// What is ignored is named by its code or its reason, in any case.
-func TestIgnores(t *testing.T) {
-	p := Policy{IgnoreReasons: []string{"errimagepull", "CrashLoop"}}
-	for name, want := range map[string]bool{"ErrImagePull": true, "crashloop": true, "ErrImage": false, "": false} {
-		if got := p.Ignores("other", name); got != want {
-			t.Errorf("%q: %t", name, got)
-		}
-	}
-	if (Policy{}).Ignores("CrashLoop") || p.Ignores() {
-		t.Error("nothing is ignored")
 	}
 }

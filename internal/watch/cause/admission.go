@@ -3,90 +3,12 @@ package cause
 import (
 	"fmt"
 	"strings"
-	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
+	batchv1 "k8s.io/api/batch/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/pattern"
-	"github.com/berthdev/berth/internal/watch/evidence"
 )
-
-// The causes for which the API server does not accept a pod. A pod of its own
-// fails, as nothing tries again; a workload waits, as its controller does.
-const (
-	QuotaExceeded        = "QuotaExceeded"
-	PodRefused           = "PodRefused"           // admission, pod security, service account
-	PodInvalid           = "PodInvalid"           // the specification contradicts itself
-	WebhookUnreachable   = "WebhookUnreachable"   // what admits pods does not answer
-	NamespaceTerminating = "NamespaceTerminating" // takes no more pods
-	NameInUse            = "NameInUse"            // the pod of that name is still there
-	APIServerBusy        = "APIServerBusy"        // it could not answer
-)
-
-const failedCreate = "FailedCreate"
-
-// Refusal is the cause of a pod that the API server did not accept, by its
-// message, from a controller or from the client that sent the pod. The object is
-// kind/name of the one that was to be created, or of its controller.
-func Refusal(message, object string) *v1.Cause {
-	return &v1.Cause{Code: refusalCode(message), Message: message, Object: object}
-}
-
-// refusalCode sorts the API server's words.
-func refusalCode(message string) string {
-	has := func(words string) bool { return strings.Contains(message, words) }
-	switch {
-	case has("exceeded quota"), has("failed quota"):
-		return QuotaExceeded
-	case has("failed calling webhook"):
-		return WebhookUnreachable
-	case has("because it is being terminated"):
-		return NamespaceTerminating
-	case has("object is being deleted"), has("already exists"):
-		return NameInUse
-	case has("etcdserver:"), has("the server is currently unable"),
-		has("the server was unable to return a response in the time"),
-		has("Timeout: request did not complete"), has("too many requests"):
-		return APIServerBusy
-	case invalid.MatchString(message):
-		return PodInvalid
-	}
-	return PodRefused
-}
-
-// passesByItself are the refusals that are not about the pod.
-func passesByItself(code string) bool {
-	return code == WebhookUnreachable || code == NameInUse || code == APIServerBusy
-}
-
-// OfReplicaSet is why a ReplicaSet has fewer pods than it wants; nil if the API
-// server accepts them.
-func OfReplicaSet(rs *appsv1.ReplicaSet) *Finding {
-	for _, c := range rs.Status.Conditions {
-		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
-			return refused(c.Message, kube.Object("ReplicaSet", rs.Name), c.LastTransitionTime.Time)
-		}
-	}
-	return nil
-}
-
-// OfController is the same by the events about a controller, for the kinds that
-// have no condition for it.
-func OfController(events []*corev1.Event) *Finding {
-	if e := evidence.Latest(events, failedCreate, "SuccessfulCreate"); e != nil && e.Reason == failedCreate {
-		return refused(evidence.Text(e), evidence.ObjectOf(e), evidence.FirstSeen(e))
-	}
-	return nil
-}
-
-// refused is a pod that its controller tries to create again and again.
-func refused(message, object string, begun time.Time) *Finding {
-	c := Refusal(message, object)
-	return &Finding{Cause: *c, Begun: begun, Passes: passesByItself(c.Code)}
-}
 
 const (
 	security pattern.Expr = `violates PodSecurity "([^":]+)`
@@ -94,7 +16,6 @@ const (
 	bounds   pattern.Expr = `(?:maximum|minimum) .+ usage per (?:Container|Pod) is |max limit to request ratio per`
 	account  pattern.Expr = `serviceaccount "([^"]+)" not found`
 	runtime  pattern.Expr = `RuntimeClass "([^"]+)" not found`
-	invalid  pattern.Expr = `\bis invalid: `
 	priority pattern.Expr = `no PriorityClass with name (\S+) was found`
 )
 
@@ -221,4 +142,19 @@ func amounts(list string) map[string]string {
 func isResource(counted string) bool {
 	name := strings.TrimPrefix(strings.TrimPrefix(counted, "requests."), "limits.")
 	return name != counted || name == "cpu" || name == "memory" || name == "ephemeral-storage"
+}
+
+// gaveUp says why a job makes no more pods, and where to look.
+func gaveUp(c v1.Cause, a About) string {
+	redo := "Correct that, delete the job and apply it again."
+	name, isJob := strings.CutPrefix(c.Object, "job/")
+	switch {
+	case !isJob:
+		return exitText(c.ExitCode) + " " + a.lastWords(c) + " " + redo
+	case strings.HasPrefix(c.Message, batchv1.JobReasonDeadlineExceeded):
+		return "The job took longer than activeDeadlineSeconds permits, and its pods were ended. Raise that, or see what it waited for; then delete the job and apply it again."
+	case strings.HasPrefix(c.Message, batchv1.JobReasonPodFailurePolicy):
+		return "A rule of the job's podFailurePolicy ends it at such an exit code, as trying again would not help: the program's documentation says what the code means. " + redo
+	}
+	return fmt.Sprintf("The job has given up after its retries (backoffLimit). `kubectl logs%s --selector job-name=%s` shows the logs of its pods, as long as they are there. %s", a.option(), name, redo)
 }

@@ -3,50 +3,10 @@ package cause
 import (
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
 const noRoom = `pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=4, limited: pods=4`
-
-// A controller's refusal is known by its condition, or by the latest of its events.
-func TestRefusalOfAController(t *testing.T) {
-	rs := &appsv1.ReplicaSet{Status: appsv1.ReplicaSetStatus{Conditions: []appsv1.ReplicaSetCondition{{
-		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: noRoom,
-	}}}}
-	compare(t, OfReplicaSet(rs), "QuotaExceeded: used: pods=4")
-	rs.Status.Conditions[0].Status = corev1.ConditionFalse
-	compare(t, OfReplicaSet(rs), "")
-
-	failed := warning("", "FailedCreate", `pods "a" is forbidden: not signed`)
-	compare(t, OfController([]*corev1.Event{failed}), "PodRefused: not signed")
-	compare(t, OfController([]*corev1.Event{failed, warning("", "SuccessfulCreate", "x")}), "")
-	compare(t, OfController(nil), "")
-}
-
-// What is about the cluster rather than the pod is no rule that the pod breaks, and passes.
-func TestRefusals(t *testing.T) {
-	for message, test := range map[string]struct {
-		code   string
-		passes bool
-	}{
-		`failed calling webhook "a": failed to call webhook: Post "https://s.n.svc:443/x": dial tcp: connection refused`: {WebhookUnreachable, true},
-		`admission webhook "a" denied the request: no`:                                                                   {PodRefused, false},
-		`object is being deleted: pods "db-0" already exists`:                                                            {NameInUse, true},
-		`pods "a" is forbidden: unable to create new content in namespace n because it is being terminated`:              {NamespaceTerminating, false},
-		`etcdserver: request timed out`:                                                                                  {APIServerBusy, true},
-		`Pod "a" is invalid: spec.containers[0].image: Required value`:                                                   {PodInvalid, false},
-		noRoom: {QuotaExceeded, false},
-	} {
-		if f := refused(message, "replicaset/web", watchtest.Epoch); f.Code != test.code || f.Passes != test.passes ||
-			f.NeedsPerson() == test.passes {
-			t.Errorf("%s: %s, passes %t, needs a person %t", message, f.Code, f.Passes, f.NeedsPerson())
-		}
-	}
-}
 
 func TestAdmissionHints(t *testing.T) {
 	quota := func(message string) v1.Cause { return v1.Cause{Code: QuotaExceeded, Message: message} }
@@ -96,6 +56,18 @@ func TestAdmissionHints(t *testing.T) {
 			"another rule", refused(`pods "a" is forbidden: spec.x`),
 			About{},
 			[]string{"what the message names in the pod's spec"},
+		},
+	})
+}
+
+func TestRolloutHints(t *testing.T) {
+	checkHints(t, []hintTest{
+		{"a job", v1.Cause{Code: JobFailed, Object: "job/backup"}, About{}, []string{"job-name=backup"}},
+		{
+			"a deadline",
+			v1.Cause{Code: ProgressDeadline, Object: "deployment/web"},
+			About{Namespace: "shop"},
+			[]string{"kubectl rollout undo deployment/web --namespace shop"},
 		},
 	})
 }

@@ -1,16 +1,15 @@
-// Package cause detects what keeps a workspace from running. Each family of causes
-// has its codes, the evidence by which they are detected, and whether they pass by
-// themselves. What there is to read about them is in package catalog. What a policy
-// makes of what was detected is in judge.go.
+// Package cause is what can keep a workspace from running, and what is said about it: the codes, the findings and
+// the policies that are handed from room to room, and the hints. Package detect makes findings of evidence, package
+// judge says which of them is a failure. What there is to read about a code whatever it is found in is in package
+// catalog.
 package cause
 
 import (
-	"fmt"
+	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/cause/catalog"
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
@@ -27,8 +26,8 @@ type Finding struct {
 	Begun   time.Time // when it began, as far as is known
 }
 
-// ignoredBy is true for what a policy ignores. The catalogue is read only if there is one that ignores anything.
-func (f Finding) ignoredBy(policy Policy) bool {
+// IgnoredBy is true for what a policy ignores. The catalogue is read only if there is one that ignores anything.
+func (f Finding) IgnoredBy(policy Policy) bool {
 	return len(policy.IgnoreReasons) > 0 && policy.Ignores(f.names()...)
 }
 
@@ -43,27 +42,6 @@ func (f Finding) names() []string {
 	return names
 }
 
-// of makes a finding about a container.
-func of(c evidence.Container, code, reason, format string, args ...any) Finding {
-	return Finding{Reason: reason, Cause: v1.Cause{
-		Code:      code,
-		Message:   "container " + c.Name + ": " + fmt.Sprintf(format, args...),
-		Container: c.Name,
-	}}
-}
-
-// ofPod makes a finding about a pod as a whole.
-func ofPod(p evidence.Pod, code, message string) *Finding {
-	return &Finding{Cause: v1.Cause{Code: code, Message: message, Object: p.Ref()}}
-}
-
-// ofEvent makes a finding of an event about a pod as a whole.
-func ofEvent(p evidence.Pod, code string, e *corev1.Event) *Finding {
-	f := ofPod(p, code, evidence.Text(e))
-	f.Reason, f.Begun = e.Reason, evidence.FirstSeen(e)
-	return f
-}
-
 // Begins is when a finding began; where nothing says so, at the pod's last
 // progress.
 func (f Finding) Begins(p evidence.Pod) time.Time {
@@ -73,7 +51,31 @@ func (f Finding) Begins(p evidence.Pod) time.Time {
 	return p.ProgressedAt()
 }
 
-func number(n int32) *int {
-	i := int(n)
-	return &i
+// NeedsPerson is true for what will not resolve by itself: it stays
+// until somebody creates what is missing, or makes room.
+func (f Finding) NeedsPerson() bool { return !f.Passes && catalog.Lookup(f.Code).Person }
+
+// IsConsequence is true for a cause that only says that the pods do not get on: what keeps
+// one of them says more.
+func (f Finding) IsConsequence() bool { return f.Code == ProgressDeadline }
+
+// The phrases by which a hint recognizes what detection has put into a message, or what the cluster has said.
+const (
+	// NodeIsAdded is between what no node has and the autoscaler's word on it.
+	NodeIsAdded = "; a node is being added: "
+	// NodeTaints is how the taints begin that are states of a node, such as not-ready.
+	NodeTaints = "node.kubernetes.io/"
+	// LimitIs and NoLimit say what memory a container may use.
+	LimitIs = ", its limit is "
+	NoLimit = "it has no memory limit of its own"
+
+	NoObject  pattern.Expr = `(configmap|secret) "([^"]*)" not found`
+	NoSuchKey pattern.Expr = `references non-existent (secret|config) key: (\S+)`
+	// Unmounted is the kubelet that has waited for two minutes for volumes that it does not say more about.
+	Unmounted pattern.Expr = `unmounted volumes=\[([^\]]*)\]`
+)
+
+// WaitsForVolume is true for what the scheduler says of a pod whose claims are not bound yet.
+func WaitsForVolume(message string) bool {
+	return strings.Contains(message, "unbound immediate PersistentVolumeClaims")
 }

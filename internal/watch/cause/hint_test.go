@@ -5,7 +5,68 @@ import (
 	"testing"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
+
+// hintTest is what the hint for a cause says.
+type hintTest struct {
+	name  string
+	cause v1.Cause
+	about About
+	says  []string
+}
+
+func checkHints(t *testing.T, tests []hintTest) {
+	t.Helper()
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			hint := Hint(&test.cause, test.about)
+			for _, words := range test.says {
+				if !strings.Contains(hint, words) {
+					t.Errorf("%q does not say %q", hint, words)
+				}
+			}
+		})
+	}
+}
+
+func TestHintOfNothing(t *testing.T) {
+	if hint := Hint(nil, About{}); hint != "" {
+		t.Errorf("no cause, but %q", hint)
+	}
+}
+
+// Every cause has a hint that is complete, and that of a pod speaks of no blueprint.
+func TestEveryCauseHasAHint(t *testing.T) {
+	for _, code := range codes() {
+		template := catalog.Lookup(code).Hint
+		_, says := whys()[code]
+		for name, about := range map[string]About{
+			"pod":       {Namespace: "shop"},
+			"workspace": {Blueprint: "dev", UserString: "alice~dev"},
+		} {
+			if says != strings.Contains(template, "{why}") {
+				t.Errorf("%s: {why} and why do not go together", code)
+			}
+			hint := Hint(&v1.Cause{Code: code, Container: "app", Object: "pod/api"}, about)
+			if len(hint) < 40 || strings.Contains(hint, "  ") {
+				t.Errorf("%s of a %s: %q", code, name, hint)
+			}
+			for _, command := range []string{
+				"{range .items[*]}", "{.metadata.name}", "{.spec.schedulingGates}", "{end}",
+				`{"\n"}`, `{"spec":{"suspend":false}}`, `{"imagePullSecrets":[{"name":"registry"}]}`,
+			} {
+				hint = strings.ReplaceAll(hint, command, "")
+			}
+			if strings.Contains(hint, "{") {
+				t.Errorf("%s has an unknown placeholder: %q", code, hint)
+			}
+			if name == "pod" && (strings.Contains(hint, "blueprint") || strings.Contains(hint, "rovision ")) {
+				t.Errorf("%s of a pod speaks of blueprints: %q", code, hint)
+			}
+		}
+	}
+}
 
 // What brings a workspace back whose pod is over comes first in a hint, with its storage; nobody
 // who has a workspace is sent to the specification of a pod, whose blueprint may not be known.

@@ -1,26 +1,53 @@
 package cause
 
 import (
-	"fmt"
-	"strings"
-
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/watch/evidence"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
-// The causes for which a node cannot run a pod, or a pod is over.
-const (
-	SandboxFailed      = "SandboxFailed"      // network or runtime of the node
-	Evicted            = "Evicted"            // by the kubelet or for a drain
-	Preempted          = "Preempted"          // for a pod of higher priority
-	NodeOutOfResources = "NodeOutOfResources" // the node refused it: OutOfcpu, OutOfmemory, …
-	NodeAffinity       = "NodeAffinity"       // the node no longer matches
-	DeadlineExceeded   = "DeadlineExceeded"   // activeDeadlineSeconds
-	PodFailed          = "PodFailed"          // for another reason
-	PodDeleted         = "PodDeleted"         // the pod was deleted
-)
+// elsewhere is what becomes of a pod whose node does not come back.
+func elsewhere(c v1.Cause, a About) string {
+	switch {
+	case a.Controlled:
+		return "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller makes another one on another node."
+	case a.isWorkspace():
+		remove := fault.Command("kubectl", "delete", "--force", c.Object) + a.option()
+		return "Otherwise, when you are sure that the node does not come back, delete its pod: `" + remove + "`. " + a.back()
+	}
+	return "Otherwise create the pod again, on another node."
+}
 
-const sandboxFailed = "FailedCreatePodSandBox"
+// sandboxText says what keeps a node from setting up a pod, by what its runtime or its
+// network plugin has said.
+func sandboxText(c v1.Cause, _ About) string {
+	return advise(c.Message, []advice{
+		{
+			pattern.Expr(`(?i)no (?:IP )?addresses available|no more IPs|failed to (?:assign|allocate).*IP|range .*(?:full|exhausted)|ENOSPC.*ip`),
+			"The node has no free IP address for the pod: pods there have to go, or its network needs a larger range, which is for your cluster administrator to change.",
+		},
+		{
+			pattern.Expr(`(?i)cni (?:plugin|config)|/etc/cni/net\.d|failed to find plugin|stat /var/lib/calico|cilium.*(?:not ready|connection refused|no such file)|flannel.*subnet\.env`),
+			"The node's network plugin is not ready or not installed there. Kubernetes keeps trying; if that does not help, look at the plugin's pod on the node, or ask your cluster administrator.",
+		},
+		{
+			pattern.Expr(`(?i)failed to (?:pull|get) .*(?:sandbox|pause) image|failed to get sandbox image`),
+			"The node cannot pull the small image that every pod begins with (pause), so that no pod can start there: its container runtime names the registry, which your cluster administrator has to make reachable.",
+		},
+		{
+			pattern.Expr(`(?i)no runtime for|RuntimeHandler|runtime class`),
+			"The node does not have the container runtime that \"runtimeClassName\" asks for: `kubectl get runtimeclass` shows those that there are.",
+		},
+		{
+			pattern.Expr(`(?i)no space left on device`),
+			"The node's disk is full. Kubernetes keeps trying; if nothing is removed there, your cluster administrator has to make room.",
+		},
+		{
+			pattern.Expr(`(?i)deadline exceeded|timed out|is reserved for`),
+			"The node's container runtime or its network plugin takes too long, as on a node that has too much to do. Kubernetes keeps trying.",
+		},
+	}, "The node could not set up the pod's network or its runtime. Kubernetes keeps trying; if that does not help, the node's network plugin is broken: ask your cluster administrator.")
+}
 
 // No blueprint has a priority, chooses nodes or limits how long a pod runs: of a workspace, the
 // cluster has added that to its pod.
@@ -44,66 +71,4 @@ func tooLong(_ v1.Cause, a About) string {
 		return a.back() + " It ran for longer than activeDeadlineSeconds permits, which the cluster has added to its pod: ask your cluster administrator."
 	}
 	return "It ran for longer than activeDeadlineSeconds permits. Raise that in " + a.spec() + ". " + a.again()
-}
-
-// noSandbox is a node that cannot set up the pod's network. It fails nothing: the
-// kubelet keeps trying.
-func noSandbox(p evidence.Pod) *Finding {
-	e := evidence.Latest(p.Events, sandboxFailed, networkNotReady)
-	switch {
-	case e == nil:
-		return nil
-	case e.Reason == networkNotReady:
-		return noNetwork(p, e)
-	}
-	return ofEvent(p, SandboxFailed, e)
-}
-
-// OfFailed says why a pod's phase is Failed: by the pod's own reason if it has
-// one (it was evicted, refused by the node, out of time), else by the container
-// that ended with an error.
-func OfFailed(p evidence.Pod, policy Policy) Finding {
-	status := p.Status
-	if status.Reason == "" {
-		for _, c := range p.Containers {
-			if f, ok := crashed(c, policy); ok {
-				return f
-			}
-			if t := c.Ended(); t != nil && t.ExitCode != 0 {
-				return withWords(exited(c, ContainerExited, t, fmt.Sprintf("ended with exit code %d", t.ExitCode)), t)
-			}
-		}
-	}
-	text := strings.TrimSpace(status.Message)
-	switch {
-	case status.Reason != "" && text != "":
-		text = status.Reason + ": " + text
-	case text == "":
-		text = "the pod failed" + strings.TrimSuffix(": "+status.Reason, ": ")
-	}
-	f := ofPod(p, phaseCode(status.Reason), text)
-	f.Reason = status.Reason
-	return *f
-}
-
-// phaseCode sorts the reasons for which a pod's phase is Failed.
-func phaseCode(reason string) string {
-	switch {
-	case reason == "Evicted":
-		return Evicted
-	case reason == "Preempting", reason == "Preempted":
-		return Preempted
-	case strings.HasPrefix(reason, "OutOf"):
-		return NodeOutOfResources
-	case reason == "NodeAffinity":
-		return NodeAffinity
-	case reason == "DeadlineExceeded":
-		return DeadlineExceeded
-	}
-	return PodFailed
-}
-
-// Deleted is the cause of what does not exist any more, named as kind/name.
-func Deleted(ref string) *v1.Cause {
-	return &v1.Cause{Code: PodDeleted, Message: ref + " was deleted", Object: ref}
 }

@@ -1,8 +1,11 @@
 package cause
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/pattern"
@@ -10,9 +13,6 @@ import (
 
 // How the scheduler says that no node can take a pod, what that means, and what helps:
 // each obstacle has a remedy of its own.
-
-// taintsOfNodes is how the taints begin that are states of a node, such as not-ready.
-const taintsOfNodes = "node.kubernetes.io/"
 
 // obstacle is something that keeps nodes from taking a pod.
 type obstacle struct {
@@ -105,16 +105,16 @@ func obstacles() []obstacle {
 			helps: "Open a node again when its maintenance is over (`kubectl get nodes` shows which are closed, `kubectl uncordon NODE` opens one), or add one.",
 		},
 		{
-			words: taintsOfNodes + "unschedulable", meaning: "been closed for new pods (cordoned)",
+			words: NodeTaints + "unschedulable", meaning: "been closed for new pods (cordoned)",
 			helps: "Open a node again (`kubectl uncordon NODE`), or add one.",
 		},
-		{words: taintsOfNodes + "disk-pressure", meaning: "too little free disk (disk pressure)", helps: itsState},
-		{words: taintsOfNodes + "memory-pressure", meaning: "too little free memory (memory pressure)", helps: itsState},
-		{words: taintsOfNodes + "pid-pressure", meaning: "too many processes (PID pressure)", helps: itsState},
-		{words: taintsOfNodes + "unreachable", meaning: "been unreachable", helps: itsState},
-		{words: taintsOfNodes + "not-ready", meaning: "not been ready", helps: itsState},
-		{words: taintsOfNodes + "network-unavailable", meaning: "no network yet", helps: itsState},
-		{words: taintsOfNodes, meaning: "a taint for its state", helps: itsState},
+		{words: NodeTaints + "disk-pressure", meaning: "too little free disk (disk pressure)", helps: itsState},
+		{words: NodeTaints + "memory-pressure", meaning: "too little free memory (memory pressure)", helps: itsState},
+		{words: NodeTaints + "pid-pressure", meaning: "too many processes (PID pressure)", helps: itsState},
+		{words: NodeTaints + "unreachable", meaning: "been unreachable", helps: itsState},
+		{words: NodeTaints + "not-ready", meaning: "not been ready", helps: itsState},
+		{words: NodeTaints + "network-unavailable", meaning: "no network yet", helps: itsState},
+		{words: NodeTaints, meaning: "a taint for its state", helps: itsState},
 		{words: "node.cloudprovider.kubernetes.io/", meaning: "not been set up by the cloud provider yet", helps: itsState},
 		{words: "ToBeDeletedByClusterAutoscaler", meaning: "been about to be removed", helps: itsState},
 		{words: "node-role.kubernetes.io/", meaning: "a taint: reserved for the control plane"},
@@ -138,8 +138,8 @@ const (
 // placementText makes sentences of "0/3 nodes: 2 Insufficient cpu, 1 node(s) had …", and
 // says what helps against it.
 func placementText(c v1.Cause, a About) string {
-	message, added, growing := strings.Cut(c.Message, nodeIsAdded)
-	if waitsForVolume(message) {
+	message, added, growing := strings.Cut(c.Message, NodeIsAdded)
+	if WaitsForVolume(message) {
 		return "The pod is waiting for its volume to be provisioned. If this persists, `kubectl describe pvc" + a.option() +
 			"` says why."
 	}
@@ -230,6 +230,16 @@ func remedies(all []found) (helps []string) {
 	return helps
 }
 
-func waitsForVolume(message string) bool {
-	return strings.Contains(message, "unbound immediate PersistentVolumeClaims")
+const scheduler pattern.Expr = `scheduler (\S+) has`
+
+// silenceText names what should have answered.
+func silenceText(c v1.Cause, a About) string {
+	name := ""
+	if m := scheduler.FindStringSubmatch(c.Message); m != nil {
+		name = m[1]
+	}
+	if name == "" || name == corev1.DefaultSchedulerName {
+		return "The cluster's scheduler does not seem to run, or has too much to do: ask your cluster administrator (`kubectl get pods --namespace kube-system --selector component=kube-scheduler`)."
+	}
+	return fmt.Sprintf("No scheduler of the name %s seems to run in the cluster, and no other one takes the pod. Start it, or correct \"schedulerName\" in %s. %s", name, a.spec(), a.updated())
 }

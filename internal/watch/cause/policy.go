@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -99,11 +98,3 @@ func (p Policy) By(ahead time.Duration) Policy {
 
 // Patient is true for the policy Patient.
 func (p Policy) Patient() bool { return p.Name == Patient }
-
-// graceText is the grace period as people say it: 10m, not 10m0s.
-func (p Policy) graceText() string {
-	if d := p.GracePeriod; d >= time.Minute && d%time.Minute == 0 {
-		return fmt.Sprintf("%dm", d/time.Minute)
-	}
-	return p.GracePeriod.String()
-}

@@ -2,143 +2,50 @@ package cause
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/pattern"
-	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
-// The causes for which a node does not get a volume. A volume that another node still
-// has is waited for, under Patient for the grace period.
-const (
-	VolumeMissingObject = "VolumeMissingObject" // the ConfigMap or Secret to mount does not exist
-	VolumeNotMounted    = "VolumeNotMounted"    // attach or mount fails otherwise
-)
-
-const (
-	failedMount  = "FailedMount"
-	failedAttach = "FailedAttachVolume"
-	attached     = "SuccessfulAttachVolume"
-)
-
-// notMounted reads the events about mounting. Once or twice is usual, unless the
-// kubelet's time was up, which takes two minutes; "not registered" is its cache warming
-// up.
-func notMounted(p evidence.Pod) *Finding {
-	if e := multiAttach(p); e != nil {
-		return ofEvent(p, VolumeNotMounted, e) // the kubelet's time-outs after it say less
-	}
-	e, timedOut := mountTrouble(p)
-	switch {
-	case e == nil:
-		return timeUp(p, timedOut)
-	case missesObject(e.Message):
-		f := ofEvent(p, VolumeMissingObject, e)
-		f.Passes = strings.Contains(e.Message, secretText(p.Labels[kube.LabelCanonicalID])) // cert-manager makes it
-		return f
-	case missingClaim.MatchString(e.Message):
-		return ofEvent(p, ClaimMissing, e)
-	case timedOut != nil, evidence.Count(e) > 2:
-		return ofEvent(p, VolumeNotMounted, e)
-	}
-	return nil
+// provisioningText says what keeps a provisioner from making a volume, by what it has said.
+func provisioningText(c v1.Cause, a About) string {
+	described := "`kubectl describe pvc" + a.option() + "`"
+	return advise(c.Message, []advice{
+		{
+			pattern.Expr(`(?i)ResourceExhausted|quota|not enough (?:free )?(?:space|capacity)|insufficient|no space left|out of (?:capacity|disks)`),
+			"The storage has no room for such a volume, or a limit on them is reached. Let the claim ask for less, delete volumes that are not needed, or ask your cluster administrator.",
+		},
+		{
+			pattern.Expr(`(?i)PermissionDenied|UnauthorizedOperation|Unauthenticated|AccessDenied|is forbidden|not authorized`),
+			"The storage does not let its provisioner make volumes: its permissions or its credentials are for your cluster administrator to correct.",
+		},
+		{
+			pattern.Expr(`(?i)access ?modes?.*(?:not|un)\s?-?supported|(?:not|un)\s?-?support.*access ?mode|InvalidArgument|invalid (?:parameter|option)|Only support`),
+			"The storage class cannot make such a volume: compare the claim's access modes, size and class with what it offers (" + described + "), and create the claim again.",
+		},
+		{
+			pattern.Expr(`(?i)topology|no available node|driver .*not (?:found|registered)`),
+			"The storage's driver does not run on the nodes in question: `kubectl get csinodes` shows where it does.",
+		},
+		{
+			pattern.Expr(`DeadlineExceeded|deadline exceeded|Unavailable|connection refused|timed out`),
+			"The storage takes long, or does not answer its provisioner, which tries again. If this persists, ask your cluster administrator; " + described + " shows each attempt.",
+		},
+	}, "The volume is still being provisioned. If this persists, the storage class cannot do it: "+described+" says why.")
 }
 
-// mountTrouble is the latest event that says what is wrong with a volume, and the latest
-// after it that says no more than that the time was up.
-func mountTrouble(p evidence.Pod) (specific, timedOut *corev1.Event) {
-	var waited []string
-	arrived := false // the volumes are attached since
-	for _, e := range slices.Backward(p.Events) {
-		switch text := evidence.Text(e); {
-		case e.Reason == attached:
-			arrived = true
-		case e.Reason != failedMount && e.Reason != failedAttach, e.Reason == failedAttach && arrived:
-		case unmounted.MatchString(text) && timeIsUp.MatchString(text):
-			if timedOut == nil {
-				timedOut = e
-				waited = strings.Fields(unmounted.FindStringSubmatch(text)[1])
-			}
-		case strings.Contains(text, "not registered"), passing(text), !concerns(p, text, waited):
-		default:
-			return e, timedOut
-		}
+// class is where the storage class of a claim is named.
+func class(_ v1.Cause, a About) string {
+	if a.isWorkspace() {
+		return `"storageClassName" of the storage's claimSpec in ` + a.spec()
 	}
-	return nil, timedOut
+	return `"storageClassName" of a new claim (that of an existing one cannot be changed)`
 }
 
-const (
-	// The kubelet has waited for two minutes for volumes that it does not say more about.
-	unmounted    pattern.Expr = `unmounted volumes=\[([^\]]*)\]`
-	timeIsUp     pattern.Expr = `timed out|deadline exceeded`
-	failedVolume pattern.Expr = `failed for volume "([^"]+)"`
-	noSuchKey    pattern.Expr = `references non-existent (secret|config) key: (\S+)`
-	missingClaim pattern.Expr = `persistentvolumeclaims? "[^"]*" not found`
-)
-
-// concerns is true for an event about one of the volumes that the kubelet waits for, as
-// far as both say so: what was wrong with another one has passed.
-func concerns(p evidence.Pod, text string, waited []string) bool {
-	m := failedVolume.FindStringSubmatch(text)
-	if m == nil || len(waited) == 0 || slices.Contains(waited, m[1]) {
-		return true
-	}
-	return !slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == m[1] })
-}
-
-func missesObject(message string) bool {
-	return noObject.MatchString(message) || noSuchKey.MatchString(message)
-}
-
-// timeUp is all that is known of volumes that do not come, named by what the pod calls
-// them; nil if nothing is.
-func timeUp(p evidence.Pod, e *corev1.Event) *Finding {
-	if e == nil {
-		return nil
-	}
-	f := ofEvent(p, VolumeNotMounted, e)
-	var waited []string
-	for name := range strings.FieldsSeq(unmounted.FindStringSubmatch(evidence.Text(e))[1]) {
-		for _, v := range p.Spec.Volumes {
-			if claim := v.PersistentVolumeClaim; v.Name == name && claim != nil {
-				name += " (claim " + claim.ClaimName + ")"
-			}
-		}
-		waited = append(waited, name)
-	}
-	if len(waited) > 0 {
-		f.Message = fmt.Sprintf("the node waits for volume %s: %s", strings.Join(waited, ", "), f.Message)
-	}
-	return f
-}
-
-// secretText is how the kubelet calls the Secret with the certificate of a workspace.
-func secretText(id string) string { return fmt.Sprintf("secret %q", kube.CertificateSecret(id)) }
-
-// multiAttach is the event that a volume is still attached to another node,
-// until it is attached to this one or the pod has all it needs.
-func multiAttach(p evidence.Pod) *corev1.Event {
-	e := evidence.Latest(p.Events, failedAttach, attached)
-	if p.Sandboxed() || e == nil || !strings.Contains(e.Message, "Multi-Attach") {
-		return nil
-	}
-	return e
-}
-
-// attachedElsewhere is a volume that has to leave another node first.
-func attachedElsewhere(p evidence.Pod) []Finding {
-	e := multiAttach(p)
-	if e == nil {
-		return nil
-	}
-	f := ofEvent(p, VolumeNotMounted, e)
-	f.Passes = true
-	return []Finding{*f}
+// missingClass says which storage class does not exist, and where to name one that does.
+func missingClass(c v1.Cause, a About) string {
+	return missing(c, a) + " Name one that does (`kubectl get storageclass`) as " + class(c, a)
 }
 
 const usedBy pattern.Expr = `already used by pod\(s\) ([^,\s]+(?:, [^,\s]+)*)`
@@ -199,7 +106,7 @@ func mountTexts() []advice {
 			"The storage's driver does not answer: `kubectl get volumeattachments` shows how far it is, and its controller's log why.",
 		},
 		{
-			unmounted,
+			Unmounted,
 			"The node waits for the volume, and nothing says why. See whether the claim is bound (`kubectl get pvc{ns}`), whether it is attached (`kubectl get volumeattachments`), and what the storage's driver on the node logs.",
 		},
 	}

@@ -1,6 +1,6 @@
 // Package evidence is what is known of a pod at one moment: its specification and
 // status, the events about it and its containers, and its claims. It says what
-// the cluster reports; package cause says what that means.
+// the cluster reports; package detect says what that means.
 package evidence
 
 import (

@@ -1,4 +1,4 @@
-// Package catalog is what there is to read about the causes that package cause detects: one YAML file a
+// Package catalog is what there is to read about the causes that package detect finds: one YAML file a
 // family. It is decoded when something of it is needed for the first time.
 package catalog
 

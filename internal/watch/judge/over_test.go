@@ -1,4 +1,4 @@
-package cause
+package judge
 
 import (
 	"testing"
@@ -9,20 +9,56 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/detect"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
+func TestFailedPod(t *testing.T) {
+	phase := func(reason, message string) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) {
+			pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: reason, Message: message}
+		}
+	}
+	for name, test := range map[string]struct {
+		change func(*corev1.Pod)
+		want   string
+	}{
+		"evicted": {
+			phase("Evicted", "The node was low on resource: memory. "),
+			"Evicted: Evicted: The node was low on resource: memory.",
+		},
+		"preempted":                  {phase("Preempting", ""), "Preempted: the pod failed: Preempting"},
+		"refused by the node":        {phase("OutOfcpu", "not enough"), "NodeOutOfResources: OutOfcpu: not enough"},
+		"labels of the node changed": {phase("NodeAffinity", "x"), "NodeAffinity"},
+		"out of time":                {phase("DeadlineExceeded", "x"), "DeadlineExceeded"},
+		"for another reason":         {phase("Strange", ""), "PodFailed: the pod failed: Strange"},
+		"for no reason":              {phase("", ""), "PodFailed: the pod failed"},
+		"its container ended": {func(pod *corev1.Pod) {
+			watchtest.App(watchtest.Exits(2, "Error", time.Second))(pod)
+			pod.Status.Phase = corev1.PodFailed
+		}, "ContainerExited: ended with exit code 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := Failed(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, test.change)), cause.DefaultPolicy())
+			compare(t, f, test.want)
+			if pod := watchtest.NewPod("web", "1", test.change); pod.Status.Reason != "" && f.Reason != pod.Status.Reason {
+				t.Errorf("reason %q, want the pod's, %q", f.Reason, pod.Status.Reason)
+			}
+		})
+	}
+}
+
 func TestRollout(t *testing.T) {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
-	compare(t, OfDeployment(d), "")
+	compare(t, detect.Deployment(d), "")
 	d.Status.Conditions = []appsv1.DeploymentCondition{{
 		Type:   appsv1.DeploymentProgressing,
 		Reason: "ProgressDeadlineExceeded", Message: "timed out progressing",
 	}}
-	compare(t, OfDeployment(d), "ProgressDeadlineExceeded: timed out")
+	compare(t, detect.Deployment(d), "ProgressDeadlineExceeded: timed out")
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "backup"}}
-	compare(t, &Finding{Cause: *OfFailedJob(job,
+	compare(t, &cause.Finding{Cause: *FailedJob(job,
 		batchv1.JobCondition{Reason: "BackoffLimitExceeded", Message: "too often"},
 		nil)}, "JobFailed: BackoffLimitExceeded: too often")
 }
@@ -39,58 +75,14 @@ func TestFailedJobNamesItsLastPod(t *testing.T) {
 		"BackoffLimitExceeded": "JobFailed: BackoffLimitExceeded: the job gave up after 3 failed pods; the last, backup-x: container app: ended with exit code 3 and is not restarted: no such table: orders",
 		"DeadlineExceeded":     "JobFailed: DeadlineExceeded: said",
 	} {
-		why := OfFailedJob(job, batchv1.JobCondition{Reason: reason, Message: "said"}, &last)
-		compare(t, &Finding{Cause: *why}, want)
+		why := FailedJob(job, batchv1.JobCondition{Reason: reason, Message: "said"}, &last)
+		compare(t, &cause.Finding{Cause: *why}, want)
 		if about := "pod/" + last.Name; reason != batchv1.JobReasonDeadlineExceeded && why.Object != about {
 			t.Errorf("it is about %s, want %s", why.Object, about)
 		}
 	}
-	compare(t, OfRetriedJob(last),
+	compare(t, RetriedJob(last),
 		"ContainerExited: pod backup-x: container app: ended with exit code 3 and is not restarted: no such table: orders; the job makes another one")
-}
-
-// A job waits since it was suspended, which may be long after it was made, and more than once.
-func TestSuspendedJob(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-		Name:              "backup",
-		CreationTimestamp: metav1.NewTime(watchtest.Epoch),
-	}, Spec: batchv1.JobSpec{Suspend: new(true)}}
-	condition := func(which batchv1.JobConditionType, is corev1.ConditionStatus) batchv1.JobCondition {
-		return batchv1.JobCondition{
-			Type: which, Status: is, Reason: "Said",
-			LastTransitionTime: metav1.NewTime(watchtest.After(time.Hour)),
-		}
-	}
-	for name, test := range map[string]struct {
-		conditions []batchv1.JobCondition
-		reason     string
-		since      time.Duration
-	}{
-		"suspended":      {[]batchv1.JobCondition{condition(batchv1.JobSuspended, corev1.ConditionTrue)}, "Said", time.Hour},
-		"not yet again":  {[]batchv1.JobCondition{condition(batchv1.JobSuspended, corev1.ConditionFalse)}, "", 0},
-		"something else": {[]batchv1.JobCondition{condition(batchv1.JobFailureTarget, corev1.ConditionTrue)}, "", 0},
-	} {
-		job.Status.Conditions = test.conditions
-		f := OfSuspendedJob(job)
-		if f == nil || f.Code != JobSuspended || f.Reason != test.reason || !f.Begun.Equal(watchtest.After(test.since)) {
-			t.Errorf("%s: %+v", name, f)
-		}
-	}
-	if job.Spec.Suspend = new(false); OfSuspendedJob(job) != nil {
-		t.Error("a job that was resumed is suspended")
-	}
-}
-
-func TestRolloutHints(t *testing.T) {
-	checkHints(t, []hintTest{
-		{"a job", v1.Cause{Code: JobFailed, Object: "job/backup"}, About{}, []string{"job-name=backup"}},
-		{
-			"a deadline",
-			v1.Cause{Code: ProgressDeadline, Object: "deployment/web"},
-			About{Namespace: "shop"},
-			[]string{"kubectl rollout undo deployment/web --namespace shop"},
-		},
-	})
 }
 
 // What a controller waits for has begun when its condition says so, or else with the object; what a
@@ -98,21 +90,21 @@ func TestRolloutHints(t *testing.T) {
 func TestWhenControllersBeganToWait(t *testing.T) {
 	at := func(d time.Duration) metav1.Time { return metav1.NewTime(watchtest.After(d)) }
 	made := metav1.ObjectMeta{Name: "web", CreationTimestamp: at(time.Second)}
-	job := func(conditions ...batchv1.JobCondition) *Finding {
-		return OfSuspendedJob(&batchv1.Job{
+	job := func(conditions ...batchv1.JobCondition) *cause.Finding {
+		return detect.SuspendedJob(&batchv1.Job{
 			ObjectMeta: made, Spec: batchv1.JobSpec{Suspend: new(true)},
 			Status: batchv1.JobStatus{Conditions: conditions},
 		})
 	}
-	deployment := func(conditions ...appsv1.DeploymentCondition) *Finding {
-		return OfPausedDeployment(&appsv1.Deployment{
+	deployment := func(conditions ...appsv1.DeploymentCondition) *cause.Finding {
+		return detect.PausedDeployment(&appsv1.Deployment{
 			ObjectMeta: made, Spec: appsv1.DeploymentSpec{Paused: true},
 			Status: appsv1.DeploymentStatus{Conditions: conditions},
 		})
 	}
 	pod := podOf(watchtest.NewPod("web-0", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(4*time.Second))))
 	for name, c := range map[string]struct {
-		found *Finding
+		found *cause.Finding
 		want  time.Duration
 	}{
 		"a job": {job(), time.Second},
@@ -141,16 +133,16 @@ func TestWhenControllersBeganToWait(t *testing.T) {
 			Type:   appsv1.DeploymentAvailable,
 			Reason: "DeploymentPaused", LastTransitionTime: at(3 * time.Second),
 		}), time.Second},
-		"a pod before": {OfBlockedRevision(pod), 4 * time.Second},
+		"a pod before": {BlockedRevision(pod), 4 * time.Second},
 	} {
 		if c.found == nil || !c.found.Begun.Equal(watchtest.After(c.want)) {
 			t.Errorf("%s: %+v, want %s", name, c.found, c.want)
 		}
 	}
-	if f := OfSuspendedJob(&batchv1.Job{ObjectMeta: made}); f != nil {
+	if f := detect.SuspendedJob(&batchv1.Job{ObjectMeta: made}); f != nil {
 		t.Errorf("a job that is not suspended: %+v", f)
 	}
-	if f := OfPausedDeployment(&appsv1.Deployment{ObjectMeta: made}); f != nil {
+	if f := detect.PausedDeployment(&appsv1.Deployment{ObjectMeta: made}); f != nil {
 		t.Errorf("a deployment that is not paused: %+v", f)
 	}
 }

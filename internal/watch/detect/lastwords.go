@@ -1,4 +1,4 @@
-package cause
+package detect
 
 import (
 	"slices"
@@ -8,22 +8,26 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/pattern"
+	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// The causes that only the last words of a container tell: what it has left as its
-// termination message, which is the end of its log if the pod asks for that.
-const (
-	ReadOnlyFilesystem  = "ReadOnlyFilesystem"  // writes where it may not
-	PermissionDenied    = "PermissionDenied"    // its user may not
-	FileMissing         = "FileMissing"         // a file, a module or a library
-	DiskFull            = "DiskFull"            // a volume or the node's disk
-	HeapExhausted       = "HeapExhausted"       // the limit of its own runtime
-	AddressInUse        = "AddressInUse"        // another has its port
-	HostNotFound        = "HostNotFound"        // a name that DNS does not have
-	ServiceUnreachable  = "ServiceUnreachable"  // what it needs does not answer
-	LoginRefused        = "LoginRefused"        // it does, and refuses the login
-	CertificateRejected = "CertificateRejected" // it does, and is not trusted
-)
+// withWords quotes the last words in a finding of a container that ended, which makes a
+// case of their cause of it. What killed it from outside, for a probe or for the time
+// that it took, knows better than its log.
+func withWords(f *cause.Finding, t *corev1.ContainerStateTerminated) *cause.Finding {
+	words := lastWords(t)
+	if words == "" {
+		return f
+	}
+	f.Message += ": " + words
+	if code := meaningOf(words); code != "" && t.ExitCode != exitKilled && t.ExitCode != exitTerminated {
+		f.General, f.Code = f.Code, code
+	}
+	return f
+}
+
+// The exit codes of what was ended from outside: SIGKILL and SIGTERM.
+const exitKilled, exitTerminated = 137, 143
 
 // lastWords are a line of what a container has said at its end, empty if nothing: it is
 // a foreign text of up to 4096 bytes, which may be the end of a log.
@@ -70,6 +74,7 @@ type complaintKind struct {
 }
 
 const (
+	wrongFormat    pattern.Expr = `exec format error|cannot execute binary file`
 	wordsOfShell   pattern.Expr = `(?i)executable file not found|\bexec:? \S+: (?:no such file|not found)|^(?:/\S*/)?(?:ba|a|da)?sh: .*not found|env: .*no such file`
 	wordsOfROFS    pattern.Expr = `(?i)read-only file ?system|\bEROFS\b`
 	wordsOfDisk    pattern.Expr = `(?i)no space left on device|\bENOSPC\b|disk quota exceeded`
@@ -88,18 +93,18 @@ const (
 // complaints are in the order in which they are looked for.
 func complaints() []complaintKind {
 	return []complaintKind{
-		{ExecFormat, wrongFormat, ""},
-		{CommandNotFound, wordsOfShell, ""},
-		{ReadOnlyFilesystem, wordsOfROFS, ""},
-		{DiskFull, wordsOfDisk, notOfDisk},
-		{HeapExhausted, wordsOfHeap, ""},
-		{AddressInUse, wordsOfAddress, ""},
-		{CertificateRejected, wordsOfTLS, ""},
-		{LoginRefused, wordsOfLogin, ""},
-		{HostNotFound, wordsOfDNS, ""},
-		{ServiceUnreachable, wordsOfPeer, ""},
-		{PermissionDenied, wordsOfRights, notOfRights},
-		{FileMissing, wordsOfFile, ""},
+		{cause.ExecFormat, wrongFormat, ""},
+		{cause.CommandNotFound, wordsOfShell, ""},
+		{cause.ReadOnlyFilesystem, wordsOfROFS, ""},
+		{cause.DiskFull, wordsOfDisk, notOfDisk},
+		{cause.HeapExhausted, wordsOfHeap, ""},
+		{cause.AddressInUse, wordsOfAddress, ""},
+		{cause.CertificateRejected, wordsOfTLS, ""},
+		{cause.LoginRefused, wordsOfLogin, ""},
+		{cause.HostNotFound, wordsOfDNS, ""},
+		{cause.ServiceUnreachable, wordsOfPeer, ""},
+		{cause.PermissionDenied, wordsOfRights, notOfRights},
+		{cause.FileMissing, wordsOfFile, ""},
 	}
 }
 
@@ -111,19 +116,4 @@ func meaningOf(words string) string {
 		}
 	}
 	return ""
-}
-
-// withWords quotes the last words in a finding of a container that ended, which makes a
-// case of their cause of it. What killed it from outside, for a probe or for the time
-// that it took, knows better than its log.
-func withWords(f Finding, t *corev1.ContainerStateTerminated) Finding {
-	words := lastWords(t)
-	if words == "" {
-		return f
-	}
-	f.Message += ": " + words
-	if code := meaningOf(words); code != "" && t.ExitCode != exitKilled && t.ExitCode != exitTerminated {
-		f.General, f.Code = f.Code, code
-	}
-	return f
 }

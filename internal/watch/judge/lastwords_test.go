@@ -1,4 +1,4 @@
-package cause
+package judge
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
@@ -61,7 +62,7 @@ func TestLastWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := appThat(watchtest.Waits("CrashLoopBackOff", "back-off 40s restarting failed container"),
 				said(test.exit, 3, test.message))
-			compare(t, Judge(pod, DefaultPolicy(), watchtest.After(time.Second)).Failed, test.want)
+			compare(t, Pod(pod, cause.DefaultPolicy(), watchtest.After(time.Second)).Failed, test.want)
 		})
 	}
 }
@@ -69,19 +70,19 @@ func TestLastWords(t *testing.T) {
 // Of a log of any size only the end is read, and one line of it is shortened.
 func TestLastWordsAreBounded(t *testing.T) {
 	pod := appThat(said(1, 3, strings.Repeat("error: ", 100_000)))
-	if f := Judge(pod, DefaultPolicy(), watchtest.After(time.Second)).Failed; len(f.Message) > 2*mostLine {
+	if f := Pod(pod, cause.DefaultPolicy(), watchtest.After(time.Second)).Failed; len(f.Message) > 600 {
 		t.Errorf("%d bytes", len(f.Message))
 	}
-	pod = appThat(said(1, 3, "error: read-only file system\n"+strings.Repeat("done\n", mostWords)))
-	compare(t, Judge(pod, DefaultPolicy(), watchtest.After(time.Second)).Failed, "CrashLoop: last exit code 1: done")
+	pod = appThat(said(1, 3, "error: read-only file system\n"+strings.Repeat("done\n", 8<<10)))
+	compare(t, Pod(pod, cause.DefaultPolicy(), watchtest.After(time.Second)).Failed, "CrashLoop: last exit code 1: done")
 }
 
 // What the last words say is a case of the crash loop, and ignored with it.
 func TestLastWordsAreIgnoredWithTheCrashLoop(t *testing.T) {
-	for _, reason := range []string{CrashLoop, "CrashLoopBackOff", ReadOnlyFilesystem} {
-		p := DefaultPolicy()
+	for _, reason := range []string{cause.CrashLoop, "CrashLoopBackOff", cause.ReadOnlyFilesystem} {
+		p := cause.DefaultPolicy()
 		p.IgnoreReasons = []string{reason}
-		if got := Judge(appThat(said(1, 3, "Read-only file system")), p, watchtest.After(time.Second)); got.Failed != nil ||
+		if got := Pod(appThat(said(1, 3, "Read-only file system")), p, watchtest.After(time.Second)); got.Failed != nil ||
 			len(got.Ignored) != 1 {
 			t.Errorf("%s: %+v", reason, got)
 		}

@@ -1,4 +1,4 @@
-package cause
+package detect
 
 import (
 	"fmt"
@@ -8,27 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/pattern"
+	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/evidence"
-)
-
-// The causes for which an image does not come.
-const (
-	ImageNotFound       = "ImageNotFound"       // no such repository, tag or digest
-	ImagePullDenied     = "ImagePullDenied"     // needs a pull secret, or another one
-	ImageWrongPlatform  = "ImageWrongPlatform"  // not built for the node's architecture
-	ImageNotPresent     = "ImageNotPresent"     // pull policy Never, and the node does not have it
-	BadImageName        = "InvalidImageName"    // malformed
-	ImageShortName      = "ImageShortName"      // without a registry, and the node does not guess one
-	ImageUnsigned       = "ImageUnsigned"       // the node wants a signature
-	ImageUnsupported    = "ImageUnsupported"    // in a format that the runtime does not read
-	RegistryUnreachable = "RegistryUnreachable" // DNS, network, 5xx
-	RegistryUntrusted   = "RegistryUntrusted"   // its certificate is not trusted by the node
-	RegistryPlainHTTP   = "RegistryPlainHTTP"   // speaks HTTP where the node speaks HTTPS
-	RegistryRateLimited = "RegistryRateLimited" // 429
-	NodeDiskFull        = "NodeDiskFull"        // the node has no room for it
-	ImagePullFailed     = "ImagePullFailed"     // for another reason
 )
 
 const (
@@ -36,69 +18,24 @@ const (
 	badSignature        = "SignatureValidationFailed"
 )
 
-const noSecret pattern.Expr = `\(pull secret (.+) does not exist\)`
-
-// login is how the node gets to log in to a registry.
-func login(c v1.Cause, a About) string {
-	if m := noSecret.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("The registry wants a login, and the pod's pull secret %s does not exist: create it with "+
-			"`kubectl create secret docker-registry %s%s --docker-server=HOST --docker-username=USER --docker-password=PASSWORD`. Kubernetes keeps trying.", m[1], m[1], a.option())
-	}
-	return fmt.Sprintf("The registry is private or has no such image. Check %s; if it is right, the namespace needs a pull secret: "+
-		"`kubectl create secret docker-registry registry%s --docker-server=HOST --docker-username=USER --docker-password=PASSWORD`, then "+
-		"`kubectl patch serviceaccount default%s -p '{\"imagePullSecrets\":[{\"name\":\"registry\"}]}'`. %s",
-		a.field(c, imageField(c.Container), "image"), a.option(), a.option(), a.again())
-}
-
-// distrust says what a certificate lacks.
-func distrust(c v1.Cause, a About) string {
-	switch {
-	case strings.Contains(c.Message, "expired"):
-		return "The registry's certificate has expired, or a clock is wrong: have the certificate renewed."
-	case strings.Contains(c.Message, "is valid for"), strings.Contains(c.Message, "doesn't contain any IP SANs"),
-		strings.Contains(c.Message, "cannot validate certificate for"):
-		return "The registry's certificate is for another host name: use that one in " +
-			a.field(c, imageField(c.Container), "image") + ", or have the certificate issued for this one."
-	}
-	return "The node does not trust the registry's certificate. Have the certificate of the authority that signed it added on every node (containerd: /etc/containerd/certs.d/HOST/hosts.toml)."
-}
-
-// notPulled is an image that cannot be had, by the container's status.
-func notPulled(c evidence.Container) (Finding, bool) {
+// NotPulled is an image that cannot be had, by the container's status.
+func NotPulled(c evidence.Container) *cause.Finding {
 	switch reason, message, _ := c.Waiting(); reason {
 	case evidence.ErrImagePull, evidence.ImagePullBackOff, registryUnavailable, badSignature:
-		return pullFinding(c, reason, explained(c, message)), true
+		return pullFinding(c, reason, explained(c, message))
 	case evidence.InvalidImageName:
-		return of(c, BadImageName, reason, "image name %q is malformed: %s", c.Image, lastPart(message)), true
+		return of(c, cause.BadImageName, reason, "image name %q is malformed: %s", c.Image, lastPart(message))
 	case evidence.ErrImageNeverPull:
-		return of(c, ImageNotPresent, reason, "image %s is not on the node and its pull policy is Never", c.Image), true
+		return of(c, cause.ImageNotPresent, reason, "image %s is not on the node and its pull policy is Never", c.Image)
 	}
-	return Finding{}, false
+	return nil
 }
 
-func pullFinding(c evidence.Container, reason, message string) Finding {
-	detail := trimPull(message)
-	code, passes := pullCode(strings.ReplaceAll(detail, c.Image, ""))
-	switch {
-	case code != ImagePullFailed:
-	case reason == registryUnavailable:
-		code, passes = RegistryUnreachable, true
-	case reason == badSignature:
-		code = ImageUnsigned
-	}
-	if detail == c.Image+": not found" {
-		return of(c, code, reason, "image %s not found", c.Image)
-	}
-	f := of(c, code, reason, "image %s cannot be pulled: %s", c.Image, detail)
-	f.Passes, f.Begun = passes, pullFailsSince(c)
-	return f
-}
-
-// failedPull believes the event of a failed pull while the status is still
+// FailedPull believes the event of a failed pull while the status is still
 // behind, until an event or the status says that the image came after all.
-func failedPull(c evidence.Container) (Finding, bool) {
+func FailedPull(c evidence.Container) *cause.Finding {
 	if _, _, waiting := c.Waiting(); !waiting {
-		return Finding{}, false
+		return nil
 	}
 	var failed, explains *corev1.Event
 	for _, e := range c.Events {
@@ -113,7 +50,7 @@ func failedPull(c evidence.Container) (Finding, bool) {
 		}
 	}
 	if failed == nil {
-		return Finding{}, false
+		return nil
 	}
 	if explains == nil {
 		explains = failed
@@ -122,9 +59,29 @@ func failedPull(c evidence.Container) (Finding, bool) {
 		Reason:  evidence.Meaning(explains),
 		Message: evidence.Text(explains),
 	}
-	f, ok := notPulled(c)
-	f.At = evidence.LastSeen(explains)
-	return f, ok
+	f := NotPulled(c)
+	if f != nil {
+		f.At = evidence.LastSeen(explains)
+	}
+	return f
+}
+
+func pullFinding(c evidence.Container, reason, message string) *cause.Finding {
+	detail := trimPull(message)
+	code, passes := pullCode(strings.ReplaceAll(detail, c.Image, ""))
+	switch {
+	case code != cause.ImagePullFailed:
+	case reason == registryUnavailable:
+		code, passes = cause.RegistryUnreachable, true
+	case reason == badSignature:
+		code = cause.ImageUnsigned
+	}
+	if detail == c.Image+": not found" {
+		return of(c, code, reason, "image %s not found", c.Image)
+	}
+	f := of(c, code, reason, "image %s cannot be pulled: %s", c.Image, detail)
+	f.Passes, f.Begun = passes, pullFailsSince(c)
+	return f
 }
 
 // explained gives the registry's words where the kubelet (before 1.33) only says
@@ -171,39 +128,39 @@ type pullKind struct {
 
 func pullKinds() []pullKind {
 	return []pullKind{
-		{RegistryRateLimited, true, []string{"toomanyrequests", "too many requests", "rate limit"}},
-		{NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}}, // the kubelet removes images
-		{ImageUnsigned, false, []string{
+		{cause.RegistryRateLimited, true, []string{"toomanyrequests", "too many requests", "rate limit"}},
+		{cause.NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}}, // the kubelet removes images
+		{cause.ImageUnsigned, false, []string{
 			"signature was required", "signature validation failed",
 			"signaturevalidationfailed", "no matching signatures", "invalid signature",
 		}},
-		{ImageShortName, false, []string{"short-name", "short name"}},
-		{RegistryUntrusted, false, []string{
+		{cause.ImageShortName, false, []string{"short-name", "short name"}},
+		{cause.RegistryUntrusted, false, []string{
 			"x509:", "certificate signed by unknown authority", "tls: failed to verify",
 			"bad certificate",
 		}},
-		{RegistryPlainHTTP, false, []string{"http response to https", "first record does not look like a tls handshake"}},
-		{ImageUnsupported, false, []string{
+		{cause.RegistryPlainHTTP, false, []string{"http response to https", "first record does not look like a tls handshake"}},
+		{cause.ImageUnsupported, false, []string{
 			"is no longer supported", "unsupported manifest", "unsupported media type", "unknown media type",
 			"unexpected media type", "schema 1",
 		}},
-		{ImagePullDenied, false, []string{
+		{cause.ImagePullDenied, false, []string{
 			"denied", "unauthorized", "authentication required", "authorization token has expired",
 			"authorization failed", "403 forbidden", "insufficient_scope", "no basic auth credentials",
 		}},
-		{RegistryUnreachable, false, []string{"no such host"}},
-		{RegistryUnreachable, true, []string{
+		{cause.RegistryUnreachable, false, []string{"no such host"}},
+		{cause.RegistryUnreachable, true, []string{
 			"connection refused", "connection reset", "i/o timeout", "tls handshake", "deadline exceeded",
 			"client.timeout exceeded", "network is unreachable", "no route to host", "server misbehaving",
 			"temporary failure in name resolution", "unexpected eof", "500 internal server error", "502 bad gateway",
 			"503 service unavailable", "504 gateway timeout", "504 gateway time-out",
 		}},
-		{ImageWrongPlatform, false, []string{"no match for platform", "no matching manifest"}},
-		{ImageNotFound, false, []string{
+		{cause.ImageWrongPlatform, false, []string{"no match for platform", "no matching manifest"}},
+		{cause.ImageNotFound, false, []string{
 			"not found", "manifest unknown", "name unknown", "manifest_unknown",
 			"does not exist",
 		}},
-		{ImagePullFailed, true, []string{"pull qps exceeded"}}, // the kubelet's own limit
+		{cause.ImagePullFailed, true, []string{"pull qps exceeded"}}, // the kubelet's own limit
 	}
 }
 
@@ -223,9 +180,9 @@ func pullCode(text string) (code string, passes bool) {
 		}
 	}
 	if serverError.MatchString(text) {
-		return RegistryUnreachable, true
+		return cause.RegistryUnreachable, true
 	}
-	return ImagePullFailed, false
+	return cause.ImagePullFailed, false
 }
 
 // The layers of wrapping around the cause of a failed pull.
@@ -265,15 +222,22 @@ func lastPart(message string) string {
 
 const pullSecret pattern.Expr = `Unable to retrieve some image pull secrets \(([^)]+)\)`
 
-// withSecret adds to a pull that was denied which of the pod's pull secrets do not
+// WithSecret adds to a pull that was denied which of the pod's pull secrets do not
 // exist: the registry was asked without them.
-func withSecret(f Finding, events []*corev1.Event) Finding {
+func WithSecret(f *cause.Finding, events []*corev1.Event) *cause.Finding {
 	e := evidence.Latest(events, "FailedToRetrieveImagePullSecret")
-	if f.Code != ImagePullDenied || e == nil {
+	if f.Code != cause.ImagePullDenied || e == nil {
 		return f
 	}
 	if m := pullSecret.FindStringSubmatch(e.Message); m != nil {
 		f.Message += fmt.Sprintf(" (pull secret %s does not exist)", m[1])
 	}
+	return f
+}
+
+// SlowPull is an image that has been coming since a time.
+func SlowPull(container, image string, since time.Time) *cause.Finding {
+	f := of(evidence.Container{Name: container}, cause.SlowPull, "", "image %s has been coming", image)
+	f.Begun = since
 	return f
 }

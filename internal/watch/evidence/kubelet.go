@@ -81,3 +81,18 @@ func (c Container) OpenPull() (since time.Time, open bool) {
 	}
 	return since, open
 }
+
+// NodeIsSlow tells words of a node that takes its time from those about a configuration that is wrong.
+func NodeIsSlow(message string) bool {
+	switch {
+	case strings.Contains(message, "failed to sync") && strings.Contains(message, "cache"),
+		strings.Contains(message, "context deadline exceeded"),
+		strings.Contains(message, "DeadlineExceeded"),
+		strings.Contains(message, "failed to reserve container name"),
+		strings.Contains(message, "is reserved for"),
+		strings.Contains(message, "is already in use by"),
+		strings.Contains(message, "services have not yet been read"):
+		return true
+	}
+	return false
+}

@@ -1,0 +1,214 @@
+package detect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/pattern"
+	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/evidence"
+)
+
+const (
+	sandboxFailed   = "FailedCreatePodSandBox"
+	nodeNotReady    = "NodeNotReady"
+	networkNotReady = "NetworkNotReady"
+	nodeLost        = "NodeLost"
+)
+
+// Node is why the node of a pod cannot run it, by what the node itself says, or what
+// others say of it in the pod; nil if it can, as far as is known.
+func Node(p evidence.Pod) *cause.Finding {
+	if p.Spec.NodeName == "" {
+		return nil
+	}
+	if ready := p.Node.Ready(); ready != nil {
+		return ofCondition(p, *ready)
+	}
+	lost := p.Status.Reason == nodeLost || p.Status.Phase == corev1.PodUnknown
+	if said := evidence.Latest(p.Events, nodeNotReady); !lost && (said == nil || !unheard(p)) {
+		return nil
+	}
+	code, what := cause.NodeNotReady, "is not ready"
+	if lost {
+		code, what = cause.NodeLost, "is not heard of"
+	}
+	return ofNode(p, code, what, p.Since(corev1.PodReady), p.Status.Message)
+}
+
+// unheard is true for a pod whose containers were ready while it is not: what the node
+// said last is not believed any more.
+func unheard(p evidence.Pod) bool { return p.ContainersReady() && !kube.IsReady(p.Pod) }
+
+// ofCondition reads the node's condition Ready.
+func ofCondition(p evidence.Pod, ready corev1.NodeCondition) *cause.Finding {
+	since := ready.LastTransitionTime.Time
+	switch {
+	case ready.Status == corev1.ConditionTrue:
+		return nil
+	case ready.Status == corev1.ConditionUnknown:
+		if !p.Node.Renewed.IsZero() && p.Node.Renewed.Before(since) {
+			since = p.Node.Renewed
+		}
+		return ofNode(p, cause.NodeLost, "is not heard of", since, ready.Message)
+	case network.MatchString(ready.Message):
+		return ofNode(p, cause.NetworkNotReady, "has no network", since, ready.Message)
+	}
+	return ofNode(p, cause.NodeNotReady, "is not ready", since, ready.Message)
+}
+
+const network pattern.Expr = `(?i)NetworkPluginNotReady|cni (?:plugin|config) (?:not initialized|uninitialized)|network plugin is not ready`
+
+// ofNode makes a finding about the node of a pod.
+func ofNode(p evidence.Pod, code, what string, since time.Time, why string) *cause.Finding {
+	name := p.Spec.NodeName
+	f := &cause.Finding{Begun: since, Cause: v1.Cause{
+		Code: code, Message: "node " + name + " " + what,
+		Object: kube.Object("Node", name),
+	}}
+	if !since.IsZero() {
+		f.Message += " since " + moment(since)
+	}
+	if why = strings.TrimSpace(why); why != "" {
+		f.Message += ": " + why
+	}
+	return f
+}
+
+// moment is a time as it is said in a message.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// NoSandbox is a node that cannot set up the pod's network. It fails nothing: the
+// kubelet keeps trying.
+func NoSandbox(p evidence.Pod) *cause.Finding {
+	e := evidence.Latest(p.Events, sandboxFailed, networkNotReady)
+	switch {
+	case e == nil:
+		return nil
+	case e.Reason == networkNotReady:
+		return noNetwork(p, e)
+	}
+	return ofEvent(p, cause.SandboxFailed, e)
+}
+
+// noNetwork is the kubelet's word on a node whose network plugin is not there.
+func noNetwork(p evidence.Pod, e *corev1.Event) *cause.Finding {
+	f := ofNode(p, cause.NetworkNotReady, "has no network", evidence.FirstSeen(e), evidence.Text(e))
+	f.Reason = e.Reason
+	return f
+}
+
+// WaitsOnNode is true for a pod of which only its node can say why it does not get on:
+// nobody has said anything about it for a while, it should have ended, or it was ready.
+func WaitsOnNode(p evidence.Pod, now time.Time) bool {
+	if p.Spec.NodeName == "" {
+		return false
+	}
+	if p.DeletionTimestamp != nil {
+		return Overdue(p) != nil && !now.Before(p.DeletionTimestamp.Add(cause.SilentAfter))
+	}
+	if f, from := SilentKubelet(p); f != nil && !now.Before(from) {
+		return true
+	}
+	return Node(p) != nil || evidence.Latest(p.Events, networkNotReady) != nil && !p.Sandboxed() ||
+		len(p.Status.ContainerStatuses) > 0 && unheard(p) && p.ClosedGate() == "" &&
+			!now.Before(p.Since(corev1.PodReady).Add(cause.SilentAfter))
+}
+
+// SilentKubelet is a pod of which its node says nothing; nil if it does. The pod is
+// not begun by then, and the time at which that is a cause is in the finding.
+func SilentKubelet(p evidence.Pod) (f *cause.Finding, from time.Time) {
+	// A pod that was given to its node without a scheduler does not say when.
+	placed := evidence.Later(p.CreationTimestamp.Time, p.Since(corev1.PodScheduled))
+	if p.Spec.NodeName == "" || p.Sandboxed() || placed.IsZero() {
+		return nil, time.Time{}
+	}
+	told := false // whether the events about the pod are known
+	for _, e := range p.Events {
+		if !evidence.IsOfPlacing(e) {
+			return nil, time.Time{}
+		}
+		told = told || e.Reason == "Scheduled"
+	}
+	for _, c := range p.Containers {
+		if _, _, waiting := c.Waiting(); !waiting {
+			return nil, time.Time{}
+		}
+	}
+	switch {
+	case p.Status.StartTime == nil && len(p.Status.ContainerStatuses) == 0:
+		return ofNode(p, cause.KubeletSilent, "has said nothing about the pod", placed, ""), placed.Add(cause.SilentAfter)
+	case told:
+		// What is usual, such as a volume that does not come, it says within two minutes.
+		return ofNode(p, cause.KubeletSilent, "has taken the pod, and has said nothing about it", placed, ""),
+			placed.Add(4 * cause.SilentAfter)
+	}
+	return nil, time.Time{}
+}
+
+// Overdue is a pod that is being deleted and should have ended, for a caller who says
+// that it has had the time; nil if something else than its node keeps it.
+func Overdue(p evidence.Pod) *cause.Finding {
+	if p.DeletionTimestamp == nil || p.Spec.NodeName == "" {
+		return nil
+	}
+	ended := len(p.Status.ContainerStatuses) > 0
+	for _, c := range p.Containers {
+		ended = ended && (c.Status.State.Running == nil)
+	}
+	if ended && len(p.Finalizers) > 0 {
+		return nil
+	}
+	if f := Node(p); f != nil {
+		return f
+	}
+	what := "has not ended the pod"
+	if ended {
+		what = "has ended the pod's containers, but not removed it"
+	}
+	f := ofPod(p, cause.TerminationOverdue,
+		fmt.Sprintf("node %s %s, whose time was up at %s", p.Spec.NodeName, what, moment(p.DeletionTimestamp.Time)))
+	f.Begun = p.DeletionTimestamp.Time
+	return f
+}
+
+// Over says why a pod's phase is Failed, by the pod's own reason: it was evicted, refused by the node, out of time.
+func Over(p evidence.Pod) *cause.Finding {
+	reason, text := p.Status.Reason, strings.TrimSpace(p.Status.Message)
+	switch {
+	case reason != "" && text != "":
+		text = reason + ": " + text
+	case text == "":
+		text = "the pod failed" + strings.TrimSuffix(": "+reason, ": ")
+	}
+	f := ofPod(p, phaseCode(reason), text)
+	f.Reason = reason
+	return f
+}
+
+// phaseCode sorts the reasons for which a pod's phase is Failed.
+func phaseCode(reason string) string {
+	switch {
+	case reason == "Evicted":
+		return cause.Evicted
+	case reason == "Preempting", reason == "Preempted":
+		return cause.Preempted
+	case strings.HasPrefix(reason, "OutOf"):
+		return cause.NodeOutOfResources
+	case reason == "NodeAffinity":
+		return cause.NodeAffinity
+	case reason == "DeadlineExceeded":
+		return cause.DeadlineExceeded
+	}
+	return cause.PodFailed
+}
+
+// Deleted is the cause of what does not exist any more, named as kind/name.
+func Deleted(ref string) *v1.Cause {
+	return &v1.Cause{Code: cause.PodDeleted, Message: ref + " was deleted", Object: ref}
+}
