@@ -1,11 +1,18 @@
 package diagnose
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berthdev/berth/internal/diagnose/dump"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
 )
 
@@ -44,4 +51,138 @@ func KindOf(word string) string {
 		}
 	}
 	return ""
+}
+
+// Choose finds the subject in a dump: by its name, of which the beginning is
+// enough, or as the only one that there is. A zero wanted means the latter.
+func (d Dump) Choose(wanted watch.Subject) (watch.Subject, error) {
+	var all []candidate
+	for _, c := range d.candidates() {
+		if wanted.Namespace == "" || c.Namespace == wanted.Namespace {
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return wanted, d.lacks(fault.New(fault.InvalidArgument, "the dump has neither a pod nor a workload").
+			WithHint("%s", dump.Hint))
+	}
+	found := fitting(all, wanted)
+	switch len(found) {
+	case 0:
+		return wanted, d.lacks(fault.New(fault.InvalidArgument, "the dump has no %s", named(wanted)).
+			WithHint("it has %s", names(all)))
+	case 1:
+		return found[0].Subject, nil
+	}
+	err := fault.New(fault.InvalidArgument, "%s is ambiguous: it matches %d: %s", named(wanted), len(found), names(found))
+	if slices.ContainsFunc(found[1:], func(c candidate) bool { return c.String() == found[0].String() }) {
+		return wanted, err.WithHint("choose the namespace with --namespace")
+	}
+	return wanted, err.WithHint("choose one with --subject, such as --subject %s", found[0])
+}
+
+// lacks is an error about what a dump does not have: it may be in what was skipped.
+func (d Dump) lacks(err *fault.Error) error {
+	err.Problems = d.Skipped
+	return err
+}
+
+func named(s watch.Subject) string {
+	switch {
+	case s.Name == "":
+		return "the subject"
+	case s.Kind == "":
+		return "pod or workload " + s.Name
+	}
+	return kube.Object(strings.ToLower(s.Kind), s.Name)
+}
+
+// fitting narrows candidates down, the surest reading of what is wanted first:
+// the very name before the beginning of one, a pod before a workload.
+func fitting(all []candidate, wanted watch.Subject) []candidate {
+	if wanted.Name == "" {
+		return topmost(all)
+	}
+	exact := func(c candidate) bool { return c.Name == wanted.Name }
+	begins := func(c candidate) bool { return strings.HasPrefix(c.Name, wanted.Name) }
+	for _, matches := range []func(candidate) bool{exact, begins} {
+		for _, pods := range []bool{true, false} {
+			var found []candidate
+			for _, c := range all {
+				if matches(c) && pods == (c.Kind == watch.KindPod) && (wanted.Kind == "" || c.Kind == wanted.Kind) {
+					found = append(found, c)
+				}
+			}
+			if len(found) > 0 {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// topmost are the workspaces, or else what has no owner in the dump.
+func topmost(all []candidate) (found []candidate) {
+	present := map[types.UID]bool{}
+	for _, c := range all {
+		present[c.uid] = true
+		if c.workspace {
+			found = append(found, c)
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	for _, c := range all {
+		if !present[c.owner] {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// names lists candidates, but not hundreds.
+func names(all []candidate) string {
+	const most = 10
+	var list []string
+	for _, c := range all[:min(most, len(all))] {
+		list = append(list, c.String()+" in "+c.Namespace)
+	}
+	if len(all) > most {
+		list = append(list, "…")
+	}
+	return strings.Join(list, ", ")
+}
+
+// candidate is something in a dump that can be diagnosed.
+type candidate struct {
+	watch.Subject
+	uid       types.UID
+	owner     types.UID // empty for an object without a controller
+	workspace bool
+}
+
+func (c candidate) String() string {
+	return kube.Object(strings.ToLower(c.Kind), c.Name)
+}
+
+// candidates are the pods and workloads of a dump, in alphabetical order, one
+// for each name.
+func (d Dump) candidates() []candidate {
+	known := map[watch.Subject]candidate{}
+	for _, r := range d.Records {
+		o, err := meta.Accessor(r.Object)
+		if err != nil || watch.SubjectOf(o).Kind == "" {
+			continue
+		}
+		c := candidate{Subject: watch.SubjectOf(o), uid: o.GetUID()}
+		if owner := metav1.GetControllerOf(o); owner != nil {
+			c.owner = owner.UID
+		}
+		c.workspace = c.Kind == watch.KindPod && o.GetLabels()[kube.LabelCanonicalID] != ""
+		known[c.Subject] = c
+	}
+	return slices.SortedFunc(maps.Values(known), func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.String(), b.String()))
+	})
 }

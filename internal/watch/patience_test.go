@@ -140,7 +140,7 @@ func TestPatience(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stages, last, warnings := tale(web, patient(), test.said)
+			stages, last, warnings := replay(web, patient(), test.said)
 			if !slices.Equal(stages, test.stages) {
 				t.Errorf("stages %v, want %v", stages, test.stages)
 			}

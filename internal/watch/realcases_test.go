@@ -47,9 +47,9 @@ func removed(seconds int, object runtime.Object) spoken {
 	return s
 }
 
-// tale replays the reports and returns the stages in their order, the last
+// replay applies the reports and returns the stages in their order, the last
 // reading, and every warning that there was.
-func tale(subject Subject, p cause.Policy, said []spoken) (stages []v1.Stage, last v1.Snapshot, warnings []string) {
+func replay(subject Subject, p cause.Policy, said []spoken) (stages []v1.Stage, last v1.Snapshot, warnings []string) {
 	var history []Record
 	for i, s := range said {
 		if s.change == "" {
@@ -109,7 +109,7 @@ func TestRealCases(t *testing.T) {
 			if subject.Name == "" {
 				subject = web
 			}
-			stages, last, warnings := tale(subject, cause.DefaultPolicy(), c.said)
+			stages, last, warnings := replay(subject, cause.DefaultPolicy(), c.said)
 			if !slices.Equal(stages, c.stages) {
 				t.Errorf("stages %v, want %v", stages, c.stages)
 			}

@@ -4,6 +4,7 @@
 package evidence
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -149,4 +150,58 @@ func Later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// Claim is a PersistentVolumeClaim that a pod mounts, with the events about it.
+// It is what it says now; its events may be of before.
+type Claim struct {
+	*corev1.PersistentVolumeClaim
+	Events []*corev1.Event
+}
+
+// IsBound is true once the claim has a volume.
+func (c Claim) IsBound() bool { return c.Status.Phase == corev1.ClaimBound }
+
+// ClaimNames are the names of the claims that a pod mounts.
+func ClaimNames(pod *corev1.Pod) (names []string) {
+	for _, v := range pod.Spec.Volumes {
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			names = append(names, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			names = append(names, pod.Name+"-"+v.Name)
+		}
+	}
+	return names
+}
+
+// Node is what is known of the node that a pod is on; often nothing, for not everybody
+// may read nodes.
+type Node struct {
+	*corev1.Node
+	// Renewed is when the kubelet last said that it is there, by its Lease.
+	Renewed time.Time
+}
+
+// Ready is the node's condition; nil if it is not known.
+func (n Node) Ready() *corev1.NodeCondition {
+	if n.Node == nil {
+		return nil
+	}
+	for i := range n.Status.Conditions {
+		if n.Status.Conditions[i].Type == corev1.NodeReady {
+			return &n.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// IsOfPlacing is true for an event about a pod that does not show that its node, or who
+// attaches its volumes, has taken it up.
+func IsOfPlacing(e *corev1.Event) bool {
+	switch e.Reason {
+	case "Scheduled", "FailedScheduling", "NotTriggerScaleUp", "NodeNotReady", "TaintManagerEviction":
+		return true
+	}
+	return slices.Contains(addsNode(), e.Reason)
 }

@@ -3,25 +3,29 @@ package follow
 import (
 	"context"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+
+	"github.com/berthdev/berth/internal/watch"
 )
 
 // ListWatcher lists and watches one kind of object.
 type ListWatcher interface {
 	List(context.Context, metav1.ListOptions) (runtime.Object, error)
-	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
+	Watch(context.Context, metav1.ListOptions) (apiwatch.Interface, error)
 }
 
 // client is what client-go's typed clients have: a list of their own type.
 type client[L runtime.Object] interface {
 	List(context.Context, metav1.ListOptions) (L, error)
-	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
+	Watch(context.Context, metav1.ListOptions) (apiwatch.Interface, error)
 }
 
 // Client makes a ListWatcher of a typed client, such as CoreV1().Pods(namespace).
@@ -112,6 +116,48 @@ func EventSource(events ListWatcher, namespace, kind string, names ...string) So
 		Covers: func(o metav1.Object) bool {
 			e, ok := o.(*corev1.Event)
 			return ok && e.InvolvedObject.Kind == kind && slices.Contains(names, e.InvolvedObject.Name)
+		},
+	}
+}
+
+// WorkloadSource watches one workload, from the version on that the caller has.
+func WorkloadSource(workloads ListWatcher, subject watch.Subject, resource string, known metav1.Object) Source {
+	s := Source{
+		Client: workloads, Resource: resource, Namespace: subject.Namespace,
+		Fields: fields.OneTermEqualSelector("metadata.name", subject.Name).String(),
+		Covers: subject.Matches,
+	}
+	if object, ok := known.(runtime.Object); ok {
+		s.Listed, s.Version = []runtime.Object{object}, known.GetResourceVersion()
+	}
+	return s
+}
+
+// SelectedSource watches the objects of one kind that a label selector selects.
+func SelectedSource[T metav1.Object](client ListWatcher, resource, namespace string, selector labels.Selector) Source {
+	return Source{
+		Client: client, Resource: resource, Namespace: namespace, Labels: selector.String(),
+		Covers: func(o metav1.Object) bool {
+			_, ok := o.(T)
+			return ok && selector.Matches(labels.Set(o.GetLabels()))
+		},
+	}
+}
+
+// OffspringEventSource watches the events about a workload, about what its
+// controller makes, whose names begin with its own, and about these claims. The
+// API cannot select by the beginning of a name, so those of the namespace are
+// sent and the others left out here.
+func OffspringEventSource(events ListWatcher, subject watch.Subject, claims ...string) Source {
+	names := map[string]bool{subject.Name: true}
+	for _, claim := range claims {
+		names[claim] = true
+	}
+	return Source{
+		Client: events, Resource: "events", Namespace: subject.Namespace,
+		Covers: func(o metav1.Object) bool {
+			e, ok := o.(*corev1.Event)
+			return ok && (names[e.InvolvedObject.Name] || strings.HasPrefix(e.InvolvedObject.Name, subject.Name+"-"))
 		},
 	}
 }
