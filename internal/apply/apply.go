@@ -5,10 +5,12 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -151,11 +153,11 @@ type item struct {
 }
 
 func (a Applier) begin(ctx context.Context, wanted []Wanted) (*run, error) {
-	targets, err := a.targets(ctx, Unwrap(wanted))
+	objects := Unwrap(wanted)
+	targets, err := a.targets(ctx, objects)
 	if err != nil {
 		return nil, err
 	}
-	objects := Unwrap(wanted)
 	r := &run{Applier: a, items: make([]*item, len(wanted)), defined: defined(objects), webhooks: webhooksOf(objects)}
 	for i, w := range wanted {
 		object := a.Owner.mark(w.Object)
@@ -168,12 +170,33 @@ func (a Applier) begin(ctx context.Context, wanted []Wanted) (*run, error) {
 	return r, nil
 }
 
+// over is a run over objects that exist, as far as places finds where their kinds are.
+func (a Applier) over(ctx context.Context, objects []*unstructured.Unstructured,
+	places func(context.Context, []*unstructured.Unstructured) ([]target, error),
+) (*run, error) {
+	targets, err := places(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Applier: a}
+	for i, object := range objects {
+		if targets[i].known() { // an object without a kind does not exist
+			r.items = append(r.items, &item{Wanted: Wanted{Object: object}, target: targets[i]})
+		}
+	}
+	r.prepare(r.items)
+	return r, nil
+}
+
 // prepare completes the items of a wave by what the waves before it have made.
 func (r *run) prepare(wave []*item) {
 	for _, it := range wave {
 		it.api = r.client(it)
 		if parent, ok := r.changes().Of(it.Parent, r.Namespace); ok && parent.Object.GetUID() != "" {
-			it.object.SetOwnerReferences(append(it.object.GetOwnerReferences(), owned(parent.Object)))
+			by := parent.Object
+			it.object.SetOwnerReferences(append(it.object.GetOwnerReferences(), metav1.OwnerReference{
+				APIVersion: by.GetAPIVersion(), Kind: by.GetKind(), Name: by.GetName(), UID: by.GetUID(),
+			}))
 		}
 	}
 }
@@ -214,4 +237,71 @@ func sideBySide(ctx context.Context, wave []*item, work func(ctx, waiting contex
 		})
 	}
 	return group.Wait()
+}
+
+// Action is what was done with an object, or would be in a dry run.
+type Action string
+
+// The actions. Unchanged is also an object that was there before and could not be
+// brought up to date.
+const (
+	Created   Action = "create"
+	Updated   Action = "update"
+	Deleted   Action = "delete"
+	Unchanged Action = "unchanged"
+)
+
+// Change is what became of one object.
+type Change struct {
+	Action Action
+	// Object is the object as the cluster has it; of one that was deleted, as it
+	// was.
+	Object *unstructured.Unstructured
+	// Before is the object as it was, if it was there and has been read.
+	Before *unstructured.Unstructured
+	// InPlaceOf is an object of the same name that was deleted to create this one.
+	InPlaceOf *unstructured.Unstructured
+}
+
+// Changes are what became of a set of objects, in the order of the set. An object
+// whose state is not known, because an answer was lost, is not among them.
+type Changes []Change
+
+// Of is what became of an object, if that is known. The namespace is that of the
+// object if it names none.
+func (c Changes) Of(object *unstructured.Unstructured, namespace string) (Change, bool) {
+	for _, change := range c {
+		if object != nil && same(change.Object, object, namespace) {
+			return change, true
+		}
+	}
+	return Change{}, false
+}
+
+// Objects are the objects that were changed, as the cluster has them.
+func (c Changes) Objects() []*unstructured.Unstructured {
+	objects := make([]*unstructured.Unstructured, len(c))
+	for i, change := range c {
+		objects[i] = change.Object
+	}
+	return objects
+}
+
+// With are the changes with one of these actions.
+func (c Changes) With(actions ...Action) (some Changes) {
+	for _, change := range c {
+		for _, action := range actions {
+			if change.Action == action {
+				some = append(some, change)
+			}
+		}
+	}
+	return some
+}
+
+// same is true for two descriptions of one object. The namespace is that of the
+// one which names none.
+func same(a, b *unstructured.Unstructured, namespace string) bool {
+	return a.GetName() == b.GetName() && a.GroupVersionKind().GroupKind() == b.GroupVersionKind().GroupKind() &&
+		cmp.Or(a.GetNamespace(), namespace) == cmp.Or(b.GetNamespace(), namespace)
 }

@@ -2,18 +2,46 @@ package apply
 
 import (
 	"context"
+	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/berthdev/berth/internal/apply/fields"
 	"github.com/berthdev/berth/internal/apply/live"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
 // mostNamespaces is in how many namespaces a kind is watched one by one. Beyond it one
 // watch of all of them is less.
 const mostNamespaces = 4
+
+// Watch lets the view of the applier know everything about these objects, and about
+// others of their kinds.
+func (a Applier) Watch(ctx context.Context, objects []*unstructured.Unstructured) error {
+	targets, err := a.lookUp(ctx, objects)
+	if err != nil {
+		return err
+	}
+	return a.Live.Watch(ctx, scopes(targets)...)
+}
+
+// look reads what the cluster has of the set, and refuses what cannot be applied before
+// anything is: all problems together.
+func (r *run) look(ctx context.Context) error {
+	if r.Live == nil || r.First {
+		return nil
+	}
+	targets := make([]target, len(r.items))
+	for i, it := range r.items {
+		targets[i] = it.target
+	}
+	if err := r.Live.Watch(ctx, scopes(targets)...); err != nil {
+		return err
+	}
+	return r.checkAll(ctx)
+}
 
 // scopes are what has to be watched to know everything about some targets.
 func scopes(targets []target) (all []live.Scope) {
@@ -43,32 +71,6 @@ func scopes(targets []target) (all []live.Scope) {
 	return all
 }
 
-// Watch lets the view of the applier know everything about these objects, and about
-// others of their kinds.
-func (a Applier) Watch(ctx context.Context, objects []*unstructured.Unstructured) error {
-	targets, err := a.lookUp(ctx, objects)
-	if err != nil {
-		return err
-	}
-	return a.Live.Watch(ctx, scopes(targets)...)
-}
-
-// look reads what the cluster has of the set, and refuses what cannot be applied before
-// anything is: all problems together.
-func (r *run) look(ctx context.Context) error {
-	if r.Live == nil || r.First {
-		return nil
-	}
-	targets := make([]target, len(r.items))
-	for i, it := range r.items {
-		targets[i] = it.target
-	}
-	if err := r.Live.Watch(ctx, scopes(targets)...); err != nil {
-		return err
-	}
-	return r.checkAll(ctx)
-}
-
 // seen is an object as the view has it; nil if it has none.
 func (r *run) seen(it *item) *unstructured.Unstructured {
 	if r.Live == nil || r.First {
@@ -78,84 +80,96 @@ func (r *run) seen(it *item) *unstructured.Unstructured {
 	return current
 }
 
-// known brings an object up to date that the view has. It is not done if there is none,
-// or if it is not as the view has it any more.
-func (r *run) known(ctx context.Context, it *item) (done bool, err error) {
-	current := r.seen(it)
-	if current == nil {
-		return false, nil
+// Find reads, side by side, those of the objects that exist. An object has to say
+// itself that it is the owner's: that a list names it is not enough. What does not is
+// foreign.
+func (a Applier) Find(ctx context.Context, objects []*unstructured.Unstructured,
+	owns func(*unstructured.Unstructured) bool,
+) (own, foreign []*unstructured.Unstructured, err error) {
+	r, err := a.over(ctx, objects, a.lookUp)
+	if err != nil {
+		return nil, nil, err
 	}
-	if r.compare(current, it) == fields.Same {
-		it.change = &Change{Action: Unchanged, Object: current, Before: current}
-		return true, r.check(ctx, current)
-	}
-	if err := r.confirm(ctx); err != nil {
-		return true, err
-	}
-	if preview, is := it.api.(*readOnly); is {
-		preview.current = current
-	}
-	return r.bring(ctx, it, current)
-}
-
-// compare compares an object with what is wanted of it. One that is not the owner's, or
-// that is being deleted, differs.
-func (r *run) compare(current *unstructured.Unstructured, it *item) fields.Verdict {
-	if !r.Owner.Owns(current) || current.GetDeletionTimestamp() != nil {
-		return fields.Differs
-	}
-	return fields.Compare(current, fields.Yield(current, it.object, kube.FieldManager), kube.FieldManager)
-}
-
-// checkAll finds what would keep objects from being applied: versions of a custom
-// resource definition that would be lost, and fields that other managers have set.
-func (r *run) checkAll(ctx context.Context) error {
-	var doubtful []*item
-	problems := make([][]string, len(r.items))
-	at := map[*item]int{}
-	for i, it := range r.items {
-		at[it] = i
-		current := r.seen(it)
-		if current == nil || r.compare(current, it) != fields.Differs {
-			continue
+	err = sideBySide(ctx, r.items, func(ctx, _ context.Context, it *item) error {
+		current, err := it.api.Get(ctx, it.name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
 		}
-		if lost := lostVersions(current, it.Object); lost != "" {
-			problems[i] = append(problems[i], it.describe()+": "+lost)
-		}
-		wanted := fields.Yield(current, it.object, kube.FieldManager)
-		if !r.Force && r.DryRun == DryRunNone && it.Merge == nil && r.Owner.Owns(current) &&
-			fields.IsContested(current, wanted, kube.FieldManager) {
-			doubtful = append(doubtful, it)
-		}
-	}
-	err := sideBySide(ctx, doubtful, func(ctx, _ context.Context, it *item) (err error) {
-		problems[at[it]], err = r.detectConflicts(ctx, it)
-		return err
+		it.object = current
+		return kube.Fault(err, it.call("get"))
 	})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var all []string
-	for _, some := range problems {
-		all = append(all, some...)
+	for _, it := range r.items {
+		switch {
+		case it.object == nil:
+		case owns(it.object):
+			own = append(own, it.object)
+		default:
+			foreign = append(foreign, it.object)
+		}
 	}
-	return refusedBefore(all)
+	return own, foreign, nil
 }
 
-// ReasonNothingWritten is the reason of an error that was found before anything was
-// written.
-const ReasonNothingWritten = "NOTHING_WRITTEN"
+// Without are the objects of a set that another does not have. The namespace is that
+// of the objects which name none.
+func Without(set, other []*unstructured.Unstructured, namespace string) (rest []*unstructured.Unstructured) {
+	for _, object := range set {
+		if !contains(other, object, namespace) {
+			rest = append(rest, object)
+		}
+	}
+	return rest
+}
 
-// refusedBefore is the error of what cannot be applied.
-func refusedBefore(problems []string) error {
-	if len(problems) == 0 {
-		return nil
+func contains(objects []*unstructured.Unstructured, object *unstructured.Unstructured, namespace string) bool {
+	return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return same(o, object, namespace) })
+}
+
+// CountResources is how many objects would go with each definition of custom resources
+// among these objects, by the definition's name. It is one request a definition.
+func (a Applier) CountResources(ctx context.Context, objects []*unstructured.Unstructured) (map[string]int64, error) {
+	counts := map[string]int64{}
+	for _, object := range objects {
+		version, resource := storedResource(object)
+		if resource == "" {
+			continue
+		}
+		at := schema.GroupVersionResource{Group: version.Group, Version: version.Version, Resource: resource}
+		list, err := a.Client.Resource(at).List(ctx, metav1.ListOptions{Limit: 1})
+		if apierrors.IsNotFound(err) {
+			continue // it is not served, or gone
+		}
+		if err != nil {
+			return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: at.GroupResource().String()})
+		}
+		counts[object.GetName()] = int64(len(list.Items))
+		if rest := list.GetRemainingItemCount(); rest != nil {
+			counts[object.GetName()] += *rest
+		}
 	}
-	err := fault.New(fault.Conflict, "%s", problems[0])
-	if len(problems) > 1 {
-		err = fault.New(fault.Conflict, "%d changes conflict with what is on the cluster", len(problems))
-		err.Problems = problems
+	return counts, nil
+}
+
+// storedResource is the resource that a definition defines, in a version that is served;
+// empty for what is no definition.
+func storedResource(object *unstructured.Unstructured) (version schema.GroupVersion, resource string) {
+	if !isKind(object, kindDefinition) {
+		return version, ""
 	}
-	return err.WithReason(ReasonNothingWritten).
-		WithHint("undo the changes that are named, then try again; nothing has been written")
+	versions, _, _ := unstructured.NestedSlice(object.Object, "spec", "versions")
+	for _, v := range versions {
+		one, _ := v.(map[string]any)
+		name, _ := one["name"].(string)
+		if served, said := one["served"].(bool); name == "" || said && !served {
+			continue
+		}
+		version.Group, _, _ = unstructured.NestedString(object.Object, "spec", "group")
+		version.Version = name
+		resource, _, _ = unstructured.NestedString(object.Object, "spec", "names", "plural")
+		return version, resource
+	}
+	return version, ""
 }

@@ -24,20 +24,16 @@ const deleteTries = 10
 // finalizers. That one is gone, or that another one has its name now, is not an
 // error. It returns what was deleted, also with an error.
 func (a Applier) Remove(ctx context.Context, objects []*unstructured.Unstructured) (Changes, error) {
-	targets, err := a.targets(ctx, objects)
+	r, err := a.over(ctx, objects, a.targets)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Applier: a}
-	for i, object := range objects {
-		it := &item{Wanted: Wanted{Object: object}, target: targets[i]}
-		if object.GetUID() == "" {
+	for _, it := range r.items {
+		if it.Object.GetUID() == "" {
 			return nil, fault.New(fault.Internal, "%s is to be deleted and has not been read", it.describe())
 		}
-		r.items = append(r.items, it)
 	}
 	for _, wave := range slices.Backward(r.waves(removalWaveOf)) {
-		r.prepare(wave)
 		if err = sideBySide(ctx, wave, r.remove); err != nil {
 			break
 		}
@@ -98,6 +94,86 @@ func (r *run) deletion(current *unstructured.Unstructured) metav1.DeleteOptions 
 	return options
 }
 
+// Withdraw deletes what a run has created and nobody has adopted since, after the run
+// has lost its lock: the object is as it was created, or what others have written in it
+// has left the run's own mark. What the run may have created although the answer was
+// lost is asked for that mark. It returns what was deleted, also with an error, and
+// goes on after one.
+func (a Applier) Withdraw(ctx context.Context, wanted []*unstructured.Unstructured,
+	changes Changes,
+) (withdrawn Changes, err error) {
+	var mine []*unstructured.Unstructured
+	for _, change := range changes.With(Created) {
+		mine = append(mine, change.Object)
+	}
+	for _, object := range wanted {
+		if _, known := changes.Of(object, a.Namespace); !known {
+			mine = append(mine, object)
+		}
+	}
+	r, err := a.over(ctx, mine, a.lookUp)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range r.items {
+		if itErr := r.withdraw(ctx, it); itErr != nil && err == nil {
+			err = itErr
+		}
+	}
+	return r.changes(), err
+}
+
+func (r *run) withdraw(ctx context.Context, it *item) error {
+	current := it.Object
+	for range deleteTries {
+		if current.GetUID() != "" {
+			err := it.api.Delete(ctx, it.name, r.deletion(current))
+			if err == nil {
+				it.change = &Change{Action: Deleted, Object: current, Before: current}
+			}
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			if !apierrors.IsConflict(err) {
+				return kube.Fault(err, it.call("delete"))
+			}
+		}
+		var err error
+		if current, err = it.api.Get(ctx, it.name, metav1.GetOptions{}); err != nil {
+			return nil //nolint:nilerr // it is gone, or stays for the next run
+		}
+		if !r.isMine(it.Object, current) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// isMine says whether this run has created an object and was the last to write it. A
+// claim that it has only marked has the labels of its maker.
+func (r *run) isMine(made, current *unstructured.Unstructured) bool {
+	if r.Fence == nil || made.GetUID() != "" && made.GetUID() != current.GetUID() {
+		return false
+	}
+	name, value := r.Fence.Mark()
+	return value != "" && current.GetAnnotations()[name] == value && r.Owner.Owns(current) &&
+		has(current.GetLabels(), made.GetLabels())
+}
+
+// Removable divides what is to be removed altogether: what is marked to be kept stays,
+// and definitions of custom resources, with which the resources would go, unless they
+// are asked for.
+func Removable(objects []*unstructured.Unstructured, definitions bool) (remove, keep []*unstructured.Unstructured) {
+	for _, object := range objects {
+		if IsKept(object) || isKind(object, kindDefinition) && !definitions {
+			keep = append(keep, object)
+			continue
+		}
+		remove = append(remove, object)
+	}
+	return remove, keep
+}
+
 // Leftovers are the objects of an older set that a newer one does not have any
 // more. What holds the data of users, and what is marked to be kept, stays. The
 // namespace is that of the objects which name none.
@@ -125,8 +201,4 @@ func Outlives(object *unstructured.Unstructured) bool {
 // IsKept is true for an object that is marked as Helm marks what outlives its release.
 func IsKept(object *unstructured.Unstructured) bool {
 	return object.GetAnnotations()[AnnotationKeep] == "keep"
-}
-
-func contains(objects []*unstructured.Unstructured, object *unstructured.Unstructured, namespace string) bool {
-	return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return same(o, object, namespace) })
 }

@@ -1,12 +1,12 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -111,10 +111,7 @@ func (a Applier) lookUp(ctx context.Context, objects []*unstructured.Unstructure
 		}
 		targets[i] = target{Resource: resource, name: object.GetName()}
 		if resource.Namespaced {
-			targets[i].namespace = object.GetNamespace()
-			if targets[i].namespace == "" {
-				targets[i].namespace = a.Namespace
-			}
+			targets[i].namespace = cmp.Or(object.GetNamespace(), a.Namespace)
 		}
 	}
 	return targets, nil
@@ -169,7 +166,20 @@ func defined(objects []*unstructured.Unstructured) map[schema.GroupVersionKind]k
 	return kinds
 }
 
-// owned is the reference by which an object is owned by another one.
-func owned(by *unstructured.Unstructured) metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: by.GetAPIVersion(), Kind: by.GetKind(), Name: by.GetName(), UID: by.GetUID()}
+// describe names the object in a message.
+func (it *item) describe() string {
+	name := kube.Object(it.Object.GetKind(), it.name)
+	if it.namespace == "" {
+		return name
+	}
+	return name + " in namespace " + it.namespace
+}
+
+// kubectlGet is the command that shows the object.
+func (it *item) kubectlGet() string {
+	command := "kubectl get " + it.GroupResource().String() + " " + it.name
+	if it.namespace != "" {
+		command += " --namespace " + it.namespace
+	}
+	return command + " --output yaml"
 }
