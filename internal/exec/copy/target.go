@@ -1,7 +1,9 @@
 package copy
 
 import (
+	_ "embed"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,13 +13,6 @@ import (
 
 // kind is what a source is.
 type kind string
-
-const (
-	kindFile     kind = "file"
-	kindLink     kind = "link"
-	kindDir      kind = "dir"
-	kindContents kind = "contents" // of a directory
-)
 
 func (k kind) isTree() bool { return k == kindDir || k == kindContents }
 
@@ -82,6 +77,32 @@ func inside(dir, name string, k kind) (target, error) {
 	}
 	return target{dir: dir, name: name}, nil
 }
+
+// VacantHere is Vacant on this machine.
+func VacantHere(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return cannot("read", path, err)
+	}
+	defer dir.Close()
+	switch names, err := dir.Readdirnames(1); {
+	case len(names) > 0:
+		return occupied(path)
+	case errors.Is(err, io.EOF):
+		return nil
+	}
+	return notDirectory(path)
+}
+
+const (
+	kindFile     kind = "file"
+	kindLink     kind = "link"
+	kindDir      kind = "dir"
+	kindContents kind = "contents" // of a directory
+)
 
 func notDirectory(path string) error {
 	return fault.New(fault.Conflict, "%s exists and is not a directory", path).

@@ -1,12 +1,46 @@
 package copy
 
 import (
+	"context"
+	_ "embed"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/fault"
 )
+
+//go:embed scripts/receive.sh
+var receiveScript string
+
+//go:embed scripts/send.sh
+var sendScript string
+
+//go:embed scripts/occupied.sh
+var occupiedScript string
+
+// script is a command that runs a script of this package.
+func script(text string, args ...string) []string {
+	return append([]string{"sh", "-c", text, "berth-cp"}, args...)
+}
+
+// Vacant returns an error if something is at a path at the other end: anything but an empty
+// directory.
+func Vacant(ctx context.Context, run exec.Runner, path string) error {
+	e := &ending{stderr: exec.Beginning{Max: maxComplaints}}
+	e.status, e.err = run(ctx, script(occupiedScript, path), exec.Session{Stdout: io.Discard, Stderr: &e.stderr})
+	if e.err == nil && e.status == statusConflict {
+		return occupied(path)
+	}
+	_, err := e.failure(path)
+	return err
+}
+
+func occupied(path string) error {
+	return fault.New(fault.AlreadyExists, "%s is not empty", path).
+		WithHint("choose another directory, or replace the files that are there with --overwrite")
+}
 
 // The statuses with which the scripts end, beside those of tar and the shell.
 const (

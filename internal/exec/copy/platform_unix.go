@@ -4,8 +4,20 @@ package copy
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+// canHold says whether a temporary directory tells if its process lives.
+const canHold = true
+
+// hold takes the lock of a directory, which ends with the process; false if another one
+// has it.
+func hold(dir *os.File) bool {
+	return unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+}
 
 // fileID is what all names of a file have in common.
 type fileID struct{ dev, ino uint64 }
