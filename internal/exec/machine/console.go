@@ -1,14 +1,19 @@
 package machine
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
 
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/fault"
@@ -112,4 +117,85 @@ func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
 		n.seen.code, n.seen.retryAfter = response.StatusCode, response.Header.Get("Retry-After")
 	}
 	return response, err
+}
+
+// redrawing makes whatever is on the console show itself again at the beginning of a
+// session: it is told another size first, and then the real one. A console that has
+// the size already would not notice a new terminal.
+type redrawing struct {
+	sizes remotecommand.TerminalSizeQueue
+
+	mu    sync.Mutex
+	real  *remotecommand.TerminalSize // to be told next
+	begun bool
+}
+
+// Redraw forces the far side to redraw, and then passes the sizes on.
+func Redraw(sizes remotecommand.TerminalSizeQueue) remotecommand.TerminalSizeQueue {
+	return &redrawing{sizes: sizes}
+}
+
+// Next waits for another size; nil when there are no more.
+func (r *redrawing) Next() *remotecommand.TerminalSize {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if size := r.real; size != nil {
+		r.real = nil
+		return size
+	}
+	size := r.sizes.Next()
+	if r.begun || size == nil {
+		return size
+	}
+	r.begun, r.real = true, size
+	return &remotecommand.TerminalSize{Width: other(size.Width), Height: other(size.Height)}
+}
+
+// other is one more, or one less of what is the most.
+func other(n uint16) uint16 {
+	if n == math.MaxUint16 {
+		return n - 1
+	}
+	return n + 1
+}
+
+// LeaveKey is what is typed to leave a console, as with telnet and virsh: Ctrl-]. A
+// console does not end by itself, and gets every other key.
+const LeaveKey = 0x1d
+
+// Leavable passes on what is typed until somebody leaves.
+func Leavable(typed io.Reader, leave func()) io.Reader { return leavable{typed, leave} }
+
+type leavable struct {
+	typed io.Reader
+	leave func()
+}
+
+// Read implements io.Reader.
+func (l leavable) Read(p []byte) (int, error) {
+	n, err := l.typed.Read(p)
+	if i := bytes.IndexByte(p[:n], LeaveKey); i >= 0 {
+		l.leave()
+		return i, io.EOF
+	}
+	return n, err
+}
+
+// Prefix is what the name of a machine follows on a command line. No user string and no
+// canonical ID has a slash there.
+const Prefix = "machine/"
+
+// Argument reads what may name a machine: machine/NAME. It is false for anything else.
+func Argument(text string) (name string, is bool, err error) {
+	name, is = strings.CutPrefix(text, Prefix)
+	switch {
+	case !is:
+		return "", false, nil
+	case name == "":
+		return "", true, fault.New(fault.InvalidArgument, "machine name is empty").WithHint("name it as in machine/web")
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		return "", true, fault.New(fault.InvalidArgument, "invalid machine name %q", name).
+			WithHint("a name has lower case letters, digits, - and . alone; see `kubectl get machines`")
+	}
+	return name, true, nil
 }

@@ -1,11 +1,40 @@
 package machine
 
 import (
+	"context"
+	"net/url"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/rbac"
 )
+
+// Group is the API group of machines and their pools.
+const Group = "compute.ironcore.dev"
+
+// Version is the version of the group that berth speaks.
+const Version = "v1alpha1"
+
+// Path is where an API server connects to the console of a machine: the subresource exec.
+func Path(namespace, name string) string {
+	return "/apis/" + Group + "/" + Version + namespaced(namespace, name)
+}
+
+// PoolletPath is where the poollet of the machine's pool does. It has no version.
+func PoolletPath(namespace, name string) string {
+	return "/apis/" + Group + namespaced(namespace, name)
+}
+
+func namespaced(namespace, name string) string {
+	return "/namespaces/" + url.PathEscape(namespace) + "/machines/" + url.PathEscape(name) + "/exec"
+}
 
 // Machine is what berth reads of a machine.
 type Machine struct {
@@ -65,4 +94,75 @@ func read(object *unstructured.Unstructured, into any) error {
 			WithHint("berth speaks %s/%s", Group, Version)
 	}
 	return nil
+}
+
+// cluster is the API of machines of a cluster.
+type cluster struct{ dynamic.Interface }
+
+// InCluster reads machines and pools with the caller's permissions.
+func InCluster(client *kube.Client) Reader { return cluster{client.Dynamic} }
+
+// Names are the machines of a namespace.
+func Names(ctx context.Context, client *kube.Client) ([]string, error) {
+	list, err := client.Dynamic.Resource(resource("machines")).Namespace(client.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, problem(err, kube.Call{Verb: "list", Resource: named("machines"), Namespace: client.Namespace})
+	}
+	names := make([]string, len(list.Items))
+	for i := range list.Items {
+		names[i] = list.Items[i].GetName()
+	}
+	return names, nil
+}
+
+// Machine reads a machine.
+func (c cluster) Machine(ctx context.Context, namespace, name string) (Machine, error) {
+	object, err := c.Resource(resource("machines")).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return Machine{}, problem(err, kube.Call{Verb: "get", Resource: named("machines"), Namespace: namespace, Name: name})
+	}
+	return ReadMachine(object)
+}
+
+// Pool reads a machine pool.
+func (c cluster) Pool(ctx context.Context, name string) (Pool, error) {
+	object, err := c.Resource(resource("machinepools")).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return Pool{}, problem(err, kube.Call{Verb: "get", Resource: named("machinepools"), Name: name})
+	}
+	return ReadPool(object)
+}
+
+func resource(plural string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: Group, Version: Version, Resource: plural}
+}
+
+// named is a resource, which may have a subresource, as kubectl names it.
+func named(name string) string { return rbac.Access{Group: Group, Resource: name}.Object() }
+
+// problem is why an object could not be read.
+func problem(err error, call kube.Call) error {
+	if apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && apierrors.IsNotFound(err) {
+		return notServed(err)
+	}
+	failed := kube.Fault(err, call)
+	if fault.CodeOf(failed) != fault.NotFound {
+		return failed
+	}
+	if call.Namespace == "" {
+		return fault.New(fault.NotFound, "machine pool %s does not exist: %w", call.Name, err).
+			WithHint("the machine refers to it; ask who runs the machines")
+	}
+	return notFound(err, call.Namespace, call.Name)
+}
+
+func notFound(err error, namespace, name string) error {
+	return fault.New(fault.NotFound, "machine %s not found in namespace %s: %w", name, namespace, err).
+		WithHint("see `kubectl get machines --namespace %s`, or choose another namespace with --namespace", namespace)
+}
+
+func notServed(err error) error {
+	return fault.New(fault.NotFound, "this cluster has no machines: its API server does not serve %s/%s: %w", Group,
+		Version, err).
+		WithHint("choose another context with --context")
 }
