@@ -7,12 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
@@ -200,5 +208,143 @@ func TestInterrupted(t *testing.T) {
 		Session: exec.Session{Stdout: io.Discard},
 	}); !errors.Is(err, why) {
 		t.Errorf("%v, want %v", err, why)
+	}
+}
+
+// What an error of client-go means.
+func TestFailure(t *testing.T) {
+	client := clientOf(t, http.NotFoundHandler())
+	for text, c := range map[string]struct {
+		err  error
+		code fault.Code
+		says string
+	}{
+		"websocket": {errors.New("error reading from error stream: next reader: websocket: close 1006 (abnormal closure): unexpected EOF"), fault.Unavailable, "was lost"},
+		"reset": {fmt.Errorf("read tcp: %w",
+			&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}), fault.Unavailable, "was lost"},
+		"end": {io.EOF, fault.Unavailable, "was lost"},
+		"refused": {
+			&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+			fault.Unavailable, "cannot be reached",
+		},
+		"kubelet": {
+			errors.New("error dialing backend: dial tcp 10.0.0.1:10250: connect: connection refused"),
+			fault.Unavailable, "the node of workspace alice",
+		},
+		"no login": {errors.New(`unable to upgrade connection: {"kind":"Status","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`), fault.Unauthenticated, "does not accept your credentials"},
+		"a proxy's login": {
+			errors.New("unable to upgrade connection: HTTP 401 from a proxy"), fault.Unauthenticated,
+			"does not accept your credentials",
+		},
+		"a login page": {errors.New("unable to upgrade connection: a proxy answered with a page in HTML, such as one to log in, not the API server"), fault.Unavailable, "a page in HTML"},
+		"it has ended": {errors.New("rpc error: code = NotFound desc = failed to exec in container: failed to load task: no running task found: task 24e8 not found: not found"), fault.Failed, "workspace alice does not run any more, or not yet"},
+		"something else": {
+			errors.New("never seen"), fault.Internal,
+			"cannot run the command in workspace alice: never seen",
+		},
+	} {
+		if err := failure(c.err, client, Request{Pod: "alice", Command: []string{"ls"}}); fault.CodeOf(err) != c.code ||
+			!strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v (%s)", text, err, fault.CodeOf(err))
+		}
+	}
+	if err := failure(nil, client, Request{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A hint names the workspace, not the pod of the workload that it may be in, and where
+// it is.
+func TestHintsNameTheWorkspace(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "shop-5d4f-x", Namespace: "dev", Labels: map[string]string{
+		kube.LabelCanonicalID: "alice-2bd806c", kube.LabelInjected: "true",
+	}}}
+	_, err := Into(pod)
+	if got := fault.From(err).Hint; got != "see why: berth status id/alice-2bd806c --namespace dev" {
+		t.Errorf("hint %q", got)
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name:  kube.MainContainer(pod.Labels),
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+	}}
+	r, err := Into(pod)
+	if err != nil || r.Pod != pod.Name || r.Container != kube.MainContainer(pod.Labels) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	client := clientOf(t, http.NotFoundHandler())
+	for _, c := range []struct {
+		err  error
+		hint string
+	}{
+		{errors.New("error dialing backend: EOF"), "see its state: berth status id/alice-2bd806c --namespace dev"},
+		{io.EOF, "it may still be running there: `berth exec id/alice-2bd806c --namespace dev -- ps` shows its processes"},
+	} {
+		if got := fault.From(failure(c.err, client, r)).Hint; got != c.hint {
+			t.Errorf("%v: hint %q", c.err, got)
+		}
+	}
+}
+
+// What the container runtimes say of programs that they cannot start.
+func TestNotStarted(t *testing.T) {
+	for text, want := range map[string]string{
+		`OCI runtime exec failed: exec failed: unable to start container process: exec: "nosuch": executable file not found in $PATH: unknown`: ReasonNotFound,
+		`OCI runtime exec failed: exec failed: unable to start container process: exec: "/nosuch": stat /nosuch: no such file or directory`:    ReasonNotFound,
+		"exec failed: crun: executable file `nosuch` not found in $PATH: No such file or directory: OCI runtime attempted to invoke a command": ReasonNotFound,
+		`OCI runtime exec failed: exec failed: unable to start container process: exec: "/etc": permission denied: unknown`:                    ReasonNotExecutable,
+		"crun: open `/etc/passwd`: Permission denied: OCI permission denied":                                                                   ReasonNotExecutable,
+		`OCI runtime exec failed: exec failed: unable to start container process: exec /tmp/x: exec format error: unknown, exec: "/tmp/x"`:     ReasonNotExecutable,
+		`OCI runtime exec failed: exec failed: unable to start container process: exec: "/etc": is a directory: unknown`:                       ReasonNotExecutable,
+		`pods "x" is forbidden: permission denied`: "",
+		"error dialing backend: i/o timeout":       "",
+	} {
+		err := notStarted(errors.New(text), "x", "workspace alice-1234567")
+		if got := fault.ReasonOf(err); got != want || err != nil && fault.CodeOf(err) != fault.InvalidArgument {
+			t.Errorf("%s: %v, reason %q, want %q", text, err, got, want)
+		}
+	}
+}
+
+// What du prints is read as far as it is what du prints: the image brings it.
+func TestUsage(t *testing.T) {
+	for text, want := range map[string]map[string]int64{
+		"":                          {},
+		"4\t/home/dev\n12\t/data\n": {"/home/dev": 4096, "/data": 12288},
+		"3\t/with space and\ttab\n": {"/with space and\ttab": 3072},
+		"4\t/home/dev":              {"/home/dev": 4096},
+		"-4\t/home\n1e3\t/x\n99999999999999999999\t/y\n4 /z\n4\t\n": {},
+	} {
+		if got := usage(text); !maps.Equal(got, want) {
+			t.Errorf("%q is %v, want %v", text, got, want)
+		}
+	}
+}
+
+// du ends by itself when nobody waits for it any more, and what it says until then is
+// kept while it goes on.
+func TestUsageHasAnEnd(t *testing.T) {
+	asked := make(chan url.Values, 1)
+	client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kubetest.Exec(w, r, func(streams map[string]httpstream.Stream) {
+			asked <- r.URL.Query()
+			for range time.Tick(time.Millisecond) {
+				if _, err := io.WriteString(streams["stdout"], "4\t/data\n"); err != nil {
+					return
+				}
+			}
+		})
+	}))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "alice", Namespace: "dev"}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name:  kube.MainContainer(nil),
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if used := Usage(ctx, client, pod, []string{"/data"}); used["/data"] != 4096 {
+		t.Errorf("%v", used)
+	}
+	if got := strings.Join((<-asked)["command"], " "); got != "timeout 3 du -skx /data" {
+		t.Errorf("asked for %s", got)
 	}
 }
