@@ -3,16 +3,23 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/url"
+	"strings"
+	"sync"
 
 	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	clientexec "k8s.io/client-go/util/exec"
 	"k8s.io/klog/v2"
+	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -65,19 +72,6 @@ func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session
 	return 0, err
 }
 
-// stream runs the command until the context ends, whatever hangs then: credential
-// plugins are run without one.
-func stream(ctx context.Context, executor remotecommand.Executor, options remotecommand.StreamOptions) error {
-	ended := make(chan error, 1)
-	go func() { ended <- executor.StreamWithContext(ctx, options) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // executorFor prefers WebSockets and falls back to SPDY.
 func executorFor(config *rest.Config, target *url.URL) (remotecommand.Executor, error) {
 	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", target)
@@ -97,4 +91,82 @@ func executorFor(config *rest.Config, target *url.URL) (remotecommand.Executor, 
 func refused(err error) bool {
 	status, is := Refusal(err)
 	return is && status.Details != nil && status.Details.Group == kube.Group
+}
+
+// stream runs the command until the context ends, whatever hangs then: credential
+// plugins are run without one.
+func stream(ctx context.Context, executor remotecommand.Executor, options remotecommand.StreamOptions) error {
+	ended := make(chan error, 1)
+	go func() { ended <- executor.StreamWithContext(ctx, options) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Refusal is the answer of a server that has refused a session, if it is a Status.
+func Refusal(err error) (status metav1.Status, is bool) {
+	refused, is := errors.AsType[*apierrors.StatusError](Cause(err))
+	if !is {
+		return metav1.Status{}, false
+	}
+	return refused.ErrStatus, true
+}
+
+// Cause is why a connection could not become a session: the error of that does not unwrap.
+func Cause(err error) error {
+	if upgrade, ok := errors.AsType[*httpstream.UpgradeFailureError](err); ok {
+		return upgrade.Cause
+	}
+	return err
+}
+
+// IsLost is true if a session had begun and its connection broke off. client-go has no type
+// for that: it is the error of reading the stream on which the exit status would have come,
+// or that of the connection itself.
+func IsLost(err error) bool {
+	if err == nil {
+		return false
+	}
+	if operation, ok := errors.AsType[*net.OpError](err); ok && operation.Op == "dial" {
+		return false
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return true
+	}
+	for _, part := range []string{
+		"error reading from error stream", "abnormal closure", "connection reset by peer", "use of closed network connection",
+		"broken pipe", "connection closed", "unexpected EOF", "lost connection",
+	} {
+		if strings.Contains(err.Error(), part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Beginning keeps the first bytes of what is written: the other end can write anything. It
+// can be read while that goes on.
+type Beginning struct {
+	Max int // bytes
+
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *Beginning) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text.Write(p[:min(len(p), b.Max-b.text.Len())])
+	return len(p), nil
+}
+
+// String is what is kept.
+func (b *Beginning) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }

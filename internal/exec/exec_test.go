@@ -1,14 +1,18 @@
 package exec
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -52,5 +56,36 @@ func TestRedirects(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// hanging is an executor that never returns.
+type hanging struct{}
+
+type options = remotecommand.StreamOptions
+
+func (hanging) Stream(options) error { select {} }
+
+func (hanging) StreamWithContext(context.Context, options) error { select {} }
+
+// A command ends with the context, whatever hangs.
+func TestStreamEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := stream(ctx, hanging{}, options{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+// client-go copies with io.Copy, which asks a buffer to read by itself if it can.
+func TestBeginning(t *testing.T) {
+	b := Beginning{Max: 10}
+	type only struct{ io.Reader } // it cannot write by itself
+	n, err := io.Copy(&b, only{strings.NewReader(strings.Repeat("x", 30))})
+	if n != 30 || err != nil {
+		t.Fatalf("%d, %v", n, err)
+	}
+	if len(b.String()) != 10 {
+		t.Errorf("%d bytes are kept", len(b.String()))
 	}
 }
