@@ -1,7 +1,11 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -94,4 +98,167 @@ func short(message string) string {
 		return message
 	}
 	return strings.ToValidUTF8(message[:maxMessage-len("…")], "") + "…"
+}
+
+// add is the record with one entry more. A stage is never left out; an event of
+// Kubernetes or a message that is like one before is counted: there, so that a
+// workspace which waits for a day does not fill its record, or in an entry of its own.
+func (r Record) add(e v1.JobEvent, repeat repeat) Record {
+	if isStatus(e) {
+		if before, ok := last(r.Events, isStatus); ok && before.Message == e.Message && before.Status == e.Status {
+			return r // only its containers are new
+		}
+		return r.append(e)
+	}
+	if isResult(e) {
+		return r.append(e)
+	}
+	i := lastIndex(r.Events, isLike(e))
+	if i < 0 || r.apart {
+		before := 0
+		if i >= 0 {
+			_, before = splitCount(r.Events[i].Message)
+		}
+		count := repeat(before)
+		if count == before {
+			return r // it has been counted already
+		}
+		if count > 1 {
+			e.Message = countText(e.Message, count, 0)
+		}
+		return r.append(e)
+	}
+	r.Events = slices.Clone(r.Events)
+	r.Events[i] = merged(r.Events[i], e, repeat)
+	return r
+}
+
+// addAll adds the entries of another record, which have been counted.
+func (r Record) addAll(entries []v1.JobEvent) Record {
+	for _, e := range entries {
+		bare, count := splitCount(e.Message)
+		e.Message = bare
+		r = r.add(e, atLeast(count))
+	}
+	return r
+}
+
+// folded is the record with what is alike in one entry.
+func (r Record) folded() Record {
+	entries := r.Events
+	r.Events, r.apart = nil, false
+	return r.addAll(entries)
+}
+
+// append never shares the entries with the record that it was made of.
+func (r Record) append(e v1.JobEvent) Record {
+	e.ID = r.nextID()
+	r.Events = append(slices.Clip(r.Events), e)
+	return r
+}
+
+// last is the last entry of a kind.
+func last(all []v1.JobEvent, is func(v1.JobEvent) bool) (e v1.JobEvent, ok bool) {
+	if i := lastIndex(all, is); i >= 0 {
+		return all[i], true
+	}
+	return v1.JobEvent{}, false
+}
+
+// seen is the record with what a reading of the stage says of the workspace as a whole. A
+// cause that may pass in a moment is none.
+func (r Record) seen(e v1.Event) Record {
+	if e.Stage == nil {
+		return r
+	}
+	image := v1.Workspace{ID: e.Workspace, Snapshot: *e.Stage}.MainImage()
+	r.Node, r.Image, r.Cause = cmp.Or(e.Stage.Node, r.Node), cmp.Or(image, r.Image), ""
+	if c := e.Stage.Cause; c != nil && !c.Tentative {
+		r.Cause = c.Code
+	}
+	return r
+}
+
+func lastIndex(all []v1.JobEvent, is func(v1.JobEvent) bool) int {
+	for i, e := range slices.Backward(all) {
+		if is(e) {
+			return i
+		}
+	}
+	return -1
+}
+
+func isStatus(e v1.JobEvent) bool { return e.Type == v1.JobEventStatus }
+
+func isResult(e v1.JobEvent) bool { return e.ObjectName == resultName }
+
+// repeat says how often something has happened so far, when it had happened
+// so often before.
+type repeat func(before int) int
+
+func oneMore(before int) int { return before + 1 }
+
+// byCount takes Kubernetes' own count, unless it is another event's: that is
+// reported again only when its count has grown.
+func byCount(count int) repeat {
+	return func(before int) int {
+		if count > before {
+			return count
+		}
+		return before + 1
+	}
+}
+
+// atLeast is for what may have been counted already.
+func atLeast(count int) repeat { return func(before int) int { return max(before, count) } }
+
+var number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+
+// withoutNumbers is a message without its count and its numbers.
+func withoutNumbers(message string) string {
+	message, _ = splitCount(message)
+	return number.ReplaceAllString(message, "#")
+}
+
+// isLike is true for an entry that differs from e in numbers only.
+func isLike(e v1.JobEvent) func(v1.JobEvent) bool {
+	message := withoutNumbers(e.Message)
+	return func(other v1.JobEvent) bool {
+		return e.Type == other.Type && e.ObjectName == other.ObjectName && e.Status == other.Status &&
+			message == withoutNumbers(other.Message)
+	}
+}
+
+// merged is an entry that happened again: at its first time, with the newest
+// message, the count, and how long it has been going on.
+func merged(first, again v1.JobEvent, repeat repeat) v1.JobEvent {
+	_, before := splitCount(first.Message)
+	count := repeat(before)
+	if count == before {
+		return first
+	}
+	first.Message = countText(again.Message, count, again.Timestamp.Sub(first.Timestamp))
+	return first
+}
+
+func countText(message string, count int, over time.Duration) string {
+	if over = over.Round(time.Second); over <= 0 {
+		return fmt.Sprintf("%s (x%d)", message, count)
+	}
+	return fmt.Sprintf("%s (x%d over %s)", message, count, over)
+}
+
+var counted = regexp.MustCompile(` \(x([0-9]+)(?: over [0-9hms]+)?\)$`)
+
+// splitCount removes what countText has added to a message.
+func splitCount(message string) (bare string, count int) {
+	match := counted.FindStringSubmatch(message)
+	if match == nil {
+		return message, 1
+	}
+	count, err := strconv.Atoi(match[1])
+	if err != nil {
+		return message, 1
+	}
+	return strings.TrimSuffix(message, match[0]), count
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,145 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 )
+
+func TestFold(t *testing.T) {
+	backOff := func(second int, wait string, count int) v1.Event {
+		e := object(second, "BackOff", "back-off "+wait, count)
+		e.Object.Type = "Warning"
+		return e
+	}
+	for name, c := range map[string]struct {
+		events []v1.Event
+		want   []string
+	}{
+		"stages are kept, each": {
+			[]v1.Event{
+				stage(0, v1.StageScheduling, ""), stage(1, v1.StageStarting, ""), stage(2, v1.StageScheduling, ""),
+				stage(3, v1.StageRunning, "ready"),
+			},
+			[]string{
+				"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 01 status|pod/alice-1|Provisioning|Starting",
+				"3 02 status|pod/alice-1|Provisioning|Scheduling", "4 03 status|pod/alice-1|Running|Running: ready",
+			},
+		},
+		"a reading that says the same is not": {
+			[]v1.Event{
+				stage(0, v1.StagePulling, "dev:1"), stage(1, v1.StagePulling, "dev:1"),
+				stage(2, v1.StagePulling, "dev:2"),
+			},
+			[]string{"1 00 status|pod/alice-1|Pulling|Pulling: dev:1", "2 02 status|pod/alice-1|Pulling|Pulling: dev:2"},
+		},
+		"a cause says more than a message": {
+			[]v1.Event{{
+				At: at(1), Workspace: "alice-1",
+				Stage: &v1.Snapshot{
+					Stage: v1.StageFailed, Status: v1.StatusFailing, Message: "x",
+					Cause: &v1.Cause{Message: "no such image"},
+				},
+			}},
+			[]string{"1 01 status|pod/alice-1|Failing|Failed: no such image"},
+		},
+		"a cause that only a person can change": {
+			[]v1.Event{{
+				At: at(1), Workspace: "alice-1",
+				Stage: &v1.Snapshot{
+					Stage: v1.StageScheduling, Status: v1.StatusProvisioning,
+					Cause: &v1.Cause{Message: "no node", Stuck: true},
+				},
+			}},
+			[]string{"1 01 status|pod/alice-1|Provisioning|Scheduling: no node (this will not resolve by itself)"},
+		},
+		"init scripts when they have ended": {
+			[]v1.Event{
+				{At: at(1), Script: &v1.Script{Name: "one", State: v1.ScriptRunning}},
+				{At: at(2), Script: &v1.Script{Name: "one", State: v1.ScriptFailed, ExitCode: new(3)}},
+				{At: at(3), Script: &v1.Script{Name: "two", State: v1.ScriptDone}},
+			},
+			[]string{
+				"1 02 progress|initscript/one|failed|init script failed with exit code 3",
+				"2 03 progress|initscript/two|done|init script",
+			},
+		},
+		"events that are alike are counted as Kubernetes does": {
+			[]v1.Event{backOff(0, "10s", 1), object(1, "Pulled", "in 1.5s", 1), backOff(20, "20s", 4)},
+			[]string{
+				"1 00 event|pod/alice-1|Warning|BackOff: back-off 20s (x4 over 20s)",
+				"2 01 event|pod/alice-1|Normal|Pulled: in 1.5s",
+			},
+		},
+		"another event of the same kind is one more": {
+			[]v1.Event{object(0, "Pulled", "in 1.5s", 1), object(9, "Pulled", "in 2.5s", 1)},
+			[]string{"1 00 event|pod/alice-1|Normal|Pulled: in 2.5s (x2 over 9s)"},
+		},
+		"a warning that is an event is not counted twice": {
+			[]v1.Event{backOff(0, "10s", 1), warned(0, 1), backOff(5, "10s", 2), warned(5, 2)},
+			[]string{"1 00 event|pod/alice-1|Warning|BackOff: back-off 10s (x2 over 5s)"},
+		},
+		"steps when they have ended, and remarks": {
+			[]v1.Event{
+				{At: at(0), Step: &v1.Step{Name: "install", State: v1.StepBegun}},
+				{At: at(1), Step: &v1.Step{Name: "install", State: v1.StepEnded, Message: "7 objects"}},
+				{At: at(2), Progress: &v1.Progress{Message: "connection lost"}},
+				{At: at(9), Progress: &v1.Progress{Message: "connection lost"}},
+			},
+			[]string{"1 01 progress|install|ended|7 objects", "2 02 progress|||connection lost (x2 over 7s)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := lines(fold(c.events...)); !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// In NATS there is an entry for each change of stage and each warning, and none twice. A record
+// that comes to the cluster instead is folded there.
+func TestApart(t *testing.T) {
+	r := Record{apart: true}
+	for _, e := range []v1.Event{
+		stage(0, v1.StageScheduling, ""), stage(1, v1.StageScheduling, ""), warned(2, 1), stage(3, v1.StagePulling, ""),
+		warned(4, 3),
+		object(5, "Pulled", "in 1.5s", 1), object(6, "Pulled", "in 2.5s", 1), stage(7, v1.StageScheduling, ""),
+		warned(8, 3), stage(9, v1.StageRunning, ""),
+	} {
+		if entry, repeat, ok := entryOf(e); ok {
+			r = r.add(entry, repeat)
+		}
+	}
+	want := []string{
+		"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 02 event|pod/alice-1|Warning|BackOff: back-off 10s",
+		"3 03 status|pod/alice-1|Pulling|Pulling",
+		"4 04 event|pod/alice-1|Warning|BackOff: back-off 10s (x3)", "5 05 event|pod/alice-1|Normal|Pulled: in 1.5s",
+		"6 06 event|pod/alice-1|Normal|Pulled: in 2.5s (x2)",
+		"7 07 status|pod/alice-1|Provisioning|Scheduling", "8 09 status|pod/alice-1|Running|Running",
+	}
+	if got := lines(r); !slices.Equal(got, want) {
+		t.Errorf("apart:\n%s", strings.Join(got, "\n"))
+	}
+	again := Record{ID: "x", apart: true, Events: r.Events}
+	taken := again.After(Record{ID: "x", Events: r.Events})
+	taken.Events = slices.DeleteFunc(taken.Events, isStatus)
+	if got := lines(taken); len(got) != 4 {
+		t.Errorf("taken over:\n%s", strings.Join(got, "\n"))
+	}
+	want = []string{
+		"1 00 status|pod/alice-1|Provisioning|Scheduling",
+		"2 02 event|pod/alice-1|Warning|BackOff: back-off 10s (x3 over 2s)", "3 03 status|pod/alice-1|Pulling|Pulling",
+		"4 05 event|pod/alice-1|Normal|Pulled: in 2.5s (x2 over 1s)", "5 07 status|pod/alice-1|Provisioning|Scheduling",
+		"6 09 status|pod/alice-1|Running|Running",
+	}
+	if got := lines(r.folded()); !slices.Equal(got, want) {
+		t.Errorf("folded:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func warned(second, count int) v1.Event {
+	return v1.Event{
+		At:      at(second),
+		Warning: &v1.Warning{Object: "pod/alice-1", Reason: "BackOff", Message: "back-off 10s", Count: count},
+	}
+}
 
 // A message has 1024 bytes at most, whole characters, and says where it is cut.
 func TestShort(t *testing.T) {
@@ -107,22 +247,6 @@ func TestSplitCount(t *testing.T) {
 	} {
 		if got := countText("a", 2, over); got != want {
 			t.Errorf("over %s: %q", over, got)
-		}
-	}
-}
-
-// The next ID follows the newest that is a number.
-func TestNextID(t *testing.T) {
-	for want, ids := range map[string][]string{
-		"1": nil, "8": {"3", "7"}, "4": {"7", "3"}, "6": {"5", "x"},
-		"3": {"x", "y"},
-	} {
-		var r Record
-		for _, id := range ids {
-			r.Events = append(r.Events, v1.JobEvent{ID: id})
-		}
-		if got := r.nextID(); got != want {
-			t.Errorf("after %q: %s, want %s", ids, got, want)
 		}
 	}
 }

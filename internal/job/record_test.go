@@ -1,11 +1,16 @@
 package job
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
@@ -45,161 +50,6 @@ func lines(r Record) (lines []string) {
 			e.Status, e.Message))
 	}
 	return lines
-}
-
-func TestFold(t *testing.T) {
-	backOff := func(second int, wait string, count int) v1.Event {
-		e := object(second, "BackOff", "back-off "+wait, count)
-		e.Object.Type = "Warning"
-		return e
-	}
-	for name, c := range map[string]struct {
-		events []v1.Event
-		want   []string
-	}{
-		"stages are kept, each": {
-			[]v1.Event{
-				stage(0, v1.StageScheduling, ""), stage(1, v1.StageStarting, ""), stage(2, v1.StageScheduling, ""),
-				stage(3, v1.StageRunning, "ready"),
-			},
-			[]string{
-				"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 01 status|pod/alice-1|Provisioning|Starting",
-				"3 02 status|pod/alice-1|Provisioning|Scheduling", "4 03 status|pod/alice-1|Running|Running: ready",
-			},
-		},
-		"a reading that says the same is not": {
-			[]v1.Event{
-				stage(0, v1.StagePulling, "dev:1"), stage(1, v1.StagePulling, "dev:1"),
-				stage(2, v1.StagePulling, "dev:2"),
-			},
-			[]string{"1 00 status|pod/alice-1|Pulling|Pulling: dev:1", "2 02 status|pod/alice-1|Pulling|Pulling: dev:2"},
-		},
-		"a cause says more than a message": {
-			[]v1.Event{{
-				At: at(1), Workspace: "alice-1",
-				Stage: &v1.Snapshot{
-					Stage: v1.StageFailed, Status: v1.StatusFailing, Message: "x",
-					Cause: &v1.Cause{Message: "no such image"},
-				},
-			}},
-			[]string{"1 01 status|pod/alice-1|Failing|Failed: no such image"},
-		},
-		"a cause that only a person can change": {
-			[]v1.Event{{
-				At: at(1), Workspace: "alice-1",
-				Stage: &v1.Snapshot{
-					Stage: v1.StageScheduling, Status: v1.StatusProvisioning,
-					Cause: &v1.Cause{Message: "no node", Stuck: true},
-				},
-			}},
-			[]string{"1 01 status|pod/alice-1|Provisioning|Scheduling: no node (this will not resolve by itself)"},
-		},
-		"init scripts when they have ended": {
-			[]v1.Event{
-				{At: at(1), Script: &v1.Script{Name: "one", State: v1.ScriptRunning}},
-				{At: at(2), Script: &v1.Script{Name: "one", State: v1.ScriptFailed, ExitCode: new(3)}},
-				{At: at(3), Script: &v1.Script{Name: "two", State: v1.ScriptDone}},
-			},
-			[]string{
-				"1 02 progress|initscript/one|failed|init script failed with exit code 3",
-				"2 03 progress|initscript/two|done|init script",
-			},
-		},
-		"events that are alike are counted as Kubernetes does": {
-			[]v1.Event{backOff(0, "10s", 1), object(1, "Pulled", "in 1.5s", 1), backOff(20, "20s", 4)},
-			[]string{
-				"1 00 event|pod/alice-1|Warning|BackOff: back-off 20s (x4 over 20s)",
-				"2 01 event|pod/alice-1|Normal|Pulled: in 1.5s",
-			},
-		},
-		"another event of the same kind is one more": {
-			[]v1.Event{object(0, "Pulled", "in 1.5s", 1), object(9, "Pulled", "in 2.5s", 1)},
-			[]string{"1 00 event|pod/alice-1|Normal|Pulled: in 2.5s (x2 over 9s)"},
-		},
-		"a warning that is an event is not counted twice": {
-			[]v1.Event{backOff(0, "10s", 1), warned(0, 1), backOff(5, "10s", 2), warned(5, 2)},
-			[]string{"1 00 event|pod/alice-1|Warning|BackOff: back-off 10s (x2 over 5s)"},
-		},
-		"steps when they have ended, and remarks": {
-			[]v1.Event{
-				{At: at(0), Step: &v1.Step{Name: "install", State: v1.StepBegun}},
-				{At: at(1), Step: &v1.Step{Name: "install", State: v1.StepEnded, Message: "7 objects"}},
-				{At: at(2), Progress: &v1.Progress{Message: "connection lost"}},
-				{At: at(9), Progress: &v1.Progress{Message: "connection lost"}},
-			},
-			[]string{"1 01 progress|install|ended|7 objects", "2 02 progress|||connection lost (x2 over 7s)"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := lines(fold(c.events...)); !slices.Equal(got, c.want) {
-				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
-			}
-		})
-	}
-}
-
-// Records are in NATS where that is said, or where it is configured and nothing else is said.
-func TestUsesNATS(t *testing.T) {
-	set := store.NATSConfig{URL: "nats://nats.example.com"}
-	for kind, want := range map[StoreKind][2]bool{
-		"": {false, true}, StoreAuto: {false, true}, StoreNATS: {true, true}, StoreCluster: {false, false},
-		StoreNone: {false, false},
-	} {
-		if got := (Config{Store: kind}).UsesNATS(); got != want[0] {
-			t.Errorf("%q, nothing configured: %t", kind, got)
-		}
-		if got := (Config{Store: kind, NATS: set}).UsesNATS(); got != want[1] {
-			t.Errorf("%q: %t", kind, got)
-		}
-	}
-}
-
-// In NATS there is an entry for each change of stage and each warning, and none twice. A record
-// that comes to the cluster instead is folded there.
-func TestApart(t *testing.T) {
-	r := Record{apart: true}
-	for _, e := range []v1.Event{
-		stage(0, v1.StageScheduling, ""), stage(1, v1.StageScheduling, ""), warned(2, 1), stage(3, v1.StagePulling, ""),
-		warned(4, 3),
-		object(5, "Pulled", "in 1.5s", 1), object(6, "Pulled", "in 2.5s", 1), stage(7, v1.StageScheduling, ""),
-		warned(8, 3), stage(9, v1.StageRunning, ""),
-	} {
-		if entry, repeat, ok := entryOf(e); ok {
-			r = r.add(entry, repeat)
-		}
-	}
-	want := []string{
-		"1 00 status|pod/alice-1|Provisioning|Scheduling", "2 02 event|pod/alice-1|Warning|BackOff: back-off 10s",
-		"3 03 status|pod/alice-1|Pulling|Pulling",
-		"4 04 event|pod/alice-1|Warning|BackOff: back-off 10s (x3)", "5 05 event|pod/alice-1|Normal|Pulled: in 1.5s",
-		"6 06 event|pod/alice-1|Normal|Pulled: in 2.5s (x2)",
-		"7 07 status|pod/alice-1|Provisioning|Scheduling", "8 09 status|pod/alice-1|Running|Running",
-	}
-	if got := lines(r); !slices.Equal(got, want) {
-		t.Errorf("apart:\n%s", strings.Join(got, "\n"))
-	}
-	again := Record{ID: "x", apart: true, Events: r.Events}
-	taken := again.After(Record{ID: "x", Events: r.Events})
-	taken.Events = slices.DeleteFunc(taken.Events, isStatus)
-	if got := lines(taken); len(got) != 4 {
-		t.Errorf("taken over:\n%s", strings.Join(got, "\n"))
-	}
-	want = []string{
-		"1 00 status|pod/alice-1|Provisioning|Scheduling",
-		"2 02 event|pod/alice-1|Warning|BackOff: back-off 10s (x3 over 2s)", "3 03 status|pod/alice-1|Pulling|Pulling",
-		"4 05 event|pod/alice-1|Normal|Pulled: in 2.5s (x2 over 1s)", "5 07 status|pod/alice-1|Provisioning|Scheduling",
-		"6 09 status|pod/alice-1|Running|Running",
-	}
-	if got := lines(r.folded()); !slices.Equal(got, want) {
-		t.Errorf("folded:\n%s", strings.Join(got, "\n"))
-	}
-}
-
-func warned(second, count int) v1.Event {
-	return v1.Event{
-		At:      at(second),
-		Warning: &v1.Warning{Object: "pod/alice-1", Reason: "BackOff", Message: "back-off 10s", Count: count},
-	}
 }
 
 // A run that takes over a job sees the same events again.
@@ -281,85 +131,6 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestState(t *testing.T) {
-	completed := func(code string) Record {
-		return Record{
-			Status: v1.JobStatusCompleted, UpdatedAt: at(0),
-			Events: []v1.JobEvent{{Type: v1.JobEventProgress, ObjectName: resultName, Status: code, Message: "why"}},
-		}
-	}
-	starting := func(r Record) Record {
-		return r.append(v1.JobEvent{Type: v1.JobEventStatus, Message: "Scheduling"})
-	}
-	foreign := func(status, message string) Record {
-		return Record{
-			Status: v1.JobStatusCompleted,
-			Events: []v1.JobEvent{{Type: v1.JobEventStatus, Status: status, Message: message}},
-		}
-	}
-	for name, c := range map[string]struct {
-		r    Record
-		want v1.JobState
-		code fault.Code
-	}{
-		"running": {Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590)}, v1.JobRunning, ""},
-		"no sign of life": {
-			Record{Status: v1.JobStatusRunning, UpdatedAt: at(3500)},
-			v1.JobInterrupted,
-			fault.Unavailable,
-		},
-		"ready": {completed(StatusOK), v1.JobSucceeded, ""},
-		"of a run that was killed": {
-			Record{Status: v1.JobStatusRunning, UpdatedAt: at(3590), abandoned: true},
-			v1.JobInterrupted, fault.Unavailable,
-		},
-		"created, not followed":       {starting(completed(StatusOK)), v1.JobCreated, ""},
-		"failed":                      {completed("FAILED"), v1.JobFailed, fault.Failed},
-		"timed out":                   {completed("DEADLINE_EXCEEDED"), v1.JobFailed, fault.DeadlineExceeded},
-		"Ctrl-C":                      {completed("INTERRUPTED"), v1.JobInterrupted, fault.Interrupted},
-		"of another program, ready":   {foreign("Running", "all containers are ready"), v1.JobSucceeded, ""},
-		"of another program, failing": {foreign("Failing", "pull failed"), v1.JobFailed, fault.Failed},
-	} {
-		if got := c.r.State(at(3600)); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
-		if got := fault.CodeOf(c.r.Err(at(3600))); got != c.code {
-			t.Errorf("%s: %s, want %s", name, got, c.code)
-		}
-	}
-}
-
-func TestProblems(t *testing.T) {
-	for name, c := range map[string]struct {
-		config Config
-		want   []string
-	}{
-		"nothing": {Config{}, nil},
-		"a URL":   {Config{NATS: store.NATSConfig{URL: "nats://a:4222,tls://b"}}, nil},
-		"all at once": {
-			Config{Store: "redis", Retention: "-1s", NATS: store.NATSConfig{Password: "x"}},
-			[]string{`jobs.store "redis": must be one of`, `jobs.retention "-1s": must be a duration`, "jobs.nats.password"},
-		},
-		"nats without NATS": {
-			Config{Store: StoreNATS},
-			[]string{"jobs.store nats requires jobs.nats.url or jobs.nats.service"},
-		},
-		"a retention of less": {Config{Retention: "59s"}, []string{"jobs.retention"}},
-		"one of centuries":    {Config{Retention: "2000000h"}, []string{"jobs.retention"}},
-	} {
-		got := c.config.Problems()
-		if len(got) != len(c.want) {
-			t.Errorf("%s: %q", name, got)
-			continue
-		}
-		for i, want := range c.want {
-			if !strings.Contains(got[i], want) {
-				t.Errorf("%s: %q is not about %q", name, got[i], want)
-			}
-		}
-	}
-}
-
 // Of a record in which nothing may go, nothing goes: neither of one that is empty, nor of one in
 // which it has been noted before that entries are left out.
 func TestTrimOfNothing(t *testing.T) {
@@ -368,6 +139,227 @@ func TestTrimOfNothing(t *testing.T) {
 		r, ok := Record{ID: "x", Events: events}.trim(isEventOrStep)
 		if ok || len(r.Events) != len(events) || len(events) > 0 && r.Events[0].Message != note.Message {
 			t.Errorf("of %+v: %+v, %t", events, r.Events, ok)
+		}
+	}
+}
+
+// The next ID follows the newest that is a number.
+func TestNextID(t *testing.T) {
+	for want, ids := range map[string][]string{
+		"1": nil, "8": {"3", "7"}, "4": {"7", "3"}, "6": {"5", "x"},
+		"3": {"x", "y"},
+	} {
+		var r Record
+		for _, id := range ids {
+			r.Events = append(r.Events, v1.JobEvent{ID: id})
+		}
+		if got := r.nextID(); got != want {
+			t.Errorf("after %q: %s, want %s", ids, got, want)
+		}
+	}
+}
+
+// damaged are records that cannot be read, and what is said of them.
+func damaged() map[string]struct{ text, says string } {
+	return map[string]struct{ text, says string }{
+		"nothing":        {"", "not JSON"},
+		"null":           {"null", "it is not about this job"},
+		"nothing in it":  {"{}", "it is not about this job"},
+		"cut off":        {`{"id":"x","eve`, "not JSON"},
+		"a list":         {"[]", "not JSON of a record"},
+		"another job":    {`{"id":"y"}`, "it is not about this job"},
+		"huge":           {`{"id":"x","username":"` + strings.Repeat("a", maxRead) + `"}`, "larger than 1024 KiB"},
+		"many entries":   {`{"id":"x","events":[` + strings.Repeat("{},", maxEntries) + `{}]}`, "more than 10000 entries"},
+		"an odd time":    {`{"id":"x","updatedAt":"9999-12-31T23:59:59-14:00"}`, "out of range"},
+		"no time":        {`{"id":"x","updatedAt":"yesterday"}`, "not JSON of a record"},
+		"a nested thing": {strings.Repeat("[", 100_000), "not JSON"},
+	}
+}
+
+// A record that cannot be read is an error that says how to get rid of it, hides no
+// other, and does not keep the next run of the job from writing its own.
+func TestDamagedRecords(t *testing.T) {
+	for name, test := range damaged() {
+		s := &Stores{cluster: configMaps(fake.NewClientset(&corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "k8shell-job-x", Namespace: "team",
+				Labels: map[string]string{"k8shell.io/job-id": "x", LabelExpires: "99999999999"},
+			},
+			Data: map[string]string{"record": test.text},
+		}), "team", Retention, time.Now)}
+		if err := put(t.Context(), s.cluster, Record{ID: "good"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Get(t.Context(), "x")
+		if fault.CodeOf(err) != fault.Failed || fault.ReasonOf(err) != ReasonUnreadable ||
+			!strings.Contains(err.Error(), "record of job x cannot be read: ") ||
+			!strings.Contains(err.Error(), test.says) ||
+			!strings.Contains(fault.From(err).Hint, "kubectl delete configmap k8shell-job-x --namespace team") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if all, _, err := s.List(t.Context()); err != nil || len(all) != 1 || all[0].ID != "good" {
+			t.Errorf("%s: %+v, %v", name, all, err)
+		}
+		r := &Recorder{stores: s, resumed: true}
+		if record, err := r.resume(t.Context(), Record{ID: "x", Username: "alice"}, s.cluster); err != nil ||
+			record.Username != "alice" {
+			t.Errorf("%s: %+v, %v", name, record, err)
+		}
+	}
+	if hint := howToDelete(&store.Bucket{}, "x"); hint != "delete it: nats kv del workspace-provision-jobs x" {
+		t.Error(hint)
+	}
+}
+
+// Whatever is read can be continued, printed and written again.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"id":"x","events":[{"message":"a (x3 over 2s)","type":"event"}]}`))
+	f.Add([]byte(`{"id":"x","events":[{"id":"9223372036854775807","message":"a (x9223372036854775807)","type":"status","objectName":"result","status":"Y"}]}`))
+	f.Add([]byte(`{"id":"x","status":"completed","finishedAt":"9999-12-31T23:59:59-14:00","updatedAt":"0000-01-01T00:00:00+14:00"}`))
+	for _, d := range damaged() {
+		if len(d.text) < 1000 {
+			f.Add([]byte(d.text))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := Decode("x", text)
+		if err != nil {
+			if fault.ReasonOf(err) != ReasonUnreadable {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		r = r.After(r).add(v1.JobEvent{Type: v1.JobEventKubernetes, Message: "more"}, oneMore)
+		if _, err := json.Marshal(r.Document(start)); err != nil {
+			t.Errorf("it cannot be printed: %v", err)
+		}
+		_ = r.Err(start)
+		if _, err := r.Fit(1000).Encode(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A record that is just within the bounds is read.
+func TestLargestRecord(t *testing.T) {
+	for name, text := range map[string]string{
+		"entries": `{"id":"x","events":[` + strings.Repeat("{},", 9_999) + `{}]}`,
+		"bytes":   `{"id":"x","username":"` + strings.Repeat("a", 1<<20-len(`{"id":"x","username":""}`)) + `"}`,
+	} {
+		if r, err := Decode("x", []byte(text)); err != nil || r.ID != "x" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What may be left out first: events and steps, and then readings of a stage that was reached
+// before; never what has been noted of that, a change of stage or the result, whatever it says.
+func TestWhatMayBeLeftOut(t *testing.T) {
+	entries := []v1.JobEvent{
+		{ID: "begins", Type: v1.JobEventStatus, Message: "Starting: a"},
+		{ID: "reads", Type: v1.JobEventStatus, Message: "Starting: b"},
+		{ID: "event", Type: v1.JobEventKubernetes, ObjectName: "pod/a", Message: "Starting: c"},
+		{ID: "step", Type: v1.JobEventProgress, ObjectName: "install", Message: "Starting"},
+		{ID: "note", Type: v1.JobEventProgress, ObjectName: leftOutName, Message: "Starting"},
+		{ID: "reads again", Type: v1.JobEventStatus, Message: "Starting: d"},
+		{ID: "changes", Type: v1.JobEventStatus, Message: "Running"},
+		{ID: "goes back", Type: v1.JobEventStatus, Message: "Starting"},
+		{ID: "result", Type: v1.JobEventProgress, ObjectName: resultName, Message: "Starting"},
+	}
+	for name, c := range map[string]struct {
+		may  func([]v1.JobEvent, int) bool
+		want []string
+	}{
+		"first": {isEventOrStep, []string{"event", "step"}}, "then": {isSameStage, []string{"reads", "reads again"}},
+	} {
+		var got []string
+		for i := range entries {
+			if c.may(entries, i) {
+				got = append(got, entries[i].ID)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A quarter of what may go is left out at a time, the oldest of it, and counted with what was left
+// out before.
+func TestTrim(t *testing.T) {
+	for n, left := range map[int]int{1: 0, 4: 3, 5: 3, 8: 6, 9: 6} {
+		var r Record
+		for i := range n {
+			r.Events = append(r.Events, v1.JobEvent{ID: fmt.Sprint(i + 1), Type: v1.JobEventKubernetes})
+		}
+		for _, before := range []int{0, 7} {
+			if before > 0 {
+				r.Events = append([]v1.JobEvent{{ID: "0", ObjectName: leftOutName, Message: fmt.Sprintf(leftOutText, before)}},
+					r.Events...)
+			}
+			got, ok := r.trim(isEventOrStep)
+			if !ok || len(got.Events) != left+1 || got.Events[0].Message != fmt.Sprintf(leftOutText, before+n-left) ||
+				got.Events[0].ObjectName != leftOutName {
+				t.Errorf("%d: %+v", n, got.Events)
+			}
+		}
+	}
+}
+
+// A record that grows does not change those that it was made of.
+func TestRecordsShareNothing(t *testing.T) {
+	before := fold(object(0, "Pulled", "in 1.5s", 1), stage(1, v1.StageStarting, ""))
+	want := lines(before)
+	for _, e := range []v1.Event{
+		object(2, "Pulled", "in 2.5s", 1), stage(3, v1.StageRunning, ""),
+		object(4, "Created", "", 1),
+	} {
+		entry, repeat, _ := entryOf(e)
+		if after := before.add(entry, repeat); slices.Equal(lines(after), want) {
+			t.Errorf("%+v is not added", e)
+		}
+	}
+	if got := lines(before); !slices.Equal(got, want) {
+		t.Errorf("it has become %q", got)
+	}
+}
+
+// A run that takes over a job in NATS goes on keeping what is alike one by one.
+func TestAfterApart(t *testing.T) {
+	earlier, later := fold(warned(0, 1)), Record{ID: "x", apart: true}
+	earlier.ID = "x"
+	entry, repeat, _ := entryOf(warned(5, 2))
+	later = later.add(entry, repeat)
+	want := []string{
+		"1 00 event|pod/alice-1|Warning|BackOff: back-off 10s",
+		"2 05 event|pod/alice-1|Warning|BackOff: back-off 10s (x2)",
+	}
+	if got := lines(later.After(earlier)); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := later.After(Record{}); got.ID != "x" || len(got.Events) != 1 {
+		t.Errorf("after none: %+v", got)
+	}
+}
+
+// What the newer run knows of the workspace counts, and else what the earlier one knew; a cause is
+// that of now.
+func TestAfterKnowsTheWorkspace(t *testing.T) {
+	earlier := Record{
+		ID: "x", Blueprint: "old", Node: "old", Image: "old", Cause: "old", Username: "old",
+		WorkspaceName: "old", UserString: "old",
+	}
+	for want, later := range map[string]Record{
+		"[old old old  new new new]":        {},
+		"[dev node-1 dev:1 it new new new]": {Blueprint: "dev", Node: "node-1", Image: "dev:1", Cause: "it"},
+	} {
+		later.ID, later.Username, later.WorkspaceName, later.UserString = "x", "new", "new", "new"
+		got := later.After(earlier)
+		if all := fmt.Sprint([]string{
+			got.Blueprint, got.Node, got.Image, got.Cause, got.Username, got.WorkspaceName,
+			got.UserString,
+		}); all != want {
+			t.Errorf("%s, want %s", all, want)
 		}
 	}
 }

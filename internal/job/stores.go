@@ -48,6 +48,13 @@ func Open(ctx context.Context, c Config, client *kube.Client, now func() time.Ti
 	return s
 }
 
+func configMaps(client kube.Interface, namespace string, keep time.Duration, now func() time.Time) store.ConfigMaps {
+	return store.ConfigMaps{
+		Client: client, Namespace: namespace, NamePrefix: "k8shell-job-", DataKey: "record",
+		KeyLabel: kube.LabelJobID, ExpiryLabel: LabelExpires, Keep: keep, Now: now,
+	}
+}
+
 // Close ends the connection.
 func (s *Stores) Close() {
 	if s != nil && s.connection != nil {
