@@ -2,8 +2,11 @@ package manifest
 
 import (
 	"encoding/base64"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/kube"
@@ -51,4 +54,49 @@ func (s Spec) Private() []*unstructured.Unstructured {
 		"username": encode(credentials.Username), "password": encode(credentials.Password.Reveal()),
 	}
 	return []*unstructured.Unstructured{object}
+}
+
+// OfPod are the objects of a workspace of which only the pod is known: their
+// names follow from its ID.
+func OfPod(pod *corev1.Pod) []*unstructured.Unstructured {
+	id := pod.Name
+	objects := []*unstructured.Unstructured{kube.Named("Pod", id), kube.Named("Service", id)}
+	for _, name := range configMapNames(id) {
+		objects = append(objects, kube.Named("ConfigMap", name))
+	}
+	if class := pod.Labels[kube.LabelNetworkPolicy]; class != "" {
+		policy := kube.Named("NetworkPolicy", policyName(id, class))
+		policy.SetAPIVersion("networking.k8s.io/v1")
+		objects = append(objects, policy)
+	}
+	for _, volume := range pod.Spec.Volumes {
+		if secret := volume.Secret; secret != nil && secret.SecretName == kube.CertificateSecret(id) {
+			certificate := kube.Named("Certificate", id)
+			certificate.SetAPIVersion(CertManager)
+			objects = append(objects, certificate)
+		}
+		if claim := volume.PersistentVolumeClaim; claim != nil && isOwn(id, volume.Name, claim.ClaimName) {
+			objects = append(objects, kube.Named("PersistentVolumeClaim", claim.ClaimName))
+		}
+	}
+	return objects
+}
+
+// isOwn reports whether a volume's claim carries the name that a storage's claim has by
+// convention: others are shared, or were there before. The name of a storage that had to be cut
+// for its volume is not known any more, but how the claim's begins.
+func isOwn(id, volume, claim string) bool {
+	storage, ok := strings.CutPrefix(volume, volumePrefix+"-")
+	wasCut := len(volume) == validation.DNS1123LabelMaxLength
+	return ok && (claim == claimName(id, storage) || wasCut && strings.HasPrefix(claim, claimName(id, "")))
+}
+
+// Certified are the Secrets of the certificates among the objects.
+func Certified(objects []*unstructured.Unstructured) (secrets []*unstructured.Unstructured) {
+	for _, object := range objects {
+		if object.GetKind() == "Certificate" {
+			secrets = append(secrets, kube.Named("Secret", kube.CertificateSecret(object.GetName())))
+		}
+	}
+	return secrets
 }

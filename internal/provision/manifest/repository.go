@@ -1,11 +1,17 @@
 package manifest
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/registry"
+	"github.com/berthdev/berth/internal/secret"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // Repository is a git repository that a workspace has in it.
@@ -62,3 +68,110 @@ func (r *Repository) Check() error {
 	}
 	return nil
 }
+
+// Access are the credentials for what a workspace is made of and is not public.
+type Access struct {
+	// Registry is the private registry that images are pulled from; nil for none.
+	Registry *registry.Login
+	// Remote is where repositories are cloned from, with {owner} and {name} in it.
+	// Without it they are where .k8shell.yaml is looked for by default.
+	Remote string
+	// Repositories are credentials for cloning, by the addresses they are for.
+	Repositories []RepositoryAccess
+}
+
+// RepositoryAccess are the credentials for repositories at an address.
+type RepositoryAccess struct {
+	// URL is a host, such as https://github.com, or one with the begin of a path.
+	URL      string
+	Username string
+	Password secret.Text
+	// InWorkspace hands them to the workspace, for its git: whatever runs in there
+	// can read them.
+	InWorkspace bool
+}
+
+// Clone is the repository that a user string names, if it names one.
+func (a Access) Clone(u userstring.UserString) *Repository {
+	if u.Form() != userstring.Repo {
+		return nil
+	}
+	remote := cmp.Or(a.Remote, identity.DefaultRemote)
+	return &Repository{
+		URL: strings.NewReplacer("{owner}", u.RepoOwner, "{name}", u.RepoName).Replace(remote),
+		Ref: u.RefTyped,
+	}
+}
+
+// pullSecrets are the names of the Secrets that the pod pulls its images with.
+func (a Access) pullSecrets() []any {
+	if a.Registry == nil {
+		return []any{}
+	}
+	return []any{registry.PullSecretName}
+}
+
+// repository are the credentials for an address: the most specific ones of its
+// very host. Nothing is ever sent to another one.
+func (a Access) repository(address string) (best RepositoryAccess, ok bool) {
+	for _, r := range a.Repositories {
+		if covers(r.URL, address) && (!ok || len(r.URL) > len(best.URL)) {
+			best, ok = r, true
+		}
+	}
+	return best, ok
+}
+
+// covers compares scheme and host as a whole and the path by its parts.
+func covers(prefix, address string) bool {
+	p, err := url.Parse(prefix)
+	if err != nil {
+		return false
+	}
+	a, err := url.Parse(address)
+	if err != nil || p.Scheme != a.Scheme || !strings.EqualFold(p.Host, a.Host) {
+		return false
+	}
+	begin := strings.TrimSuffix(p.Path, "/") + "/"
+	return strings.HasPrefix(strings.TrimSuffix(a.Path, "/")+"/", begin)
+}
+
+// credentials are those that the repository is cloned with; not ok if there are
+// none for it, or no repository. An injected workspace has none: the owner of the
+// workspace is not the only reader of the workload's namespace.
+func (s Spec) credentials() (r RepositoryAccess, ok bool) {
+	if s.Repository == nil || s.Injected {
+		return r, false
+	}
+	return s.Access.repository(s.Repository.URL)
+}
+
+// HandsOver says who in the workspace gets at credentials, as messages.
+func (s Spec) HandsOver() (messages []string) {
+	r, ok := s.credentials()
+	if !ok {
+		return nil
+	}
+	if r.InWorkspace {
+		messages = append(messages, "the credentials of "+r.URL+
+			" are in the workspace (inWorkspace): everything that runs there can read them, the repository's own scripts too")
+	}
+	if what := privileged(s.Blueprint); what != "" {
+		messages = append(messages, "the credentials of "+r.URL+
+			" are within reach of everything that runs in the workspace, the repository's own code too: "+what+
+			", which is the right to take over the node; use a blueprint without it for repositories that you do not trust")
+	}
+	return messages
+}
+
+// gitSecretOf is the Secret with them; empty for none.
+func gitSecretOf(s Spec) string {
+	if _, ok := s.credentials(); !ok {
+		return ""
+	}
+	return GitSecret(s.User.ID())
+}
+
+// GitSecret is the name of the Secret that a workspace's repository may be
+// cloned with.
+func GitSecret(id string) string { return kube.Name(id, "git") }

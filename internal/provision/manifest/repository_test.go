@@ -10,6 +10,39 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 )
 
+// git gets its helper after what the environment configures, whatever is in there.
+func TestConfigureGit(t *testing.T) {
+	for count, want := range map[string]string{"": "0 1", "2": "2 3", "-3": "0 1", "x": "0 1"} {
+		env := map[string]string{"GIT_CONFIG_COUNT": count}
+		configureGit(env, "https://git.example.com/org/proj")
+		key, after, _ := strings.Cut(want, " ")
+		if env["GIT_CONFIG_COUNT"] != after || env["GIT_CONFIG_KEY_"+key] != "credential.https://git.example.com.helper" ||
+			env["GIT_CONFIG_VALUE_"+key] == "" {
+			t.Errorf("%q: %v", count, env)
+		}
+	}
+	env := map[string]string{}
+	configureGit(env, "https://git.example.com/%zz")
+	if len(env) > 0 {
+		t.Errorf("of no address: %v", env)
+	}
+}
+
+// Only a user string that names a repository has one to clone, from where it is said to be.
+func TestClone(t *testing.T) {
+	for user, want := range map[string]string{
+		"alice~dev": "", "alice": "", "alice~repo=org/proj": "https://github.com/org/proj.git ",
+	} {
+		got := ""
+		if r := (Access{}).Clone(spec(t, user, blueprint.Blueprint{}).User); r != nil {
+			got = r.URL + " " + r.Ref
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", user, got, want)
+		}
+	}
+}
+
 // mounting are the containers that mount a volume.
 func mounting(pod corev1.Pod, volume string) (names []string) {
 	for name, c := range containers(pod) {

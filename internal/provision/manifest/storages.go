@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/blueprint"
@@ -99,4 +100,13 @@ func (s Spec) SharedClaims() (claims []apply.Wanted) {
 		claims = append(claims, apply.Wanted{Object: claim})
 	}
 	return claims
+}
+
+// StorageNamed is the name of the storage that a claim of a workspace is named after;
+// that of the claim if it is not named after any.
+func StorageNamed(id, claim string) string {
+	if name, ok := strings.CutPrefix(claim, claimName(id, "")); ok {
+		return name
+	}
+	return claim
 }

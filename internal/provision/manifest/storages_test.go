@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -128,5 +129,32 @@ func TestSudo(t *testing.T) {
 		if notes := s.Unused(); len(notes) != c.notes {
 			t.Errorf("%s: %q", name, notes)
 		}
+	}
+}
+
+// The claims of shared storages are made once for all, as far as a blueprint says how.
+func TestSharedClaims(t *testing.T) {
+	claimSpec := map[string]any{"accessModes": []any{"ReadWriteMany"}}
+	s := spec(t, "alice~dev", blueprint.Blueprint{Storages: map[string]blueprint.Storage{
+		"all": {
+			Type: blueprint.StorageShared, Path: "/all", ClaimSpec: claimSpec,
+			ClaimSpecAnnotations: map[string]string{"a": "b"},
+		},
+		"team":     {Type: blueprint.StorageShared, Path: "/team", ID: "blue", ClaimSpec: claimSpec},
+		"off":      {Type: blueprint.StorageShared, Path: "/off", ClaimSpec: claimSpec, Enabled: new(false)},
+		"own":      {Type: blueprint.StorageLocal, Path: "/own", ClaimSpec: claimSpec},
+		"existing": {Type: blueprint.StorageShared, Path: "/existing", ExistingClaim: "theirs", ClaimSpec: claimSpec},
+		"unsaid":   {Type: blueprint.StorageShared, Path: "/unsaid"},
+	}})
+	var got []string
+	for _, wanted := range s.SharedClaims() {
+		got = append(got, wanted.Object.GetName()+" "+wanted.Object.GetAnnotations()["a"])
+		if diff := cmp.Diff(claimSpec, wanted.Object.Object["spec"]); diff != "" {
+			t.Errorf("%s: %s", wanted.Object.GetName(), diff)
+		}
+	}
+	if diff := cmp.Diff([]string{kube.Name("pvc", "all") + " b", kube.Name("pvc", "team", "blue") + " "},
+		got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -77,34 +77,6 @@ func hostname(b blueprint.Blueprint) string {
 	return b.Hostname
 }
 
-// Unused says what is ignored of what the blueprint and the user's identity ask for.
-func (s Spec) Unused() (notes []string) {
-	if b := s.Blueprint; b.Subdomain != "" && b.Hostname != "" && b.Hostname != s.User.ID() {
-		notes = append(notes, "hostname "+b.Hostname+" is ignored: with a subdomain, the hostname is the workspace's ID")
-	}
-	if s.Identity.Sudo && s.Blueprint.K8shelld.Image == "" {
-		notes = append(notes, "sudo of "+userstring.Owner(s.Identity.Username)+
-			" is ignored: only the agent switches users; the shell runtime runs as the container does")
-	}
-	return notes
-}
-
-func initScripts(b blueprint.Blueprint) []any {
-	scripts := []any{}
-	for i, script := range b.InitScripts {
-		scripts = append(scripts, map[string]any{"file": fmt.Sprintf("%02d-%s", i+1, script.Name), "script": script.Script})
-	}
-	return scripts
-}
-
-func extFiles(b blueprint.Blueprint) []any {
-	files := []any{}
-	for i, path := range slices.Sorted(maps.Keys(b.ExtFiles)) {
-		files = append(files, map[string]any{"key": fmt.Sprintf("file-%d", i+1), "path": path, "content": b.ExtFiles[path]})
-	}
-	return files
-}
-
 // configuration are the files beside the runtime's scripts: the splash, and what
 // is handed to the agent as it is.
 func configuration(s Spec) (map[string]any, error) {
@@ -124,6 +96,22 @@ func configuration(s Spec) (map[string]any, error) {
 	}
 	files["workspace.yaml"] = string(text)
 	return files, nil
+}
+
+func initScripts(b blueprint.Blueprint) []any {
+	scripts := []any{}
+	for i, script := range b.InitScripts {
+		scripts = append(scripts, map[string]any{"file": fmt.Sprintf("%02d-%s", i+1, script.Name), "script": script.Script})
+	}
+	return scripts
+}
+
+func extFiles(b blueprint.Blueprint) []any {
+	files := []any{}
+	for i, path := range slices.Sorted(maps.Keys(b.ExtFiles)) {
+		files = append(files, map[string]any{"key": fmt.Sprintf("file-%d", i+1), "path": path, "content": b.ExtFiles[path]})
+	}
+	return files
 }
 
 // configMapNames are the names of a workspace's ConfigMaps, by the chart's names
@@ -177,4 +165,37 @@ func podAnnotations(s Spec) (map[string]string, error) {
 		annotations[kube.AnnotationStrictScripts] = "true"
 	}
 	return annotations, nil
+}
+
+// Unused says what is ignored of what the blueprint and the user's identity ask for.
+func (s Spec) Unused() (notes []string) {
+	if b := s.Blueprint; b.Subdomain != "" && b.Hostname != "" && b.Hostname != s.User.ID() {
+		notes = append(notes, "hostname "+b.Hostname+" is ignored: with a subdomain, the hostname is the workspace's ID")
+	}
+	if s.Identity.Sudo && s.Blueprint.K8shelld.Image == "" {
+		notes = append(notes, "sudo of "+userstring.Owner(s.Identity.Username)+
+			" is ignored: only the agent switches users; the shell runtime runs as the container does")
+	}
+	return notes
+}
+
+// Injectable removes what an injected workspace does not have: the podman sidecar,
+// home directories, and credentials. It also returns what a user may miss, as
+// messages.
+func (s Spec) Injectable() (injectable Spec, leftOut []string) {
+	kept := map[string]blueprint.Storage{}
+	for _, name := range slices.Sorted(maps.Keys(s.Blueprint.Storages)) {
+		if storage := s.Blueprint.Storages[name]; storage.On() && s.Blueprint.IsHome(name) {
+			leftOut = append(leftOut, fmt.Sprintf("storage %s is skipped: it is a home directory, which an injected workspace does not have", name))
+		} else {
+			kept[name] = storage
+		}
+	}
+	if r, ok := s.credentials(); ok {
+		leftOut = append(leftOut, fmt.Sprintf("the credentials of %s are left out: an injected workspace has no Secrets, so it clones its repository only if that is public", r.URL))
+	}
+	s.Blueprint.Storages = kept
+	s.Blueprint.Podman.Enabled = false // so that nothing speaks of a sidecar that is not there
+	s.Injected = true
+	return s, leftOut
 }

@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +144,84 @@ func TestNamesAreLegal(t *testing.T) {
 					t.Errorf("%s: label %s=%q: %s", text, name, value, problems)
 				}
 			}
+		}
+	}
+}
+
+// What is ignored of a blueprint and of an identity is told.
+func TestUnused(t *testing.T) {
+	for name, test := range map[string]struct {
+		b    blueprint.Blueprint
+		sudo bool
+		want []string
+	}{
+		"nothing":     {blueprint.Blueprint{}, false, nil},
+		"a hostname":  {blueprint.Blueprint{Hostname: "box"}, false, nil},
+		"a subdomain": {blueprint.Blueprint{Subdomain: "team"}, false, nil},
+		"both": {
+			blueprint.Blueprint{Hostname: "box", Subdomain: "team"},
+			false,
+			[]string{"hostname box is ignored"},
+		},
+		"both, and the hostname is its ID": {blueprint.Blueprint{Hostname: "alice-59936c3", Subdomain: "team"}, false, nil},
+		"sudo":                             {blueprint.Blueprint{}, true, []string{"sudo of alice is ignored"}},
+		"sudo, with an agent":              {blueprint.Blueprint{K8shelld: blueprint.K8shelld{Image: "agent:1"}}, true, nil},
+	} {
+		s := spec(t, "alice~dev", test.b)
+		s.Identity.Username, s.Identity.Sudo = "alice", test.sudo
+		if got := s.Unused(); !slices.EqualFunc(got, test.want, strings.HasPrefix) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// What cannot be made of a blueprint is an error with its name.
+func TestNoValues(t *testing.T) {
+	for name, b := range map[string]blueprint.Blueprint{
+		"what is no JSON": {Name: "dev", SecurityContext: map[string]any{"x": func() {}}},
+		"an organization where there is none": {
+			Name:    "dev",
+			Network: blueprint.Network{NetworkPolicyClass: blueprint.NetworkOrganization},
+		},
+	} {
+		s := spec(t, "alice~dev", b)
+		s.Identity.Organization = ""
+		if values, err := s.Values(); values != nil || err == nil || !strings.HasPrefix(err.Error(), "blueprint dev: ") {
+			t.Errorf("%s: %v, %v", name, values, err)
+		}
+	}
+}
+
+// Home directories do not go into other people's workloads.
+func TestInjectable(t *testing.T) {
+	b := blueprint.Blueprint{
+		Env: map[string]string{"HOME": "/work/"},
+		Storages: map[string]blueprint.Storage{
+			"home": {Path: "/x"}, "a": {Path: "/home/dev"}, "b": {Path: "/root"}, "c": {Path: "/work"},
+			"data": {Path: "/data"}, "deep": {Path: "/home/dev/data"},
+		},
+	}
+	s := spec(t, "alice~repo=org/proj+ns=workspaces+workload=deployment/web", b)
+	s.Access.Repositories = []RepositoryAccess{{
+		URL: "https://github.com", Username: "alice", Password: "hunter2",
+		InWorkspace: true,
+	}}
+	s.Repository = s.Access.Clone(s.User)
+	got, leftOut := s.Injectable()
+	want := []string{
+		"storage a is", "storage b is", "storage c is", "storage home is",
+		"the credentials of https://github.com are left out",
+	}
+	if !slices.EqualFunc(leftOut, want, strings.HasPrefix) || len(got.Blueprint.Storages) != 2 || len(b.Storages) != 6 {
+		t.Errorf("left out: %q; kept: %v", leftOut, got.Blueprint.Storages)
+	}
+	pod := podOf(t, got)
+	if len(pod.Spec.InitContainers) > 0 || len(got.Private()) > 0 || strings.Contains(fmt.Sprint(pod.Spec), "GIT_CONFIG") {
+		t.Errorf("it has more than it may: %+v", pod.Spec)
+	}
+	for _, v := range pod.Spec.Volumes {
+		if v.Secret != nil || v.Name == "repository" {
+			t.Errorf("it has volume %s", v.Name)
 		}
 	}
 }

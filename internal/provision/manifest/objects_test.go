@@ -4,9 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -46,5 +48,18 @@ func TestOfPod(t *testing.T) {
 		if !slices.Equal(more, test.more) {
 			t.Errorf("%s: %q, want %q", name, more, test.more)
 		}
+	}
+}
+
+// The credentials of a repository are in a Secret of the workspace, as git takes them.
+func TestPrivate(t *testing.T) {
+	private := withRepository(t, blueprint.Blueprint{Name: "dev", Image: "x"}).Private()
+	if len(private) != 1 {
+		t.Fatalf("%v", private)
+	}
+	want := map[string]any{"username": "YWxpY2U=", "password": "aHVudGVyMg=="}
+	if diff := cmp.Diff(want, private[0].Object["data"]); diff != "" ||
+		private[0].Object["type"] != "kubernetes.io/basic-auth" || len(private[0].GetLabels()) == 0 {
+		t.Errorf("%v: %s", private[0].Object, diff)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -69,24 +70,6 @@ func TestIsLarger(t *testing.T) {
 	}
 }
 
-// What a blueprint asks of a claim is that of the storage which has it.
-func TestClaimSpec(t *testing.T) {
-	values := map[string]any{"storages": []any{
-		map[string]any{"name": "tmp"},
-		map[string]any{"claim": "a", "claimSpec": "of a"},
-		map[string]any{"claim": "b", "claimSpec": "of b"},
-		"nonsense",
-	}}
-	for claim, want := range map[string]any{"a": "of a", "b": "of b", "c": nil} {
-		if got := ClaimSpec(values, claim); got != want {
-			t.Errorf("%s: %v, want %v", claim, got, want)
-		}
-	}
-	if got := ClaimSpec(nil, "a"); got != nil {
-		t.Errorf("of nothing: %v", got)
-	}
-}
-
 func claimOfSpec(t *testing.T, spec string) *unstructured.Unstructured {
 	t.Helper()
 	var content map[string]any
@@ -94,4 +77,25 @@ func claimOfSpec(t *testing.T, spec string) *unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return &unstructured.Unstructured{Object: map[string]any{"kind": "PersistentVolumeClaim", "spec": content}}
+}
+
+// What an existing claim has otherwise than is wanted, by its fields; quantities are compared
+// as such, and what is not set says so.
+func TestClaimChanges(t *testing.T) {
+	const have = "{accessModes: [ReadWriteOnce], storageClassName: fast, resources: {requests: {storage: 1024Mi}}}"
+	for wanted, want := range map[string][]string{
+		have: nil,
+		"{resources: {requests: {storage: 1Gi}}}":            nil,
+		"{volumeName: v, storageClassName: slow}":            {"claimSpec.storageClassName is fast, the blueprint says slow", "claimSpec.volumeName is not set, the blueprint says v"},
+		"{resources: {requests: {storage: large}}}":          {"claimSpec.resources.requests.storage is 1024Mi, the blueprint says large"},
+		"{resources: {limits: {storage: 1Gi}}}":              {"claimSpec.resources.limits.storage is not set, the blueprint says 1Gi"},
+		"{storageClassName: {a: b}, accessModes: [a, b, c]}": {"claimSpec.accessModes is [ReadWriteOnce], the blueprint says [a b c]", "claimSpec.storageClassName.a is not set, the blueprint says b"},
+	} {
+		if diff := cmp.Diff(want, ClaimChanges(claimOfSpec(t, wanted), claimOfSpec(t, have))); diff != "" {
+			t.Errorf("%s: %s", wanted, diff)
+		}
+	}
+	if got := jsonValue(func() {}); got != nil {
+		t.Errorf("what is no JSON is %v", got)
+	}
 }
