@@ -7,7 +7,6 @@ package copy
 
 import (
 	"crypto/rand"
-	_ "embed"
 	"fmt"
 	"path"
 	"strings"

@@ -76,30 +76,39 @@ func (x *extractor) refusal() error {
 	return several(fault.Failed, "refused what the other end has sent", x.refused)
 }
 
-// entry writes one entry. What cannot be copied is remembered, and nothing more is
-// written then: only the other names are looked at.
+// entry writes one entry.
 func (x *extractor) entry(header *tar.Header, content io.Reader) error {
 	x.entries++
 	if x.entries > maxEntries {
 		return fault.New(fault.Failed, "more than %d files at once", maxEntries).WithHint("copy parts of it")
 	}
+	name, err := x.admit(header, x.check)
+	if err != nil || name == "" {
+		return err
+	}
+	return x.cannotWrite(name, x.write(name, header, content))
+}
+
+// admit is where an entry is written that passes the check; empty for none. What cannot be copied
+// is remembered, and nothing more is written then: only the other names are looked at.
+func (x *extractor) admit(header *tar.Header, check func(name string, header *tar.Header) error) (string, error) {
 	if header.Typeflag == tar.TypeXGlobalHeader {
-		return nil
+		return "", nil
 	}
 	name, err := x.from.within(header.Name)
 	if err == nil {
-		err = x.check(name, header)
+		err = check(name, header)
 	}
 	if err != nil {
-		if x.refused = append(x.refused, err); len(x.refused) >= maxRefused {
-			return x.refusal()
-		}
-		return nil
+		x.refused = append(x.refused, err)
 	}
-	if len(x.refused) > 0 {
-		return nil
+	switch {
+	case err != nil && len(x.refused) >= maxRefused:
+		return "", x.refusal()
+	case len(x.refused) > 0:
+		return "", nil
 	}
-	return x.cannotWrite(name, x.write(name, header, content))
+	return name, nil
 }
 
 // check finds what is wrong with an entry whose name is not.

@@ -182,27 +182,27 @@ func (p *packer) all() error {
 	}
 	// Directories come again, the deepest first: now nothing is written to them any more.
 	for _, i := range slices.Backward(p.items) {
-		if i.info.IsDir() {
-			if err := p.tar.WriteHeader(p.header(i, p.lastMode(i))); err != nil {
-				return err
-			}
+		if !i.info.IsDir() {
+			continue
+		}
+		mode := i.info.Mode().Perm()
+		if i.name == "." {
+			mode |= 0o700 // the other end looks into it, and sets its mode when it has its name
+		}
+		if err := p.tar.WriteHeader(p.header(i, mode)); err != nil {
+			return err
 		}
 	}
-	end := &tar.Header{Typeflag: tar.TypeReg, Name: "complete", Mode: 0o600, Format: p.format}
-	if err := p.tar.WriteHeader(end); err != nil {
-		return err
-	}
-	return p.tar.Close()
+	return complete(p.tar, p.format)
 }
 
-// lastMode is the mode of a directory when it is complete. The other end looks into what
-// is sent, and gives it its own mode when it has its name.
-func (p *packer) lastMode(i item) fs.FileMode {
-	mode := i.info.Mode().Perm()
-	if i.name == "." {
-		mode |= 0o700
+// complete ends a stream with the file by which the other end knows that it has everything.
+func complete(to *tar.Writer, format tar.Format) error {
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: "complete", Mode: 0o600, Format: format}
+	if err := to.WriteHeader(h); err != nil {
+		return err
 	}
-	return mode
+	return to.Close()
 }
 
 func (p *packer) item(i item) error {

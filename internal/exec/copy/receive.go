@@ -28,12 +28,11 @@ func (r Receive) Do(ctx context.Context) (Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	reader, writer := io.Pipe()
-	ended := make(chan *ending, 1)
+	sending := make(chan *ending, 1)
 	go func() {
-		e := &ending{stderr: exec.Beginning{Max: maxComplaints}}
-		e.status, e.err = r.Run(ctx, script(sendScript, from.dir, from.base), exec.Session{Stdout: writer, Stderr: &e.stderr})
+		e := ended(ctx, r.Run, script(sendScript, from.dir, from.base), exec.Session{Stdout: writer})
 		_ = writer.CloseWithError(io.EOF)
-		ended <- e
+		sending <- e
 	}()
 	arrived, err := r.receive(from, reader)
 	if arrived != nil {
@@ -43,9 +42,9 @@ func (r Receive) Do(ctx context.Context) (Result, error) {
 		cancel(err) // the other end would wait for somebody who reads
 	}
 	_ = reader.CloseWithError(err)
-	e := <-ended
+	e := <-sending
 	switch warnings, failed := e.failure(""); {
-	case err != nil && !errors.Is(err, errNothing) && !isCut(err):
+	case err != nil && !errors.Is(err, errNothing) && !errors.Is(err, io.ErrUnexpectedEOF): // of a stream that was cut off
 		return Result{}, err
 	case failed != nil:
 		return Result{}, failed
@@ -61,9 +60,6 @@ func (r Receive) Do(ctx context.Context) (Result, error) {
 
 // errNothing says that the other end has sent nothing: what it ended with says why.
 var errNothing = errors.New("nothing was sent")
-
-// isCut is true for a stream that ended too early: what the command ended with says why.
-func isCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
 
 // arrival is what has arrived under its temporary name.
 type arrival struct {

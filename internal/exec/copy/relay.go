@@ -86,7 +86,7 @@ func (r Relay) relay(ctx context.Context, out io.Writer, format tar.Format) erro
 	if err != nil {
 		return err
 	}
-	return f.complete() // only now: by this the other end knows that it has everything
+	return complete(f.out, f.format) // only now: by this the other end knows that it has everything
 }
 
 // forwarder reads the entries of a stream and writes them as the other end expects them:
@@ -117,37 +117,24 @@ func (f *forwarder) all() error {
 	}
 }
 
-// forward checks one entry as it is checked on this machine, and writes it unless an
-// earlier one was refused.
+// forward checks one entry as it is checked on this machine, and writes it.
 func (f *forwarder) forward(header *tar.Header) error {
 	f.entries++
 	if f.entries > maxEntries {
 		return fault.New(fault.Failed, "more than %d files at once", maxEntries)
 	}
-	if header.Typeflag == tar.TypeXGlobalHeader {
-		return nil
-	}
-	name, err := f.from.within(header.Name)
-	if err == nil {
-		err = f.check(name, header)
-	}
-	if err == nil {
-		err = f.once(name, header)
-	}
-	if err != nil {
-		if f.refused = append(f.refused, err); len(f.refused) >= maxRefused {
-			return f.refusal()
-		}
-		return nil
-	}
-	if len(f.refused) > 0 {
-		return nil
+	name, err := f.admit(header, f.once)
+	if err != nil || name == "" {
+		return err
 	}
 	return f.pass(name, header)
 }
 
-// once refuses an entry of a name that was sent before.
+// once checks an entry, and refuses one of a name that was sent before.
 func (f *forwarder) once(name string, header *tar.Header) error {
+	if err := f.check(name, header); err != nil {
+		return err
+	}
 	if _, made := f.dirs[name]; made && name == tree && header.Typeflag == tar.TypeDir {
 		return nil // it is put in front of every archive
 	}
@@ -225,13 +212,4 @@ func (f *forwarder) end() error {
 		}
 	}
 	return f.out.Flush()
-}
-
-// complete ends the stream with the file by which the other end knows that it has everything.
-func (f *forwarder) complete() error {
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: "complete", Mode: 0o600, Format: f.format}
-	if err := f.out.WriteHeader(h); err != nil {
-		return err
-	}
-	return f.out.Close()
 }

@@ -28,8 +28,7 @@ func script(text string, args ...string) []string {
 // Vacant returns an error if something is at a path at the other end: anything but an empty
 // directory.
 func Vacant(ctx context.Context, run exec.Runner, path string) error {
-	e := &ending{stderr: exec.Beginning{Max: maxComplaints}}
-	e.status, e.err = run(ctx, script(occupiedScript, path), exec.Session{Stdout: io.Discard, Stderr: &e.stderr})
+	e := ended(ctx, run, script(occupiedScript, path), exec.Session{Stdout: io.Discard})
 	if e.err == nil && e.status == statusConflict {
 		return occupied(path)
 	}
@@ -60,6 +59,14 @@ type ending struct {
 	status int
 	err    error
 	stderr exec.Beginning
+}
+
+// ended runs a command to its end.
+func ended(ctx context.Context, run exec.Runner, command []string, s exec.Session) *ending {
+	e := &ending{stderr: exec.Beginning{Max: maxComplaints}}
+	s.Stderr = &e.stderr
+	e.status, e.err = run(ctx, command, s)
+	return e
 }
 
 // failure says what the ending means: nil if all is well, with what is worth knowing.

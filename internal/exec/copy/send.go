@@ -60,18 +60,17 @@ func (s transfer) send(ctx context.Context, command []string) (Result, error) {
 	defer cancel(nil)
 	in, toScript := io.Pipe()
 	fromScript, out := io.Pipe()
-	ended := make(chan *ending, 1)
+	script := make(chan *ending, 1)
 	go func() {
-		e := &ending{stderr: exec.Beginning{Max: maxComplaints}}
-		e.status, e.err = s.run(ctx, command, exec.Session{Stdin: in, Stdout: out, Stderr: &e.stderr})
+		e := ended(ctx, s.run, command, exec.Session{Stdin: in, Stdout: out})
 		_ = in.CloseWithError(errEnded)
 		_ = out.Close()
-		ended <- e
+		script <- e
 	}()
 	path, err := s.talk(toScript, bufio.NewReader(fromScript))
 	_ = toScript.Close() // without the last entry, the other end drops what it has
 	_ = fromScript.Close()
-	e := <-ended
+	e := <-script
 	warnings, failed := e.failure(cmp.Or(s.to, "the home directory"))
 	switch {
 	case err != nil && !errors.Is(err, errEnded):

@@ -1,7 +1,6 @@
 package copy
 
 import (
-	_ "embed"
 	"errors"
 	"io"
 	"io/fs"

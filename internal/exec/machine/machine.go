@@ -1,3 +1,6 @@
+// Package machine finds the consoles of machines and connects a session with them. Its
+// decisions are functions of values, for anyone who makes them: berth with --direct, or an
+// API server of machines.
 package machine
 
 import (
