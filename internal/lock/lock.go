@@ -1,3 +1,5 @@
+// Package lock is the lock that a command holds on a workspace while it works: a
+// Lease of ten seconds in the workspace's namespace, which is renewed.
 package lock
 
 import (
