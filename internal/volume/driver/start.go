@@ -3,14 +3,21 @@
 package driver
 
 import (
+	"context"
+	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/volume"
 	"github.com/berthdev/berth/internal/volume/mounts"
 	"github.com/berthdev/berth/internal/volume/queue"
 )
@@ -113,4 +120,103 @@ func (d *Driver) abandon(r queue.Record, table mounts.Table, now time.Time) erro
 		return errors.Join(err, d.queue.Forget(r.ID))
 	}
 	return d.wait(r, now)
+}
+
+// abandonInterval is how often is looked for volumes that nobody will unpublish.
+const abandonInterval = 5 * time.Minute
+
+// lookForAbandoned queues the volumes that nobody will unpublish.
+func (d *Driver) lookForAbandoned() {
+	table, err := d.table()
+	if err != nil {
+		d.o.Log.Error("volumes whose pods are gone are not looked for", slog.String("error", fault.Line(err.Error())))
+		return
+	}
+	d.abandonAll(table, d.o.Now())
+}
+
+// completeRemovals removes what is left of the directories that were being removed when the
+// driver ended. Their records are dropped, unless a pod has the volume again.
+func (d *Driver) completeRemovals(ctx context.Context) {
+	all, failure := d.dir.Going()
+	for _, f := range all {
+		if release, busy := d.locks.try(f.ID); busy == nil {
+			failure = errors.Join(failure, d.completeRemoval(ctx, f.Pod, f.ID))
+			release()
+		}
+	}
+	if failure != nil && ctx.Err() == nil {
+		d.o.Log.Error("a removal is not completed", slog.String("error", fault.Line(failure.Error())))
+	}
+}
+
+func (d *Driver) completeRemoval(ctx context.Context, pod, id string) error {
+	there, err := d.dir.Has(pod, id)
+	if known, ok := d.queue.Get(id); err == nil && ok && known.Waits() && known.PodUID == pod && !there {
+		return d.remove(ctx, known.Volume, "completed")
+	}
+	return errors.Join(err, d.dir.RemoveGoing(ctx, pod, id))
+}
+
+// madeUp is what the kubelet calls inline volumes: a hash of the pod and the volume.
+func madeUp(id string) bool { return regexp.MustCompile(`^csi-[0-9a-f]{64}$`).MatchString(id) }
+
+// checkDirectory refuses a working directory that is somebody else's: all that is in it would
+// be taken for volumes whose records are lost, and removed after their afterlife. One is the
+// driver's if it has the records, or nothing but what looks like volumes.
+func checkDirectory(dir string) error {
+	if isDatabase(filepath.Join(dir, fileQueue)) {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fault.New(fault.Unavailable, "cannot read the working directory: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name()[0] == '.' || slices.Contains([]string{
+			"lost+found", fileQueue, fileQueue + ".unreadable",
+			volume.Socket,
+		}, e.Name()) {
+			continue
+		}
+		volumes, err := os.ReadDir(filepath.Join(dir, e.Name()))
+		for _, v := range volumes {
+			if !madeUp(v.Name()) {
+				err = errors.New("not a volume")
+			}
+		}
+		if err != nil {
+			return fault.New(fault.InvalidArgument, "%s is not a directory of scratch volumes: it has %s", dir,
+				fault.Line(e.Name())).
+				WithHint("choose an empty directory with --directory: what the driver finds there and does not know is removed after its afterlife")
+		}
+	}
+	return nil
+}
+
+// isDatabase says whether a file begins as those of bbolt do: a file of that name may be
+// another program's.
+func isDatabase(name string) bool {
+	file, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	const pageHeader, magic = 16, 0xED0CDAED
+	var begin [pageHeader + 4]byte
+	_, err = io.ReadFull(file, begin[:])
+	return err == nil && binary.NativeEndian.Uint32(begin[pageHeader:]) == magic
+}
+
+// table is the mount table. Volumes are known in it by the path of the working directory,
+// which has to lead there still: otherwise they would seem not to be mounted.
+func (d *Driver) table() (mounts.Table, error) {
+	table, err := mounts.Read()
+	if err == nil {
+		err = d.dir.Check()
+	}
+	return table, err
 }
