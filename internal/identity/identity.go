@@ -6,8 +6,11 @@ package identity
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -78,3 +81,64 @@ var ErrNotResponsible = errors.New("the provider is not responsible")
 
 // DefaultRemote is where repositories are if nothing is configured.
 const DefaultRemote = "https://github.com/{owner}/{name}.git"
+
+// mayWork says whether the user may have workspaces at all.
+func (u User) mayWork() error {
+	switch u.Status {
+	case "", Active:
+		return nil
+	case Locked:
+		return fault.New(fault.PermissionDenied, "user %s is locked (according to %s)", u.Username, u.Provider).
+			WithReason(ReasonLocked).WithHint("ask the administrator of %s to unlock %s", u.Provider, u.Username)
+	default:
+		return fault.New(fault.PermissionDenied, "user %s is invalid (according to %s)", u.Username, u.Provider).
+			WithReason(ReasonInvalid).WithHint("ask the administrator of %s about %s", u.Provider, u.Username)
+	}
+}
+
+// MayUse says whether the user may use a platform blueprint.
+func (u User) MayUse(blueprint string) error {
+	if slices.Contains(u.Blueprints, allBlueprints) || slices.Contains(u.Blueprints, blueprint) {
+		return nil
+	}
+	err := fault.New(fault.PermissionDenied, "user %s may not use blueprint %q (according to %s)", u.Username, blueprint,
+		u.Provider).
+		WithReason(ReasonNotAllowed)
+	if len(u.Blueprints) == 0 {
+		return err.WithHint("%s allows %s no blueprints: ask its administrator", u.Provider, u.Username)
+	}
+	return err.WithHint("%s may use: %s", u.Username, strings.Join(u.Blueprints, ", "))
+}
+
+// The reasons of errors, in addition to those of packages git and credential.
+const (
+	ReasonUnknown      = "USER_UNKNOWN"
+	ReasonLocked       = "USER_LOCKED"
+	ReasonInvalid      = "USER_INVALID"
+	ReasonMayNotActFor = "USER_NOT_YOURS"
+	ReasonNotAllowed   = "BLUEPRINT_NOT_ALLOWED"
+	ReasonUnavailable  = "PROVIDER_UNAVAILABLE"
+)
+
+// Unknown is a user that the providers do not know. Its exit status is 4, not 7:
+// the login is wrong, no workspace is missing.
+func Unknown(username string, providers ...string) error {
+	return fault.New(fault.Unauthenticated, "user %s is unknown to %s", username, strings.Join(providers, ", ")).
+		WithReason(ReasonUnknown).
+		WithHint("check the spelling, or add %s there; the providers are those of identity.providers in the configuration",
+			username)
+}
+
+// unavailable is a provider that could not be asked. It says nothing about the
+// user.
+func unavailable(provider string, err error) *fault.Error {
+	return fault.New(fault.Unavailable, "identity provider %s could not be reached: %w", provider, err).
+		WithReason(ReasonUnavailable).
+		WithHint("try again; if it persists, check the provider's settings under identity.providers in the configuration")
+}
+
+func timedOut(p Provider) error {
+	return fault.New(fault.Unavailable, "identity provider %s did not answer within %s", p.Name, p.Timeout).
+		WithReason(ReasonUnavailable).
+		WithHint("try again, or set a longer `timeout` under identity.providers in the configuration")
+}
