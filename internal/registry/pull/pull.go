@@ -3,16 +3,22 @@
 package pull
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/registry"
 
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
+	berth "github.com/berthdev/berth/internal/registry"
+	"github.com/berthdev/berth/internal/registry/image"
 )
 
 // Puller pulls images.
@@ -113,3 +119,29 @@ func (m *meter) add(n int) {
 		m.tell(m.done, m.total)
 	}
 }
+
+// reference is the name of an image, with its registry, and a tag or a digest.
+type reference struct{ registry.Reference }
+
+const defaultTag = "latest"
+
+// parse reads a reference as container tools do.
+func parse(text string) (reference, error) {
+	parts := image.Parse(text)
+	ref, err := registry.ParseReference(berth.Qualify(parts.Name, ""))
+	if err == nil {
+		ref.Reference = cmp.Or(parts.Digest, parts.Tag, defaultTag)
+		err = ref.ValidateReference()
+	}
+	if err == nil && parts.Digest != "" {
+		err = digest.Digest(parts.Digest).Validate()
+	}
+	if err != nil || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "@") {
+		return reference{}, fault.New(fault.InvalidArgument, "%q is not a reference of an image", text).
+			WithHint("write HOST/PATH:TAG or HOST/PATH@sha256:DIGEST, in lower case")
+	}
+	return reference{ref}, nil
+}
+
+// repository is the name without tag and digest.
+func (r reference) repository() string { return r.Registry + "/" + r.Repository }
