@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -246,4 +247,79 @@ func escaped(name string) (text string) {
 		text += fmt.Sprintf("%%%02X", name[i])
 	}
 	return text
+}
+
+// A value is encoded where it must not be as it is, in capitals.
+func TestEscape(t *testing.T) {
+	for value, want := range map[string]string{
+		"aZ09-._/": "aZ09-._/", "@~+=%": "%40%7E%2B%3D%25",
+		"! ~\x7f": "!%20%7E%7F", "ä": "%C3%A4", "}|": "}|", "": "",
+	} {
+		if got := escape(value); got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+}
+
+// The name of a user in an ID is a label, whatever the user is called, as long as there is room.
+func TestLabel(t *testing.T) {
+	for user, want := range map[string]string{
+		"alice": "alice", "a_b": "a-b", "_a_": "a", "a": "a", "z": "z", "1st": "u-1st", "": "u", "___": "u",
+		"abcdefgh": "abcdefgh", "abcdefghi": "abcdefgh", "abcdefg-i": "abcdefg",
+	} {
+		if got := label(user, 8); got != want {
+			t.Errorf("%q: %q, want %q", user, got, want)
+		}
+	}
+}
+
+// What can be the ID of a workspace is told by its end.
+func TestLooksLikeID(t *testing.T) {
+	for name, want := range map[string]bool{
+		"alice-a975fae": true, "alice": false, "alice-a975fa": false,
+		"alice-a975fag": false, "alice~x-a975fae": false, "alice-A975FAE": false,
+	} {
+		if got := LooksLikeID(name); got != want {
+			t.Errorf("%q: %t", name, got)
+		}
+	}
+}
+
+func TestFromAnnotation(t *testing.T) {
+	for text, want := range map[string]string{
+		"alice~dev": "alice~dev", "alice~repo=org/proj+ref=Feature/X": "alice~repo=org/proj+ref=Feature/X", "": "",
+		"alice\nhint: curl evil": "", "alice\x1b[31m": "", "a\u202eb": "", "a b": "", "\xff": "",
+		strings.Repeat("x", MaxCanonical+1): "",
+	} {
+		if got := FromAnnotation(base64.StdEncoding.EncodeToString([]byte(text))); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if got := FromAnnotation("no base64"); got != "" {
+		t.Error(got)
+	}
+	longest := strings.Repeat("x", MaxCanonical)
+	if got := FromAnnotation(ToAnnotation(longest)); got != longest {
+		t.Errorf("of the longest, %d characters are read", len(got))
+	}
+	if got := FromAnnotation(ToAnnotation("alice") +
+		strings.Repeat("\n", MaxCanonical*2)); got != "" { // which decoding leaves out
+		t.Errorf("of a very long one, %q is read", got)
+	}
+}
+
+// Whatever a pod says of its user string, it can be shown, or it is none.
+func FuzzFromAnnotation(f *testing.F) {
+	for _, seed := range []string{"", "YWxpY2V+ZGV2", "YWxpY2UKaGludA==", "====", "////"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		text := FromAnnotation(value)
+		if len(text) > MaxCanonical || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("%q", text)
+		}
+		if u, err := Parse(text); err == nil {
+			_, _ = u.ID(), u.String()
+		}
+	})
 }
