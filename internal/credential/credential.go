@@ -5,6 +5,7 @@ package credential
 import (
 	"context"
 	"io"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -120,4 +121,11 @@ func (s *Source) file() (Credential, error) {
 func missing(format string, args ...any) error {
 	return fault.New(fault.Unauthenticated, format, args...).WithReason(ReasonRejected).
 		WithHint("set the configured token, or configure another source")
+}
+
+// IsLoopback is true for a host that means this one, by its name or its address: a credential
+// may be sent there without encryption.
+func IsLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback() || strings.EqualFold(host, "localhost")
 }
