@@ -44,13 +44,6 @@ const Annotation = "berth.dev/hook"
 // IsHook is true for an object of the cluster that a hook has made.
 func IsHook(object *unstructured.Unstructured) bool { return object.GetAnnotations()[Annotation] != "" }
 
-// marked is the object of a hook as it is made.
-func (h Hook) marked() *unstructured.Unstructured {
-	object := h.Object.DeepCopy()
-	kube.Annotate(object, Annotation, strings.Join(h.Events, ","))
-	return object
-}
-
 func (h Hook) deleted(when Policy) bool {
 	return slices.Contains(h.Delete, when) || len(h.Delete) == 0 && when == BeforeCreation
 }
@@ -76,7 +69,7 @@ func Run(ctx context.Context, applier apply.Applier, hooks []Hook, event string,
 	for _, hook := range At(hooks, event) {
 		told(hook)
 		if err := run(ctx, applier, hook, timeout); err != nil {
-			return fault.New(codeOf(err), "hook %s of %s: %w", describe(hook.Object), event, err).
+			return fault.New(fault.From(err).Code, "hook %s of %s: %w", describe(hook.Object), event, err).
 				WithHint("%s", hintOf(placed(ctx, applier, hook.Object)))
 		}
 	}
@@ -92,7 +85,9 @@ func run(ctx context.Context, applier apply.Applier, hook Hook, timeout time.Dur
 	}
 	making := applier
 	making.First = true // the view may still have what has just been removed
-	objects := []*unstructured.Unstructured{hook.marked()}
+	object := hook.Object.DeepCopy()
+	kube.Annotate(object, Annotation, strings.Join(hook.Events, ","))
+	objects := []*unstructured.Unstructured{object}
 	changes, err := making.Apply(ctx, apply.Objects(objects))
 	if err == nil {
 		err = applier.Watch(ctx, objects)
@@ -197,5 +192,3 @@ func hintOf(object *unstructured.Unstructured) string {
 	}
 	return "see why: " + fault.Command(words...)
 }
-
-func codeOf(err error) fault.Code { return fault.From(err).Code }
