@@ -72,18 +72,13 @@ func ClaimSpec(values map[string]any, claim string) any {
 	return nil
 }
 
-// derived are the values that differ between any two runs, or follow from others; and the
-// limits, which the pod has nothing of.
-func derived() []string {
-	return []string{"annotations", "gitSecret", "helper", "home", "id", "labels", limitsValue, "names"}
-}
-
-// contents are values that may be long, or secret: only that they differ is said.
-func contents() []string { return []string{"configuration", "extFiles", "initScripts"} }
-
 // Drift says in which of the chart's values a running workspace is not what would be
 // deployed now: "image alpine:3 → alpine:4". Of a variable only the name is given.
 func Drift(running, wanted map[string]any) (all []string) {
+	// What differs between any two runs, or follows from others; and the limits, which the pod has nothing of.
+	derived := []string{"annotations", "gitSecret", "helper", "home", "id", "labels", limitsValue, "names"}
+	// What may be long, or secret: only that it differs is said.
+	contents := []string{"configuration", "extFiles", "initScripts"}
 	have, want := map[string]string{}, map[string]string{}
 	flatten("", running, have)
 	flatten("", wanted, want)
@@ -92,8 +87,8 @@ func Drift(running, wanted map[string]any) (all []string) {
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		root, _, _ := strings.Cut(path, ".")
 		switch {
-		case have[path] == want[path] || slices.Contains(derived(), root):
-		case slices.Contains(contents(), root):
+		case have[path] == want[path] || slices.Contains(derived, root):
+		case slices.Contains(contents, root):
 			all = append(all, root)
 		case root == "env":
 			all = append(all, path)

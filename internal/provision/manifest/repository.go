@@ -103,14 +103,6 @@ func (a Access) Clone(u userstring.UserString) *Repository {
 	}
 }
 
-// pullSecrets are the names of the Secrets that the pod pulls its images with.
-func (a Access) pullSecrets() []any {
-	if a.Registry == nil {
-		return []any{}
-	}
-	return []any{registry.PullSecretName}
-}
-
 // repository are the credentials for an address: the most specific ones of its
 // very host. Nothing is ever sent to another one.
 func (a Access) repository(address string) (best RepositoryAccess, ok bool) {
@@ -162,14 +154,6 @@ func (s Spec) HandsOver() (messages []string) {
 			", which is the right to take over the node; use a blueprint without it for repositories that you do not trust")
 	}
 	return messages
-}
-
-// gitSecretOf is the Secret with them; empty for none.
-func gitSecretOf(s Spec) string {
-	if _, ok := s.credentials(); !ok {
-		return ""
-	}
-	return GitSecret(s.User.ID())
 }
 
 // GitSecret is the name of the Secret that a workspace's repository may be

@@ -23,7 +23,7 @@ func storages(u userstring.UserString, all map[string]blueprint.Storage) []any {
 			continue
 		}
 		value := map[string]any{
-			"name": name, "volume": volumeName(name), "type": s.Type, "path": s.Path, "readonly": s.Readonly,
+			"name": name, "volume": kube.Name(volumePrefix, name), "type": s.Type, "path": s.Path, "readonly": s.Readonly,
 			"owner": owner(s.FsOwnerUID, s.FsOwnerGID), "sizeLimit": s.SizeLimit, "claim": claimOf(id, name, s),
 		}
 		if s.Type == blueprint.StorageLocal && s.ExistingClaim == "" {
@@ -78,9 +78,7 @@ func claimOf(id, name string, s blueprint.Storage) string {
 	}
 }
 
-// volumeName is the name of a storage's volume in the pod.
-func volumeName(storage string) string { return kube.Name(volumePrefix, storage) }
-
+// volumePrefix begins the name of a storage's volume in the pod.
 const volumePrefix = "storage"
 
 func claimName(id, storage string) string { return kube.Name("pvc", id, storage) }

@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -51,30 +52,33 @@ func (s Spec) Values() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	hostname := b.Hostname // empty for the ID
+	if b.Subdomain != "" {
+		hostname = "" // so that the DNS names of two workspaces of one blueprint differ
+	}
+	pullSecrets := []any{}
+	if s.Access.Registry != nil {
+		pullSecrets = append(pullSecrets, registry.PullSecretName)
+	}
+	gitSecret := ""
+	if _, ok := s.credentials(); ok {
+		gitSecret = GitSecret(id)
+	}
 	values, _ := jsonValue(map[string]any{
 		"id": id, "labels": podLabels(s), "annotations": annotations,
-		"image": b.Image, "imagePullPolicy": b.ImagePullPolicy, "imagePullSecrets": s.Access.pullSecrets(),
-		"hostname": hostname(b), "subdomain": b.Subdomain,
+		"image": b.Image, "imagePullPolicy": b.ImagePullPolicy, "imagePullSecrets": pullSecrets,
+		"hostname": hostname, "subdomain": b.Subdomain,
 		"env": environment(s), "home": home(b), "securityContext": b.SecurityContext, "resources": resources(b.Resources),
 		"helper": helper(b), "agent": agent(b.K8shelld), "podman": podman(b.Podman),
 		"networkPolicy": policy, "certificate": s.Certificate.value(s),
 		"storages": storages(s.User, b.Storages), "configuration": configuration,
 		"initScripts": initScripts(b), "extFiles": extFiles(b),
-		"names": configMapNames(id), "repository": repository(s), "gitSecret": gitSecretOf(s),
+		"names": configMapNames(id), "repository": repository(s), "gitSecret": gitSecret,
 	}).(map[string]any)
 	if b.Limits != (blueprint.Limits{}) {
 		values[limitsValue] = jsonValue(b.Limits)
 	}
 	return values, nil
-}
-
-// hostname is empty for the ID. With a subdomain it is always the ID, so that the
-// DNS names of two workspaces of one blueprint differ.
-func hostname(b blueprint.Blueprint) string {
-	if b.Subdomain != "" {
-		return ""
-	}
-	return b.Hostname
 }
 
 // configuration are the files beside the runtime's scripts: the splash, and what
