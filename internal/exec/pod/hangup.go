@@ -41,7 +41,9 @@ func HungUp(run exec.Runner) exec.Runner {
 		defer cancel()
 		out := &announced{out: s.Stdout, found: func(pid int) { go accompany(ctx, run, pid) }}
 		s.Stdout = out
-		status, err := run(ctx, announcing(command), s)
+		command = slices.Clone(command)
+		command[2] = announce + command[2]
+		status, err := run(ctx, command, s)
 		out.flush()
 		return status, err
 	}
@@ -101,13 +103,6 @@ const (
 	announceEnd   = "\x1b\\"
 	announce      = `printf '\033_berth-pid %s\033\\' "$$" 2>/dev/null` + "\n"
 )
-
-// announcing is the command of a shell that says its process ID first.
-func announcing(shell []string) []string {
-	shell = slices.Clone(shell)
-	shell[2] = announce + shell[2]
-	return shell
-}
 
 // announced takes the announcement out of what a shell says.
 type announced struct {

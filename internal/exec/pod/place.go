@@ -65,9 +65,12 @@ func (p Place) Choose(pods []*corev1.Pod) (*corev1.Pod, error) {
 	}
 	named := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == p.Pod })
 	if named < 0 {
+		names := make([]string, len(pods))
+		for i, pod := range pods {
+			names[i] = pod.Name
+		}
 		return nil, fault.New(fault.InvalidArgument, "pod %s is not a pod of workspace %s", p.Pod,
-			kube.IDOf(&pods[0].ObjectMeta)).
-			WithHint("its pods are: %s", strings.Join(podNames(pods), ", "))
+			kube.IDOf(&pods[0].ObjectMeta)).WithHint("its pods are: %s", strings.Join(names, ", "))
 	}
 	return pods[named], nil
 }
@@ -173,13 +176,5 @@ func Containers(pod *corev1.Pod) []string {
 		}
 		return 0
 	})
-	return names
-}
-
-func podNames(pods []*corev1.Pod) []string {
-	names := make([]string, len(pods))
-	for i, pod := range pods {
-		names[i] = pod.Name
-	}
 	return names
 }

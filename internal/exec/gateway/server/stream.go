@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -64,7 +65,7 @@ func (s *session) run(ctx context.Context, opened *streams, b *buffers) (int, er
 		to.Stderr = output{opened.stderr, b}
 	}
 	if opened.resize != nil {
-		to.Sizes = sizesOf(opened.resize)
+		to.Sizes = sizes{json.NewDecoder(opened.resize)}
 	}
 	status, err := s.runner(ctx, s.options.Command, to)
 	if err != nil && ctx.Err() != nil {

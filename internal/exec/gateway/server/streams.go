@@ -96,8 +96,6 @@ func failure(err error) metav1.Status {
 // sizes are the sizes of a terminal, as a client sends them.
 type sizes struct{ decoder *json.Decoder }
 
-func sizesOf(r io.Reader) sizes { return sizes{json.NewDecoder(r)} }
-
 // Next implements remotecommand.TerminalSizeQueue.
 func (s sizes) Next() *remotecommand.TerminalSize {
 	var size remotecommand.TerminalSize
