@@ -32,8 +32,12 @@ const (
 // Serve answers on a listener until the context ends, and closes it. The end of the
 // context is no error; what is being archived then ends with it.
 func Serve(ctx context.Context, l net.Listener, c Config) error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pathPicture, c.picture)
+	mux.HandleFunc("GET "+pathArchive, c.audited(Restore, c.archive))
+	mux.HandleFunc("DELETE "+pathVolume, c.audited(Purge, c.purge))
 	server := &http.Server{
-		Handler: c.handler(), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime,
+		Handler: mux, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	ended := make(chan error, 1)
@@ -49,14 +53,6 @@ func Serve(ctx context.Context, l net.Listener, c Config) error {
 		return server.Close()
 	}
 	return nil
-}
-
-func (c Config) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathPicture, c.picture)
-	mux.HandleFunc("GET "+pathArchive, c.audited(Restore, c.archive))
-	mux.HandleFunc("DELETE "+pathVolume, c.audited(Purge, c.purge))
-	return mux
 }
 
 func (c Config) picture(w http.ResponseWriter, r *http.Request) {

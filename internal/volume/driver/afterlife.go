@@ -82,7 +82,9 @@ func (d *Driver) remove(ctx context.Context, v volume.Volume, reason string) err
 	}
 	d.o.Step(EvictForgotten)
 	d.removed.Add(1)
-	d.forgetLarge(v.ID)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.large, v.ID)
 	return nil
 }
 
@@ -240,10 +242,4 @@ func (d *Driver) isLarge(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.large[id]
-}
-
-func (d *Driver) forgetLarge(id string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.large, id)
 }

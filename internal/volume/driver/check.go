@@ -3,7 +3,6 @@
 package driver
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -144,6 +143,3 @@ func kept(text string, longest int) string {
 func invalid(format string, args ...any) error {
 	return status.Errorf(codes.InvalidArgument, format, args...)
 }
-
-// names are the keys of attributes, for the log.
-func names(attributes map[string]string) []string { return slices.Sorted(maps.Keys(attributes)) }

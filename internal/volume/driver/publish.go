@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -49,7 +50,7 @@ func (d *Driver) NodePublishVolume(ctx context.Context,
 	}
 	d.o.Step(PublishMounted)
 	d.o.Log.Debug("published", slog.String("volume", p.ID), slog.String("pod", p.Pod),
-		slog.Any("attributes", names(r.GetVolumeContext())))
+		slog.Any("attributes", slices.Sorted(maps.Keys(r.GetVolumeContext()))))
 	return &csi.NodePublishVolumeResponse{}, nil
 }
 
