@@ -131,13 +131,17 @@ func ask[T any](ctx context.Context, p Provider, question func(context.Context) 
 	case ctx.Err() != nil:
 		return answer, context.Cause(ctx)
 	case own.Err() != nil:
-		return answer, timedOut(p)
+		return answer, fault.New(fault.Unavailable, "identity provider %s did not answer within %s", p.Name, p.Timeout).
+			WithReason(ReasonUnavailable).
+			WithHint("try again, or set a longer `timeout` under identity.providers in the configuration")
 	}
 	f, ok := errors.AsType[*fault.Error](err)
 	if ok && (f.Code != fault.Unavailable || f.Reason != "") {
 		return answer, err
 	}
-	outage := unavailable(p.Name, err)
+	outage := fault.New(fault.Unavailable, "identity provider %s could not be reached: %w", p.Name, err).
+		WithReason(ReasonUnavailable).
+		WithHint("try again; if it persists, check the provider's settings under identity.providers in the configuration")
 	if ok && f.Hint != "" {
 		outage.Hint = f.Hint
 	}

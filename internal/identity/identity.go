@@ -128,17 +128,3 @@ func Unknown(username string, providers ...string) error {
 		WithHint("check the spelling, or add %s there; the providers are those of identity.providers in the configuration",
 			username)
 }
-
-// unavailable is a provider that could not be asked. It says nothing about the
-// user.
-func unavailable(provider string, err error) *fault.Error {
-	return fault.New(fault.Unavailable, "identity provider %s could not be reached: %w", provider, err).
-		WithReason(ReasonUnavailable).
-		WithHint("try again; if it persists, check the provider's settings under identity.providers in the configuration")
-}
-
-func timedOut(p Provider) error {
-	return fault.New(fault.Unavailable, "identity provider %s did not answer within %s", p.Name, p.Timeout).
-		WithReason(ReasonUnavailable).
-		WithHint("try again, or set a longer `timeout` under identity.providers in the configuration")
-}

@@ -32,7 +32,7 @@ const defaultTimeout = 10 * time.Second
 // NewChain builds the configured chain. It sends no request.
 func NewChain(c Config, d Dependencies) (identity.Chain, error) {
 	if len(c.Providers) == 0 {
-		c = defaultConfig()
+		c.Providers = []Settings{{Kind: KindKubernetes}, {Kind: KindGit}}
 	}
 	var chain identity.Chain
 	for _, s := range c.Providers {

@@ -57,11 +57,6 @@ type Settings struct {
 	CLI       bool   `yaml:"cli"`
 }
 
-// defaultConfig applies if nothing is configured.
-func defaultConfig() Config {
-	return Config{Providers: []Settings{{Kind: KindKubernetes}, {Kind: KindGit}}}
-}
-
 // fields are what each kind of provider may have in addition to kind and timeout.
 func fields() map[string][]string {
 	return map[string][]string{
