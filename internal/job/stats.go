@@ -75,6 +75,7 @@ func group(name string, jobs []v1.Job) v1.JobGroup {
 	if len(took) > 0 {
 		g.UntilRunning = new(percentiles(took))
 	}
+	inOrder := func(a, b v1.Stage) int { return cmp.Compare(slices.Index(passed(), a), slices.Index(passed(), b)) }
 	for _, stage := range slices.SortedFunc(maps.Keys(stages), inOrder) {
 		g.Stages = append(g.Stages, v1.StagePercentiles{Stage: stage, Percentiles: percentiles(stages[stage])})
 	}
@@ -90,12 +91,6 @@ func inStages(j v1.Job) map[v1.Stage]float64 {
 		}
 	}
 	return seconds
-}
-
-// inOrder compares stages by when a workspace usually goes through them.
-func inOrder(a, b v1.Stage) int {
-	order := passed()
-	return cmp.Compare(slices.Index(order, a), slices.Index(order, b))
 }
 
 // percentiles are by nearest rank: the least duration that so many of them do not exceed.

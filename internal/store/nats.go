@@ -61,7 +61,11 @@ func OpenNATS(c NATSConfig, setting Setting, dialer nats.CustomDialer) *NATS {
 func (n *NATS) connect(dialer nats.CustomDialer) (*nats.Conn, error) {
 	options := nats.GetDefaultOptions()
 	options.Name, options.Timeout = "berth", dialTimeout
-	options.RetryOnFailedConnect, options.MaxReconnect, options.CustomReconnectDelayCB = true, -1, redialAfter
+	options.RetryOnFailedConnect, options.MaxReconnect = true, -1
+	options.CustomReconnectDelayCB = func(attempts int) time.Duration {
+		// A server that refuses the login is not asked four times a second for as long as a command takes.
+		return min(time.Duration(attempts)*redialFirst, redialMost)
+	}
 	options.IgnoreAuthErrorAbort = true
 	// What cannot be sent now fails; the caller sends it again, in its newest state.
 	options.ReconnectBufSize = -1
@@ -95,12 +99,6 @@ func (n *NATS) Close() {
 			n.conn.Close()
 		}
 	}()
-}
-
-// redialAfter is short at first and longer later: a server that refuses the login
-// is not asked four times a second for as long as a command takes.
-func redialAfter(attempts int) time.Duration {
-	return min(time.Duration(attempts)*redialFirst, redialMost)
 }
 
 // note keeps why there is no connection; nil where there is one. A lost connection
