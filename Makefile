@@ -35,8 +35,8 @@ test-unit: ## Run the tests that need nothing but Go and a C compiler
 	done
 	@echo "== go test -run TestRefusedRequests ./internal/provision"
 	@go test -run TestRefusedRequests ./internal/provision # the whole of it: with the race detector it would take minutes
-	@echo "== go test -run 'TestAttacks|TestPrograms' ./internal/bundle/chart"
-	@go test -run 'TestAttacks|TestPrograms' ./internal/bundle/chart # what memory they take, which the race detector multiplies
+	@echo "== go test -run 'TestAttacks|TestPrograms' ./internal/chart"
+	@go test -run 'TestAttacks|TestPrograms' ./internal/chart # what memory they take, which the race detector multiplies
 
 mutation: ## Change the program in 300 places, one at a time, and list those that no unit test notices (an hour)
 	@cd test/mutate && go run . -n 300

@@ -7,16 +7,18 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"helm.sh/helm/v3/pkg/chart"
+	helmchart "helm.sh/helm/v3/pkg/chart"
+
+	"github.com/berthdev/berth/internal/chart"
 )
 
 // chartOf is a chart of templates, with values of its own and two files.
-func chartOf(templates map[string]string) *chart.Chart {
+func chartOf(templates map[string]string) *helmchart.Chart {
 	c := Plain("test", "1.0.0")
 	c.Values = map[string]any{"name": "own", "deep": map[string]any{"a": "own a", "b": "own b"}, "list": []any{"own"}}
-	c.Files = []*chart.File{{Name: "one.txt", Data: []byte("first\n  file\n")}, {Name: "two.txt", Data: []byte("second")}}
+	c.Files = []*helmchart.File{{Name: "one.txt", Data: []byte("first\n  file\n")}, {Name: "two.txt", Data: []byte("second")}}
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
-		c.Templates = append(c.Templates, &chart.File{Name: "templates/" + name, Data: []byte(templates[name])})
+		c.Templates = append(c.Templates, &helmchart.File{Name: "templates/" + name, Data: []byte(templates[name])})
 	}
 	return c
 }
@@ -65,16 +67,12 @@ func TestTemplatesAreFilledAsHelmDoes(t *testing.T) {
 				"a.yaml":   "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\ndata:\n  a: " + expression + "\n",
 			})
 			want, wantErr := withHelm(c, values)
-			documents, err := fill(c, values)
+			got, err := chart.Fill(c, values)
 			if (err != nil) != (wantErr != nil) {
 				t.Fatalf("%v, Helm says %v", err, wantErr)
 			}
-			var got strings.Builder
-			for _, d := range documents {
-				got.WriteString("---\n# Source: " + d.path + "\n" + d.content + "\n")
-			}
-			if diff := cmp.Diff(want, got.String()); diff != "" {
-				t.Errorf("(-helm +berth):\n%s", diff)
+			if err == nil && got.Manifest != want {
+				t.Errorf("(-helm +berth):\n%s", cmp.Diff(want, got.Manifest))
 			}
 		})
 	}
@@ -93,13 +91,13 @@ func TestOrderOfDocuments(t *testing.T) {
 	})
 	c.Values = nil
 	slices.Reverse(c.Templates)
-	documents, err := fill(c, nil)
+	rendered, err := chart.Fill(c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, d := range documents {
-		got = append(got, d.object.GetKind()+" "+d.object.GetName())
+	for _, object := range rendered.Objects {
+		got = append(got, object.GetKind()+" "+object.GetName())
 	}
 	want := []string{
 		"NetworkPolicy 1", "ConfigMap 1", "ConfigMap 0", "PersistentVolumeClaim 1",
@@ -110,22 +108,28 @@ func TestOrderOfDocuments(t *testing.T) {
 	}
 }
 
-// Only a table is merged with a table, and null removes.
+// Only a table is merged with a table, and null removes; the chart's own values stay as they are.
 func TestMerged(t *testing.T) {
-	defaults := map[string]any{"a": map[string]any{"b": "c"}, "d": "e", "f": "g", "i": "j"}
-	table := map[string]any{"k": nil} // of which nothing is removed
-	got := merged(defaults, map[string]any{"a": "text", "d": nil, "h": nil, "i": table})
-	if diff := cmp.Diff(map[string]any{"a": "text", "f": "g", "i": table}, got); diff != "" || len(defaults) != 4 {
-		t.Errorf("%v: %s", defaults, diff)
+	c := chartOf(map[string]string{
+		"a.yaml": "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\ndata: {{- toYaml .Values | nindent 2 }}\n",
+	})
+	c.Values = map[string]any{"a": map[string]any{"b": "c"}, "d": "e", "f": "g", "i": "j", "l": map[string]any{"m": "n"}}
+	values := map[string]any{
+		"a": "text", "d": nil, "i": map[string]any{"k": nil}, // of which nothing is removed
+		"l": map[string]any{"m": nil, "o": "p"},
 	}
-}
-
-// Only numbers are added.
-func TestAdd(t *testing.T) {
-	if _, err := add(1, "2"); err == nil || err.Error() != "2 is not a number" {
-		t.Error(err)
+	want := map[string]any{"a": "text", "f": "g", "i": map[string]any{"k": nil}, "l": map[string]any{"o": "p"}}
+	rendered, err := chart.Fill(c, values)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := add(nil, 2); err == nil {
-		t.Error("nothing is added")
+	if diff := cmp.Diff(want, rendered.Objects[0].Object["data"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(c.Values) != 5 || len(values) != 4 || len(rendered.Values) != 4 {
+		t.Errorf("%v, %v", c.Values, rendered.Values)
+	}
+	if byHelm, err := withHelm(c, values); err != nil || byHelm != rendered.Manifest {
+		t.Errorf("%v (-helm +berth):\n%s", err, cmp.Diff(byHelm, rendered.Manifest))
 	}
 }

@@ -1,19 +1,30 @@
 package release
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
 	helm "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/berthdev/berth/internal/apply"
-	"github.com/berthdev/berth/internal/kube"
 )
+
+// refusal begins the description of a release of which the API server rejected an
+// object; the object and the reason follow.
+const refusal = "Refused by the cluster: "
+
+// NewRecord is the record of a chart that is about to be applied.
+func NewRecord(name, namespace string, rendered *Rendered, now time.Time) *helm.Release {
+	content := Content{Chart: rendered.Chart, Config: rendered.Values, Manifest: rendered.Manifest}
+	record := NewRevision(name, namespace, content, nil, now)
+	record.Labels = map[string]string{LabelGuarded: "pods"}
+	return record
+}
 
 // Content is what a revision of a release consists of.
 type Content struct {
@@ -55,53 +66,124 @@ func Plain(name, version string) *chart.Chart {
 	return &chart.Chart{Metadata: &chart.Metadata{APIVersion: chart.APIVersionV2, Name: name, Version: version}}
 }
 
-// Manifest is the text of objects as Helm records it. Plain `helm uninstall` deletes what
-// is in there: definitions of custom resources, with which the resources would go, are
-// marked to be kept.
-func Manifest(objects []*unstructured.Unstructured) (string, error) {
-	var text strings.Builder
-	for _, object := range objects {
-		if object.GetKind() == "CustomResourceDefinition" {
-			object = marked(object)
-		}
-		document, err := yaml.Marshal(object.Object)
-		if err != nil {
-			return "", fmt.Errorf("manifest: %s %s: %w", object.GetKind(), object.GetName(), err)
-		}
-		text.WriteString("---\n")
-		text.Write(document)
+// Deployed marks a record: every object is created.
+func Deployed(release *helm.Release, now time.Time) {
+	release.Info.LastDeployed = helmtime.Time{Time: now}
+	description := "Install complete"
+	if release.Version > 1 {
+		description = "Upgrade complete"
 	}
-	return text.String(), nil
-}
-
-// annotationMarked is on a definition that is kept from `helm uninstall` by a mark which is
-// not its own: what is applied has neither.
-const annotationMarked = "berth.dev/resource-policy"
-
-func marked(definition *unstructured.Unstructured) *unstructured.Unstructured {
-	if _, own := definition.GetAnnotations()[apply.AnnotationKeep]; own {
-		return definition
-	}
-	definition = definition.DeepCopy()
-	kube.Annotate(definition, apply.AnnotationKeep, "keep")
-	kube.Annotate(definition, annotationMarked, "added")
-	return definition
-}
-
-func unmark(object *unstructured.Unstructured) {
-	annotations := object.GetAnnotations()
-	if _, is := annotations[annotationMarked]; !is {
-		return
-	}
-	delete(annotations, apply.AnnotationKeep)
-	delete(annotations, annotationMarked)
-	if len(annotations) == 0 {
-		annotations = nil
-	}
-	object.SetAnnotations(annotations)
+	release.SetStatus(helm.StatusDeployed, description)
 }
 
 // Failed marks a revision: it could not be applied.
 func Failed(release *helm.Release, reason string) {
 	release.SetStatus(helm.StatusFailed, reason)
+}
+
+// Refused marks a record: the API server rejected an object, and gave a reason.
+func Refused(release *helm.Release, object, reason string) {
+	release.SetStatus(helm.StatusFailed, refusal+object+": "+reason)
+}
+
+// Refusal is what Refused has written; not ok if nothing was refused.
+func Refusal(release *helm.Release) (object, reason string, ok bool) {
+	if release.Info.Status != helm.StatusFailed {
+		return "", "", false
+	}
+	text, ok := strings.CutPrefix(release.Info.Description, refusal)
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(text, ": ")
+}
+
+// RefusedSince says whether the newer record reports a refusal by the cluster that
+// the older one, which may be nil, does not report.
+func RefusedSince(before, now *helm.Release) bool {
+	if now == nil {
+		return false
+	}
+	if _, _, is := Refusal(now); !is {
+		return false
+	}
+	if before == nil {
+		return true
+	}
+	_, _, was := Refusal(before)
+	return !was || !before.Info.LastDeployed.Equal(now.Info.LastDeployed)
+}
+
+// labelVersion keeps, in a release in memory, the version of the Secret that it was
+// read from or written to last: an update is one of this version. It is not written.
+const labelVersion = "resourceVersion"
+
+// labelLast keeps likewise the number of the last revision that there is, if it is one that does not
+// count: the next revision comes after that.
+const labelLast = "last-revision"
+
+// labelCreated keeps likewise when the API server has created the Secret.
+const labelCreated = "created"
+
+// CreatedAt is when the API server has created the newest revision of a record that was read: unlike
+// what the record says itself, no author can make it older. It is zero if that is not known.
+func CreatedAt(release *helm.Release) time.Time {
+	at, err := time.Parse(time.RFC3339, release.Labels[labelCreated])
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+func remember(release *helm.Release, secret *corev1.Secret) {
+	if release.Labels == nil {
+		release.Labels = map[string]string{}
+	}
+	release.Labels[labelVersion] = secret.ResourceVersion
+	if at := secret.CreationTimestamp; !at.IsZero() {
+		release.Labels[labelCreated] = at.UTC().Format(time.RFC3339)
+	}
+}
+
+// Follow makes a record the next revision of an older one, which stays.
+func Follow(record, old *helm.Release) {
+	last, err := strconv.ParseInt(old.Labels[labelLast], 10, 32)
+	if err != nil {
+		last = 0
+	}
+	record.Version, record.Info.FirstDeployed = max(old.Version, int(last))+1, old.Info.FirstDeployed
+	record.SetStatus(helm.StatusPendingUpgrade, preparingUpgrade)
+}
+
+// Unsettled is true for a revision before which others may still be marked as deployed.
+func Unsettled(record *helm.Release) bool {
+	return record.Info.Status == helm.StatusPendingUpgrade
+}
+
+// Succeed makes a record the next state of an older one, which it replaces.
+func Succeed(record, old *helm.Release) {
+	record.Version, record.Info.FirstDeployed = old.Version, old.Info.FirstDeployed
+	if old.Version > 1 && old.Info.Status != helm.StatusDeployed { // those before it are not marked yet
+		record.SetStatus(helm.StatusPendingUpgrade, preparingUpgrade)
+	}
+	if version := old.Labels[labelVersion]; version != "" {
+		record.Labels = labels.Merge(record.Labels, map[string]string{labelVersion: version})
+	}
+}
+
+// SameVersion says whether two records were read from, or written to, one version of
+// their Secret.
+func SameVersion(a, b *helm.Release) bool { return a.Labels[labelVersion] == b.Labels[labelVersion] }
+
+// Owner marks the objects of a release as Helm does, which `helm upgrade` and the
+// installation of another release check.
+func Owner(name, namespace string) apply.Owner {
+	return apply.Owner{
+		Name:   "release " + name,
+		Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
+		Annotations: map[string]string{
+			"meta.helm.sh/release-name":      name,
+			"meta.helm.sh/release-namespace": namespace,
+		},
+	}
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/berthdev/berth/internal/bundle/chart"
+	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/fault"
 )
 

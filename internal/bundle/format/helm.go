@@ -4,7 +4,7 @@ import (
 	"context"
 	"io/fs"
 
-	"github.com/berthdev/berth/internal/bundle/chart"
+	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/fault"
 )
 

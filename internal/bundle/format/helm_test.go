@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/chart"
 )
 
 func TestHelm(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/berthdev/berth/internal/bundle/manifest"
+	"github.com/berthdev/berth/internal/chart/manifest"
 	"github.com/berthdev/berth/internal/fault"
 )
 

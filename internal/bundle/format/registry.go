@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/berthdev/berth/internal/bundle/manifest"
+	"github.com/berthdev/berth/internal/chart/manifest"
 	"github.com/berthdev/berth/internal/fault"
 )
 

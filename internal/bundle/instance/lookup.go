@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/berthdev/berth/internal/bundle/chart"
-	"github.com/berthdev/berth/internal/bundle/chart/budget"
+	"github.com/berthdev/berth/internal/chart"
+	"github.com/berthdev/berth/internal/chart/budget"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/reconcile"
 )

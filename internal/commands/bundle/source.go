@@ -8,11 +8,11 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal"

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/berthdev/berth/internal/bundle/chart"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/installer"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/fault"
 )
 
