@@ -1,13 +1,20 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // acquired is what waiting for the lock has come to.
@@ -125,4 +132,114 @@ func (session) release(ctx context.Context, held *lock.Lock) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
 	held.Release(ctx)
+}
+
+// lookAgain decides again under the lock: what was found before may have been
+// another run's work in progress. What the cluster has refused to that run since
+// then, it would refuse to this one too.
+func (s provisioning) lookAgain(ctx context.Context, in inputs, a acquired) (acquired, error) {
+	var err error
+	if a.turn.Found, err = s.lookup(ctx); err != nil {
+		return a, err
+	}
+	a.turn.Plan = s.target.Decide(a.turn.Found, in.deployment)
+	a.turn.Kept = in.kept && a.turn.Plan == deploy.Install && s.target.OnlyPodMissing(a.turn.Found, in.deployment)
+	if a.turn.Plan == deploy.Install && release.RefusedSince(in.found.Record, a.turn.Found.Record) {
+		a.seen, err = s.refusedBefore(in.deployment, a.turn.Found)
+	}
+	return a, err
+}
+
+// refusedBefore is the failure that the record reports, and whose job it was.
+func (s provisioning) refusedBefore(d deploy.Deployment, found inventory.Found) (ending, error) {
+	pod, reading := (&inventory.Target{ID: s.id, Namespace: s.Client.Namespace, Found: found}).Podless()
+	reading = d.About.Explain(reading)
+	s.steps.Reached(reading)
+	end := ending{found: found, reading: reading, job: cmp.Or(pod.Labels[kube.LabelJobID], s.jobID)}
+	return end, d.About.Failure(reading, s.Policy)
+}
+
+// leaveTo ends a run that does not wait while another one provisions the workspace.
+// It reports how the workspace is doing, and their job.
+func (s provisioning) leaveTo(ctx context.Context, in inputs, a acquired, holder *lock.Observed) (acquired, error) {
+	s.steps.Note("%s is already provisioning it", holder.Holder.Human())
+	found, err := s.lookup(ctx)
+	if err != nil {
+		return a, err
+	}
+	plan := s.target.Decide(found, in.deployment)
+	a.seen = ending{found: found, reading: found.Reading, pod: found.Pod, job: holderJob(found, plan, holder)}
+	a.leave = true
+	return a, nil
+}
+
+// waitFor follows the work of the holder of the lock until it is free, and takes
+// it for whatever is left to do.
+func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker lock.Locker,
+	holder *lock.Observed,
+) (acquired, error) {
+	s.steps.Note("%s is already working on it (%s); following", holder.Holder.Human(), holder.Purpose)
+	about, waited := in.deployment.About, make(chan error, 1)
+	watching, stop := context.WithCancel(ctx)
+	waiting, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	go func() {
+		defer stop()
+		var err error
+		if a.turn.Lock, err = locker.Wait(waiting, s.id, holder, nil); err != nil && ctx.Err() == nil &&
+			waiting.Err() != nil {
+			err = context.Cause(waiting)
+		}
+		waited <- err
+	}()
+	var failed *v1.Snapshot // the newest failure; the pod may have been removed since
+	if in.deployment.OwnPod {
+		_ = a.turn.Follower.Run(watching, s.Policy.Waiting(s.Now()), s.Now, func(c follow.Change) (done bool) {
+			reading := s.steps.Changed(c, about)
+			switch a.seen.reading = reading; reading.Verdict() {
+			case v1.VerdictFailed:
+				failed = &reading
+			case v1.VerdictStuck:
+				giveUp(about.Failure(reading, s.Policy))
+				return true
+			}
+			return false
+		})
+	}
+	err := <-waited
+	if a.seen.pod = podOf(a.turn.Follower); a.seen.pod != nil {
+		a.seen.job = a.seen.pod.Labels[kube.LabelJobID]
+	}
+	if err != nil {
+		return a, err
+	}
+	a, err = s.lookAgain(ctx, in, a)
+	if err != nil || holder.Purpose != forProvisioning {
+		return a, err
+	}
+	reading, left, over := sameOutcome(a.turn, failed)
+	if !over {
+		return a, nil
+	}
+	a.seen.found, a.seen.reading, a.seen.left = a.turn.Found, about.Explain(reading), left
+	return a, about.Failure(reading, s.Policy)
+}
+
+// sameOutcome says whether a run ends as the one that it has waited for: the workspace
+// failed and still exists, or failed and was removed by --on-failure delete.
+func sameOutcome(turn deploy.Turn, failed *v1.Snapshot) (reading v1.Snapshot, left v1.Left, over bool) {
+	found := turn.Found
+	switch {
+	case turn.Plan == deploy.Replace && found.Reading.Verdict() == v1.VerdictFailed:
+		return found.Reading, "", true
+	case failed != nil && found.Record == nil && (turn.Plan == deploy.Create || turn.Plan == deploy.Await):
+		return *failed, v1.LeftDeleted, true
+	}
+	return reading, "", false
+}
+
+// podOf is the pod as the watches know it; nil if they do not.
+func podOf(follower *follow.Follower) *corev1.Pod {
+	pod, _ := follower.State().Pod()
+	return pod
 }

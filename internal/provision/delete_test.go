@@ -37,7 +37,7 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 			may = append(may, a)
 		}
 	}
-	limit(client, may...)
+	mayOnly(client, may...)
 	if err := s.Records().Create(t.Context(), release.NewRecord(id, "dev", in.deployment.Chart, time.Now())); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/limit"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/rbac"
 )
@@ -32,10 +33,10 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 	var (
 		in      inputs
 		made    making
-		counted workspaceCount
+		counted limit.Count
 	)
 	looked := make(chan struct{})
-	err := s.steps.Parallel(append(s.counting(ctx, &counted),
+	err := s.steps.Parallel(append(s.countStep(ctx, &counted),
 		event.Step{Name: "identity", Do: func() (_ string, err error) {
 			made.user, err = s.Users.Resolve(ctx, s.user.User)
 			return fmt.Sprintf("%s, from %s", s.user.User, made.user.Provider), err
@@ -80,7 +81,7 @@ func (s provisioning) gather(ctx context.Context) (inputs, error) {
 			s.steps.Warn("BlueprintChanged", "", deploy.Drifted(s.user.String(), in.drift))
 		}
 	}
-	return in, s.Allowance.admit(s.user, s.Client.Namespace, in.found, counted)
+	return in, s.Allowance.Admit(s.user, s.Client.Namespace, in.found, counted)
 }
 
 // making is what is read to make a workspace.
@@ -102,6 +103,17 @@ func (s provisioning) prepare(ctx context.Context, found inventory.Found, made m
 		return deploy.Deployment{}, "", err
 	}
 	return s.target.Prepare(spec, found, made.may)
+}
+
+// countStep is the step that counts the workspaces; none if nothing limits them.
+func (s provisioning) countStep(ctx context.Context, c *limit.Count) []event.Step {
+	if s.Allowance == nil {
+		return nil
+	}
+	return []event.Step{{Name: "count", Quiet: true, Do: func() (string, error) {
+		*c = limit.CountIn(ctx, s.Reader, s.States)
+		return "", nil // it counts for one that is not there yet only
+	}}}
 }
 
 // permissionsStep is the step that reads the caller's permissions.

@@ -11,6 +11,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 )
@@ -157,4 +158,146 @@ func failedPod(id string, s v1.Snapshot) string {
 		}
 	}
 	return id
+}
+
+// recorded reads the record; a store that does not answer keeps nobody for long.
+func (s session) recorded(ctx context.Context) (lifecycle.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	return s.states().Get(ctx, s.id)
+}
+
+// alreadyUpToDate ends a run that has nothing to do, as the workspace runs. If it was not meant to, a
+// stop of it may be under way, or may have been killed: then it is meant to run from now on,
+// unless the stop was faster. One that is to be deleted stays so.
+func (s provisioning) alreadyUpToDate(ctx context.Context, in inputs) (Outcome, error) {
+	if err := s.stay(ctx); err != nil {
+		return Outcome{}, interrupted(ctx, nil, ending{}, err)
+	}
+	o, err := s.alreadyRunning(in)
+	if failed := s.past(ctx, in.found, o.Workspace); failed != nil {
+		return Outcome{Workspace: o.Workspace, Logs: s.scripts.Tail(), Left: v1.LeftKept}, failed
+	}
+	return o, err
+}
+
+// past is the failure of the init scripts of a workspace that runs, where that is one: they
+// may have failed while nobody looked, or another run has said so.
+func (s provisioning) past(ctx context.Context, found inventory.Found, w *v1.Workspace) error {
+	if !s.scripts.Strict(found.Pods()) {
+		return nil
+	}
+	s.ReadScripts(ctx, found, w)
+	s.scripts.Seen(*w)
+	return s.scripts.Failure(s.id, s.Client.Namespace)
+}
+
+func (s provisioning) stay(ctx context.Context) error {
+	if !s.keepsStates() || s.Intent != nil {
+		return nil
+	}
+	r, err := s.recorded(ctx)
+	switch {
+	case err != nil:
+		s.notRecorded(err)
+		return nil
+	case r.ID == "" || r.Desired == v1.DesiredRunning:
+		return nil
+	case r.Desired == v1.DesiredTerminated:
+		return lifecycle.BeingDeleted(r)
+	}
+	held, err := s.lockFor(ctx, forProvisioning)
+	if err != nil {
+		return err
+	}
+	defer s.release(ctx, held)
+	found, err := s.lookup(ctx)
+	if err != nil {
+		return err
+	}
+	if s.target.Decide(found, deploy.Deployment{}) != deploy.Refuse {
+		return fault.New(fault.Conflict, "workspace %s was stopped meanwhile", s.id).
+			WithHint("start it: `%s`", fault.Command("berth", "start", s.user.String()))
+	}
+	now := s.Now().UTC()
+	_, err = s.record(ctx, held, func(r lifecycle.Record) (lifecycle.Record, error) {
+		if r.ID == "" || r.Desired == v1.DesiredRunning {
+			return r, nil
+		}
+		r, err := r.Set(v1.DesiredRunning, now)
+		return r.Observed(v1.ActualRunning, "", now), err
+	})
+	return err
+}
+
+// OnFailure says what becomes of what a provisioning created that failed or timed
+// out.
+type OnFailure string
+
+// What can become of it. The default is to keep it, so that it can be examined.
+const (
+	KeepOnFailure   OnFailure = "keep"
+	DeleteOnFailure OnFailure = "delete"
+)
+
+// undoTime is how long removing what was created may take. Its pod, which may
+// have a grace period, is waited for within that.
+const undoTime = 60 * time.Second
+
+// cleansUp says whether what was created is removed. An interruption keeps it, and so does
+// what is not waited for any longer. What is in the way of the owner of storage with the same
+// ID goes in any case.
+func (p *Provisioner) cleansUp(e ending, err error) bool {
+	code := fault.CodeOf(err)
+	switch fault.ReasonOf(err) {
+	case deploy.ReasonStorageOfAnother:
+		return e.result.Changes.Any()
+	case deploy.ReasonStuck:
+		return false
+	}
+	return (code == fault.Failed || code == fault.DeadlineExceeded) && p.OnFailure == DeleteOnFailure &&
+		e.result.Changes.Any()
+}
+
+// cleanUpOnFailure removes what this run created, while it still holds the lock.
+// What there is to say about the failure is collected before.
+func (s provisioning) cleanUpOnFailure(ctx context.Context, in inputs, turn deploy.Turn, e ending,
+	failure error,
+) (Outcome, error) {
+	o := s.outcome(ctx, in, e, failure)
+	o.Left = v1.LeftDeleted
+	err := s.steps.Do("remove", func() (string, error) { return s.undo(ctx, in, turn, e.result) })
+	switch {
+	case err != nil:
+		o.Left, o.Problems = v1.LeftKept, []string{err.Error()}
+	case !in.found.Exists(): // nothing is to be there
+		s.deleteStaleRecord(context.WithoutCancel(ctx), s.id)
+	}
+	return o, failure
+}
+
+// withdrawTime is how long a run that has lost its lock cleans up.
+const withdrawTime = 10 * time.Second
+
+// withdraw removes what a run created before it lost the lock, as far as nobody else
+// has taken it up. What cannot be removed is found by the next run.
+func (s provisioning) withdraw(ctx context.Context, d deploy.Deployment, turn deploy.Turn, result deploy.Result) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer cancel()
+	if err := s.target.Withdraw(ctx, turn, d, result); err != nil {
+		s.steps.Warn("NotWithdrawn", "", "something that this run has created may be left: "+err.Error())
+	}
+}
+
+// undo removes what this run created. The time-out that may have ended the run
+// does not count for it, nor does an interruption: a second one exits at once.
+func (s provisioning) undo(ctx context.Context, in inputs, turn deploy.Turn, result deploy.Result) (string, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	ctx, release := turn.Lock.Context(ctx)
+	defer release()
+	if err := turn.Lock.Confirm(ctx); err != nil {
+		return "", fmt.Errorf("what was created was not removed: %w", err)
+	}
+	return s.target.Undo(ctx, turn, in.deployment, result)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/limit"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -53,7 +54,7 @@ type Provisioner struct {
 	// Injection says where injection is allowed, and whether to force it.
 	Injection InjectionRules
 	// Allowance is how many workspaces there may be; nil is no limit.
-	Allowance *Allowance
+	Allowance *limit.Allowance
 	// States is where it is kept the desired state of workspaces; zero for nowhere.
 	States lifecycle.Place
 	// Intent is what is brought about for somebody else; nil for the caller's own wish.

@@ -334,8 +334,8 @@ func TestRefusedBetweenLookupAndLock(t *testing.T) {
 	endedRefused(t, s, in, end, err)
 }
 
-// limit lets the caller do nothing but this.
-func limit(client *fake.Clientset, may ...rbac.Access) {
+// mayOnly lets the caller do nothing but this.
+func mayOnly(client *fake.Clientset, may ...rbac.Access) {
 	client.PrependReactor("create", "selfsubjectrulesreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
 		review := &authorizationv1.SelfSubjectRulesReview{}
 		for _, a := range may {
@@ -351,7 +351,7 @@ func limit(client *fake.Clientset, may ...rbac.Access) {
 func TestWhatAPermissionIsMissingFor(t *testing.T) {
 	web := userstring.Workload{Kind: "deployment", Name: "web"}
 	s, client, in := runOn(t)
-	limit(client)
+	mayOnly(client)
 	may := deploy.Permissions{Review: rbac.Review{Namespace: "dev"}}
 	intoWeb := s.Provisioner.session(id, web, event.NewStream("alice", time.Now))
 	_, _, removal := s.remove(t.Context(), in.found, deploy.Removing{})

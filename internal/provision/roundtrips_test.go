@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/limit"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
@@ -112,7 +113,7 @@ func TestRoundTripsUntilCreated(t *testing.T) {
 func TestRoundTripsWithLimits(t *testing.T) {
 	const delay = 40 * time.Millisecond
 	limited := func(p *Provisioner) {
-		p.Allowance = NewAllowance(new(9), new(9))
+		p.Allowance = limit.NewAllowance(new(9), new(9))
 		p.Blueprints = func(context.Context) (*catalog.Set, error) {
 			dir := t.TempDir()
 			text := "blueprints: [{name: limited, template: default, limits: {maxActiveHours: 1}}]\n"

@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/limit"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
@@ -135,7 +136,7 @@ func (u *Update) check(ctx context.Context, how Updating) (err error) {
 		return err
 	}
 	u.Objects, err = u.run.previewObjects(ctx, u.in, apply.DryRunServer)
-	if room, known := fitsAfterReplacing(err, u.in.found.Pod); known && room {
+	if room, known := limit.FitsAfterReplacing(err, u.in.found.Pod); known && room {
 		u.Objects, err = u.run.previewObjects(ctx, u.in, apply.DryRunClient)
 	}
 	return err

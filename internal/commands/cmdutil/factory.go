@@ -24,6 +24,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/provision/inventory/recorded"
+	"github.com/berthdev/berth/internal/provision/limit"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/terminal"
@@ -158,7 +159,7 @@ func (d *Dependencies) Provisioner() (*provision.Provisioner, error) {
 	p.Access = func() (manifest.Access, error) { return access(c, d.Getenv) }
 	p.Certificate = certificate(c.Certificate)
 	p.Injection.Namespaces = c.InjectNamespaces
-	p.Allowance = provision.NewAllowance(c.Limits.WorkspacesPerUser, c.Limits.Workspaces)
+	p.Allowance = limit.NewAllowance(c.Limits.WorkspacesPerUser, c.Limits.Workspaces)
 	return p, nil
 }
 

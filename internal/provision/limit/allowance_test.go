@@ -1,4 +1,4 @@
-package provision
+package limit
 
 import (
 	"errors"
@@ -76,7 +76,7 @@ func TestAllowance(t *testing.T) {
 			"alice has 2 workspaces in namespace dev, and at most 2 are allowed (limits.workspacesPerUser)\nnamespace dev has 4 workspaces, and at most 2 are allowed (limits.workspaces)",
 		},
 	} {
-		err := c.allowance.admit(of(t, c.user), "dev", inventory.Found{}, workspaceCount{there: c.there})
+		err := c.allowance.Admit(of(t, c.user), "dev", inventory.Found{}, Count{There: c.there})
 		if err == nil || c.want == "" {
 			if err != nil || c.want != "" {
 				t.Errorf("%s: %v, want %q", name, err, c.want)
@@ -96,12 +96,12 @@ func TestAllowance(t *testing.T) {
 
 // Only who creates a workspace has to know how many there are.
 func TestAdmit(t *testing.T) {
-	unknown := workspaceCount{err: errors.New("unknown")}
-	full := workspaceCount{there: []v1.Workspace{{ID: "alice-1", UserString: "alice~a"}}}
+	unknown := Count{Err: errors.New("unknown")}
+	full := Count{There: []v1.Workspace{{ID: "alice-1", UserString: "alice~a"}}}
 	for name, c := range map[string]struct {
 		allowance *Allowance
 		found     inventory.Found
-		counted   workspaceCount
+		counted   Count
 		want      bool
 	}{
 		"no limit":                      {NewAllowance(nil, nil), inventory.Found{}, unknown, true},
@@ -111,7 +111,7 @@ func TestAdmit(t *testing.T) {
 		"the number does not matter":    {NewAllowance(new(1), nil), inventory.Found{Pod: new(corev1.Pod)}, unknown, true},
 		"one that failed is made again": {NewAllowance(new(1), nil), inventory.Found{Pod: new(corev1.Pod)}, full, true},
 	} {
-		if err := c.allowance.admit(of(t, "alice~b"), "dev", c.found, c.counted); (err == nil) != c.want {
+		if err := c.allowance.Admit(of(t, "alice~b"), "dev", c.found, c.counted); (err == nil) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -121,7 +121,7 @@ func TestAdmit(t *testing.T) {
 // that is tried again is the same.
 func TestAllowanceOfABatch(t *testing.T) {
 	a := NewAllowance(new(2), nil)
-	there := workspaceCount{there: []v1.Workspace{{ID: of(t, "alice~a").ID(), UserString: "alice~a"}}}
+	there := Count{There: []v1.Workspace{{ID: of(t, "alice~a").ID(), UserString: "alice~a"}}}
 	for _, c := range []struct {
 		user, namespace string
 		want            bool
@@ -132,7 +132,7 @@ func TestAllowanceOfABatch(t *testing.T) {
 		{"bob~c", "dev", true},
 		{"alice~c", "test", true},
 	} {
-		if err := a.admit(of(t, c.user), c.namespace, inventory.Found{}, there); (err == nil) != c.want {
+		if err := a.Admit(of(t, c.user), c.namespace, inventory.Found{}, there); (err == nil) != c.want {
 			t.Errorf("%s in %s: %v", c.user, c.namespace, err)
 		}
 	}

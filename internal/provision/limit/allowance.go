@@ -1,6 +1,8 @@
-package provision
+// Package limit says how many workspaces there may be: by the configuration, and by the quotas of the cluster.
+package limit
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -8,7 +10,10 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
+	"github.com/berthdev/berth/internal/provision/inventory/recorded"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -27,6 +32,51 @@ func NewAllowance(perUser, all *int) *Allowance {
 		return nil
 	}
 	return &Allowance{perUser: perUser, all: all}
+}
+
+// Count is the workspaces that there are in a namespace.
+type Count struct {
+	There []v1.Workspace
+	Err   error // that kept them from being counted
+}
+
+// CountIn counts the workspaces of the reader's namespace: with pods, and without by what there is of
+// them, kept storage as well.
+func CountIn(ctx context.Context, r inventory.Reader, place lifecycle.Place) (c Count) {
+	podless := recorded.Podless{
+		Reader: r, Place: place, Query: fleet.Query{Namespace: r.Client.Namespace, Kept: true},
+	}
+	c.There, c.Err = podless.Count(ctx)
+	return c
+}
+
+// Admit refuses a workspace that is not there yet if it is one too many.
+func (a *Allowance) Admit(user userstring.UserString, namespace string, found inventory.Found, c Count) error {
+	if a == nil || found.Pod != nil || found.Record != nil || found.Workload.Injected() {
+		return nil
+	}
+	if c.Err != nil {
+		return c.Err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.refuses(user, namespace, a.with(namespace, c.There)); err != nil {
+		return err
+	}
+	a.admitted = append(a.admitted, v1.Workspace{ID: user.ID(), Namespace: namespace, UserString: user.String()})
+	return nil
+}
+
+// with are workspaces of a namespace, and those that were admitted since they were counted.
+func (a *Allowance) with(namespace string, there []v1.Workspace) []v1.Workspace {
+	all := slices.Clone(there)
+	for _, w := range a.admitted {
+		known := func(o v1.Workspace) bool { return o.ID == w.ID }
+		if w.Namespace == namespace && !slices.ContainsFunc(all, known) {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // refuses returns an error if one more workspace is too many. One that is there already, in
@@ -83,33 +133,4 @@ func atMost(n int) string {
 		return "at most 1 is allowed"
 	}
 	return fmt.Sprintf("at most %d are allowed", n)
-}
-
-// admit refuses a workspace that is not there yet if it is one too many.
-func (a *Allowance) admit(user userstring.UserString, namespace string, found inventory.Found, c workspaceCount) error {
-	if a == nil || found.Pod != nil || found.Record != nil || found.Workload.Injected() {
-		return nil
-	}
-	if c.err != nil {
-		return c.err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err := a.refuses(user, namespace, a.with(namespace, c.there)); err != nil {
-		return err
-	}
-	a.admitted = append(a.admitted, v1.Workspace{ID: user.ID(), Namespace: namespace, UserString: user.String()})
-	return nil
-}
-
-// with are workspaces of a namespace, and those that were admitted since they were counted.
-func (a *Allowance) with(namespace string, there []v1.Workspace) []v1.Workspace {
-	all := slices.Clone(there)
-	for _, w := range a.admitted {
-		known := func(o v1.Workspace) bool { return o.ID == w.ID }
-		if w.Namespace == namespace && !slices.ContainsFunc(all, known) {
-			all = append(all, w)
-		}
-	}
-	return all
 }

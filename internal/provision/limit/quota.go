@@ -1,4 +1,4 @@
-package provision
+package limit
 
 import (
 	"errors"
@@ -11,17 +11,17 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// exceededQuota is how the API server begins to say that a quota is used up.
-const exceededQuota = "exceeded quota: "
+// ExceededQuota is how the API server begins to say that a quota is used up.
+const ExceededQuota = "exceeded quota: "
 
-// fitsAfterReplacing says whether a pod that a quota refuses fits once the old one, which counts
+// FitsAfterReplacing says whether a pod that a quota refuses fits once the old one, which counts
 // as well, is gone; not known if the refusal is about something else.
-func fitsAfterReplacing(err error, old *corev1.Pod) (room, known bool) {
+func FitsAfterReplacing(err error, old *corev1.Pod) (room, known bool) {
 	by, refused := errors.AsType[*kube.RefusedError](err)
 	if !refused || old == nil || by.Call.Resource != "pods" {
 		return false, false
 	}
-	_, text, exceeded := strings.Cut(by.Message, exceededQuota)
+	_, text, exceeded := strings.Cut(by.Message, ExceededQuota)
 	requested, used, limited := quantities(text, "requested: "), quantities(text, "used: "), quantities(text, "limited: ")
 	if !exceeded || len(requested) == 0 {
 		return false, false

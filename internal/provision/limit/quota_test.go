@@ -1,4 +1,4 @@
-package provision
+package limit
 
 import (
 	"errors"
@@ -34,16 +34,16 @@ func TestQuotaInPlaceOfThePod(t *testing.T) {
 		"exceeded quota: q": {},
 	} {
 		answer := apierrors.NewForbidden(corev1.Resource("pods"), "alice-1", errors.New(text))
-		room, known := fitsAfterReplacing(kube.Fault(answer,
+		room, known := FitsAfterReplacing(kube.Fault(answer,
 			kube.Call{Verb: "create", Resource: "pods", Namespace: "dev", Name: "alice-1"}), old)
 		if room != want[0] || known != want[1] {
 			t.Errorf("%s: %v, %v; want %v", text, room, known, want)
 		}
-		if room, _ := fitsAfterReplacing(kube.Fault(answer, kube.Call{Verb: "create", Resource: "services"}), old); room {
+		if room, _ := FitsAfterReplacing(kube.Fault(answer, kube.Call{Verb: "create", Resource: "services"}), old); room {
 			t.Errorf("%s: of another object", text)
 		}
 	}
-	if _, known := fitsAfterReplacing(nil, old); known {
+	if _, known := FitsAfterReplacing(nil, old); known {
 		t.Error("no error is known")
 	}
 }
