@@ -3,12 +3,10 @@ package provision
 import (
 	"cmp"
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
@@ -46,7 +44,7 @@ func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, erro
 		a.turn.Follower, err = s.target.Watch(ctx, in.found, in.deployment)
 		opened <- err
 	}()
-	locker := s.locker(forProvisioning)
+	locker := deploy.Locker(s.Reader, deploy.ForProvisioning)
 	locker.Job = s.jobID
 	held, holder, err := locker.Try(ctx, s.id, nil)
 	if watchErr := <-opened; err == nil {
@@ -63,13 +61,13 @@ func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, erro
 		return a, nil
 	case held != nil:
 		if a, err = s.lookAgain(ctx, in, a); err == nil && s.Intent != nil && a.turn.Plan == deploy.Refuse {
-			err = s.superseded() // the command that recorded it has started it
+			err = s.state().Superseded() // the command that recorded it has started it
 		}
 		return a, err
 	case s.Intent != nil: // the holder has recorded what is wanted, or will be asked again
-	case holder.Purpose == forProvisioning && s.NoWait:
+	case holder.Purpose == deploy.ForProvisioning && s.NoWait:
 		return s.leaveTo(ctx, in, a, holder)
-	case holder.Purpose == forProvisioning, s.WaitForLock:
+	case holder.Purpose == deploy.ForProvisioning, s.WaitForLock:
 		return s.waitFor(ctx, in, a, locker, holder)
 	}
 	if a.turn.Lock, err = s.expire(ctx, locker, holder); err != nil {
@@ -82,56 +80,15 @@ func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, erro
 // comes back within the time that the lock lasts.
 func (s session) expire(ctx context.Context, locker lock.Locker, holder *lock.Observed) (*lock.Lock, error) {
 	if !holder.Overdue {
-		return nil, busy(s.id, holder)
+		return nil, deploy.Busy(s.id, holder)
 	}
 	s.steps.Note("%s has not renewed the lock; waiting for it to expire", holder.Holder.Human())
 	return locker.Wait(ctx, s.id, holder, func(seen *lock.Observed) error {
 		if seen != holder {
-			return busy(s.id, seen)
+			return deploy.Busy(s.id, seen)
 		}
 		return nil
 	})
-}
-
-// reasonLocked is the reason of the error of a workspace that somebody else works on.
-const reasonLocked = "LOCKED"
-
-// IsLocked is true for the error of a workspace that somebody else works on.
-func IsLocked(err error) bool { return fault.ReasonOf(err) == reasonLocked }
-
-func busy(id string, by *lock.Observed) error {
-	return fault.New(fault.Conflict, "%s is working on workspace %s (%s)", by.Holder.Human(), id, by.Purpose).
-		WithReason(reasonLocked).
-		WithHint("try again when that is done, or pass --wait")
-}
-
-// The purposes of a lock.
-const (
-	forProvisioning = "provision"
-	forDeleting     = "delete"
-	forStopping     = "stop"
-	forAdopting     = "adopt"
-)
-
-func (p *Provisioner) locker(purpose string) lock.Locker {
-	return lock.Locker{
-		Leases:    p.Client.CoordinationV1().Leases(p.Client.Namespace),
-		Namespace: p.Client.Namespace, Self: lock.Self(), Purpose: purpose, Now: p.Now,
-	}
-}
-
-// releaseTime is how long releasing the lock may take, also after an
-// interruption.
-const releaseTime = 2 * time.Second
-
-// release gives the lock back, if there is one.
-func (session) release(ctx context.Context, held *lock.Lock) {
-	if held == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
-	defer cancel()
-	held.Release(ctx)
 }
 
 // lookAgain decides again under the lock: what was found before may have been
@@ -214,7 +171,7 @@ func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker
 		return a, err
 	}
 	a, err = s.lookAgain(ctx, in, a)
-	if err != nil || holder.Purpose != forProvisioning {
+	if err != nil || holder.Purpose != deploy.ForProvisioning {
 		return a, err
 	}
 	reading, left, over := sameOutcome(a.turn, failed)

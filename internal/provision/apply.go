@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
@@ -22,7 +21,6 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
-	"github.com/berthdev/berth/internal/watch/follow"
 )
 
 // deploy carries the plan out, and begins the record of the job. If another run
@@ -94,96 +92,6 @@ func (s session) sharer(dry apply.DryRun) apply.Applier {
 	applier := deploy.Applier(s.Reader, owner, nil, dry)
 	applier.Shared = true
 	return applier
-}
-
-// follow follows the workspace until it runs or is certain not to. Meanwhile Helm's
-// record is completed, which has to be done before the lock is released.
-func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn deploy.Turn,
-	result deploy.Result,
-) (v1.Snapshot, error) {
-	if s.NoWait {
-		reading := d.About.Explain(result.Reading)
-		s.steps.Reached(reading)
-		return reading, s.complete(ctx, d, turn.Plan, result)
-	}
-	var completeErr error
-	completed := make(chan struct{})
-	following, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		defer close(completed)
-		completeErr = s.complete(ctx, d, turn.Plan, result)
-		if errors.Is(completeErr, lock.ErrTaken) {
-			stop() // what is followed is not what it was
-		}
-	}()
-	reading, err := s.report(following, d.About, turn.Follower, jobOf(turn, s.jobID), func() {
-		go func() { // nothing is done about the workspace any more
-			<-completed
-			if completeErr == nil {
-				s.release(ctx, turn.Lock)
-			}
-		}()
-	})
-	<-completed
-	if err == nil || errors.Is(completeErr, lock.ErrTaken) {
-		err = completeErr
-	}
-	return reading, err
-}
-
-// complete completes the records: Helm's, and of one that was created its desired state,
-// too, of which an earlier workspace of the name may have left a record.
-func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan deploy.Plan, result deploy.Result) error {
-	if plan != deploy.Create {
-		return s.target.Complete(ctx, d, result)
-	}
-	recorded := make(chan error, 1)
-	go func() {
-		_, err := s.setDesiredRunning(ctx, deploy.Turn{Plan: plan}, d)
-		recorded <- err
-	}()
-	err := s.target.Complete(ctx, d, result)
-	if recordErr := <-recorded; recordErr != nil && ctx.Err() == nil {
-		s.notRecorded(recordErr)
-	}
-	return err
-}
-
-// report reports on the workspace, and on its init scripts, until it runs or is certain not
-// to. The job is that of its pods; empty if it is not known. Done is called once it runs,
-// before the end of the logs of its scripts, unless what they say decides.
-func (s session) report(ctx context.Context, about deploy.About, follower *follow.Follower, job string,
-	done func(),
-) (reading v1.Snapshot, err error) {
-	var changed error
-	following, stop := context.WithCancel(ctx)
-	defer stop()
-	s.scripts.Begin(stop)
-	err = follower.Run(following, s.Policy.Waiting(s.Now()), s.Now, func(c follow.Change) (done bool) {
-		state := follower.State()
-		if changed = s.target.Still(state); changed != nil {
-			return true
-		}
-		if s.Intent == nil { // or nobody would look at it
-			s.scripts.Look(following, state, job)
-		}
-		reading = s.steps.Changed(c, about)
-		return reading.Verdict() != v1.VerdictWaiting
-	})
-	runs := err == nil && changed == nil && reading.Verdict() == v1.VerdictRunning
-	stopped := following.Err() != nil && ctx.Err() == nil
-	if runs && !s.scripts.Strict(nil) {
-		done()
-	}
-	s.scripts.End(stop, runs)
-	switch {
-	case runs || stopped:
-		return reading, s.scripts.Failure(s.id, s.Client.Namespace)
-	case err != nil || changed != nil:
-		return s.scripts.Explain(reading), cmp.Or(err, changed)
-	}
-	return reading, about.Failure(reading, s.Policy)
 }
 
 // beginJob begins the record of this run's job. A pod that is starting belongs to

@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/inventory/recorded"
 	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // FindToDelete finds a workspace or, if there is none, the storage that was kept of it, or
@@ -47,14 +48,14 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, how deplo
 	err := s.steps.Do("remove", func() (_ string, err error) {
 		removal, wanted, err = s.remove(ctx, t.Found, how)
 		if kube.IsNamespaceMissing(err) { // what is recorded in NATS has outlived it
-			p.deleteStaleRecord(ctx, t.ID)
+			s.state().DeleteStale(ctx)
 			removal.Gone, err = true, nil
 		}
 		return removal.Done, err
 	})
 	deletion.Objects, deletion.Storage, deletion.Gone = removal.Objects, removal.Storage, err == nil && removal.Gone
 	if err == nil { // what is left is up to the cluster
-		s.forget(ctx, wanted)
+		s.state().Forget(ctx, wanted)
 	}
 	var left deploy.Left
 	if err == nil && how.Wait && !removal.Gone {
@@ -78,16 +79,16 @@ func (s session) remove(ctx context.Context, found inventory.Found, how deploy.R
 	if err := s.target.MayRemove(ctx, found, deploy.Permissions{Review: review}); err != nil {
 		return removal, wanted, err
 	}
-	held, err := s.lockFor(ctx, forDeleting)
+	held, err := s.lockFor(ctx, deploy.ForDeleting)
 	if err != nil {
 		return removal, wanted, err
 	}
-	defer s.release(ctx, held)
-	if wanted, err = s.setDesiredGone(ctx, held, how.KeepStorage); err != nil {
+	defer deploy.Release(ctx, held)
+	if wanted, err = s.state().SetGone(ctx, held, how.KeepStorage); err != nil {
 		return removal, wanted, err
 	}
 	if s.Intent != nil {
-		how.KeepStorage = !s.Intent.deletesStorage(wanted)
+		how.KeepStorage = !s.Intent.DeletesStorage(wanted)
 	}
 	removal, err = s.target.Remove(ctx, deploy.Turn{Lock: held, Found: found}, how)
 	return removal, wanted, err
@@ -95,7 +96,7 @@ func (s session) remove(ctx context.Context, found inventory.Found, how deploy.R
 
 // lockFor takes the lock to end the workspace, or a part of it.
 func (s session) lockFor(ctx context.Context, purpose string) (*lock.Lock, error) {
-	locker := s.locker(purpose)
+	locker := deploy.Locker(s.Reader, purpose)
 	held, holder, err := locker.Try(ctx, s.id, nil)
 	switch {
 	case held != nil || err != nil:
@@ -133,8 +134,9 @@ func (s session) notRemoved(ctx context.Context, how deploy.Removing, left deplo
 // that is gone.
 func (p *Provisioner) Forget(ctx context.Context, arg inventory.Argument) {
 	for _, id := range arg.IDs() {
-		p.in(arg.Namespace).locker(forDeleting).Sweep(ctx, id)
-		p.in(arg.Namespace).deleteStaleRecord(ctx, id)
+		state := p.State(arg.Namespace, id, userstring.Workload{})
+		deploy.Locker(state.Reader, deploy.ForDeleting).Sweep(ctx, id)
+		state.DeleteStale(ctx)
 	}
 }
 
@@ -142,7 +144,7 @@ func (p *Provisioner) Forget(ctx context.Context, arg inventory.Argument) {
 // recorded of it: an ID does not say which workload that is.
 func (p *Provisioner) FindRecorded(ctx context.Context, arg inventory.Argument) (*inventory.Target, error) {
 	target, err := p.Find(ctx, arg)
-	if fault.CodeOf(err) != fault.NotFound || !p.keepsStates() {
+	if fault.CodeOf(err) != fault.NotFound || p.States.Client == nil {
 		return target, err
 	}
 	r, recordErr := p.recordOf(ctx, arg)
@@ -171,7 +173,7 @@ func (p *Provisioner) recordOf(ctx context.Context, arg inventory.Argument) (lif
 func (p *Provisioner) onlyRecorded(ctx context.Context, arg inventory.Argument, notFound error) (*inventory.Target,
 	error,
 ) {
-	if !p.keepsStates() {
+	if p.States.Client == nil {
 		return nil, notFound
 	}
 	r, err := p.recordOf(ctx, arg)

@@ -58,7 +58,7 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 // Anyone who waits for a lock, and has no more time, is told who has it.
 func TestWaitingForALockEnds(t *testing.T) {
 	s, client, _ := runOn(t)
-	theirs := lockedByBobFor(t, s, forProvisioning)
+	theirs := lockedByBobFor(t, s, deploy.ForProvisioning)
 	defer theirs.Release(context.Background())
 	s.WaitForLock = true
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,7 +71,7 @@ func TestWaitingForALockEnds(t *testing.T) {
 		}
 		return false, nil, nil
 	})
-	held, err := s.lockFor(ctx, forDeleting)
+	held, err := s.lockFor(ctx, deploy.ForDeleting)
 	if held != nil || fault.CodeOf(err) != fault.Conflict ||
 		!strings.HasPrefix(err.Error(), "bob on elsewhere (process 1) is still working on workspace "+id) {
 		t.Errorf("%v, %v", held, err)

@@ -25,6 +25,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/deploy"
 )
 
 // refusal is a command of which a request is refused.
@@ -195,8 +196,8 @@ func modelEvents() map[string]func(m *model, id string) {
 			}
 		},
 		"hold the pod":      func(m *model, _ string) { m.holds = true },
-		"lock to provision": locked(forProvisioning),
-		"lock to delete":    locked(forDeleting),
+		"lock to provision": locked(deploy.ForProvisioning),
+		"lock to delete":    locked(deploy.ForDeleting),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/desired"
 	"github.com/berthdev/berth/internal/provision/injected"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
@@ -90,6 +91,9 @@ type session struct {
 	steps   *deploy.Steps
 	scripts *deploy.Scripts
 }
+
+// state is the desired and the observed state of the workspace.
+func (s session) state() desired.State { return s.State("", s.id, s.in) }
 
 // session chooses the target: without a workload it is a pod of its own.
 func (p *Provisioner) session(id string, in userstring.Workload, stream *event.Stream) session {

@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/desired"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -178,11 +179,11 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 			if err != nil {
 				return err
 			}
-			c.Intent = new(IntentOf(r, true))
+			c.Intent = new(desired.IntentOf(r, true))
 			return c.outcome(c.Start(ctx, t, c.stream))
 		}),
 		"start as ordered before": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			c.Intent = &Intent{}
+			c.Intent = &desired.Intent{}
 			return c.outcome(c.Start(ctx, t, c.stream))
 		}),
 		"start": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
@@ -206,11 +207,11 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 			return c.outcome(c.Await(ctx, t, c.stream))
 		}),
 		"adopt": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
-			_, err := c.Adopt(ctx, t)
+			_, err := c.State(t.Namespace, t.ID, userstring.Workload{}).Adopt(ctx, t.Found)
 			return err
 		}),
 		"adopt without a pod": func(ctx context.Context, c modelCommand) error {
-			_, err := c.AdoptPodless(ctx, "dev", c.parsed().ID())
+			_, err := c.State("dev", c.parsed().ID(), userstring.Workload{}).AdoptPodless(ctx)
 			return err
 		},
 		"inspect": func(ctx context.Context, c modelCommand) error {

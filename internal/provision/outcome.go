@@ -160,13 +160,6 @@ func failedPod(id string, s v1.Snapshot) string {
 	return id
 }
 
-// recorded reads the record; a store that does not answer keeps nobody for long.
-func (s session) recorded(ctx context.Context) (lifecycle.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
-	return s.states().Get(ctx, s.id)
-}
-
 // alreadyUpToDate ends a run that has nothing to do, as the workspace runs. If it was not meant to, a
 // stop of it may be under way, or may have been killed: then it is meant to run from now on,
 // unless the stop was faster. One that is to be deleted stays so.
@@ -193,10 +186,10 @@ func (s provisioning) past(ctx context.Context, found inventory.Found, w *v1.Wor
 }
 
 func (s provisioning) stay(ctx context.Context) error {
-	if !s.keepsStates() || s.Intent != nil {
+	if !s.state().IsKept() || s.Intent != nil {
 		return nil
 	}
-	r, err := s.recorded(ctx)
+	r, err := s.state().ReadInTime(ctx)
 	switch {
 	case err != nil:
 		s.notRecorded(err)
@@ -206,11 +199,11 @@ func (s provisioning) stay(ctx context.Context) error {
 	case r.Desired == v1.DesiredTerminated:
 		return lifecycle.BeingDeleted(r)
 	}
-	held, err := s.lockFor(ctx, forProvisioning)
+	held, err := s.lockFor(ctx, deploy.ForProvisioning)
 	if err != nil {
 		return err
 	}
-	defer s.release(ctx, held)
+	defer deploy.Release(ctx, held)
 	found, err := s.lookup(ctx)
 	if err != nil {
 		return err
@@ -219,15 +212,12 @@ func (s provisioning) stay(ctx context.Context) error {
 		return fault.New(fault.Conflict, "workspace %s was stopped meanwhile", s.id).
 			WithHint("start it: `%s`", fault.Command("berth", "start", s.user.String()))
 	}
-	now := s.Now().UTC()
-	_, err = s.record(ctx, held, func(r lifecycle.Record) (lifecycle.Record, error) {
-		if r.ID == "" || r.Desired == v1.DesiredRunning {
-			return r, nil
-		}
-		r, err := r.Set(v1.DesiredRunning, now)
-		return r.Observed(v1.ActualRunning, "", now), err
-	})
-	return err
+	return s.state().SetStillRunning(ctx, held)
+}
+
+// notRecorded warns about a record that could not be written, and that nothing else depends on.
+func (s session) notRecorded(err error) {
+	s.steps.Warn("NotRecorded", "", "it is not recorded that the workspace is meant to run: "+err.Error())
 }
 
 // OnFailure says what becomes of what a provisioning created that failed or timed
@@ -271,7 +261,7 @@ func (s provisioning) cleanUpOnFailure(ctx context.Context, in inputs, turn depl
 	case err != nil:
 		o.Left, o.Problems = v1.LeftKept, []string{err.Error()}
 	case !in.found.Exists(): // nothing is to be there
-		s.deleteStaleRecord(context.WithoutCancel(ctx), s.id)
+		s.state().DeleteStale(context.WithoutCancel(ctx))
 	}
 	return o, failure
 }

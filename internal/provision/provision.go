@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/desired"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/limit"
 	"github.com/berthdev/berth/internal/provision/manifest"
@@ -58,7 +59,7 @@ type Provisioner struct {
 	// States is where it is kept the desired state of workspaces; zero for nowhere.
 	States lifecycle.Place
 	// Intent is what is brought about for somebody else; nil for the caller's own wish.
-	Intent *Intent
+	Intent *desired.Intent
 	// Jobs keeps the record of what a provisioning does; nil keeps none.
 	Jobs *job.Recorder
 }
@@ -90,7 +91,7 @@ func (p *Provisioner) Provision(ctx context.Context, u userstring.UserString, st
 func (s provisioning) run(ctx context.Context, in inputs) (Outcome, error) {
 	got, err := s.acquire(ctx, in)
 	if err != nil || got.leave {
-		s.release(ctx, got.turn.Lock)
+		deploy.Release(ctx, got.turn.Lock)
 		return s.end(ctx, in, got.seen, err)
 	}
 	return s.execute(ctx, in, got.turn, got.seen)
@@ -101,8 +102,8 @@ func (s provisioning) execute(ctx context.Context, in inputs, turn deploy.Turn, 
 	var wanted lifecycle.Record
 	var err error
 	if turn.Plan != deploy.Create { // one that is created is recorded beside the rest
-		if wanted, err = s.setDesiredRunning(ctx, turn, in.deployment); err != nil {
-			s.release(ctx, turn.Lock)
+		if wanted, err = s.state().SetRunning(ctx, s.user, turn, in.deployment); err != nil {
+			deploy.Release(ctx, turn.Lock)
 			return s.end(ctx, in, seen, err)
 		}
 	}
@@ -113,14 +114,14 @@ func (s provisioning) execute(ctx context.Context, in inputs, turn deploy.Turn, 
 	if errors.Is(err, lock.ErrTaken) {
 		s.withdraw(ctx, in.deployment, turn, end.result)
 	}
-	s.started(ctx, wanted, in.deployment.OwnPod, end, err)
+	s.state().ObserveStart(ctx, wanted, end.reading, in.deployment.OwnPod && end.pod == nil, err)
 	err = s.scripts.Advise(interrupted(ctx, in.deployment.About, end, err), s.id, s.Client.Namespace)
 	s.Jobs.End(s.steps.Seq(), err)
 	if s.cleansUp(end, err) {
-		defer s.release(ctx, turn.Lock)
+		defer deploy.Release(ctx, turn.Lock)
 		return s.cleanUpOnFailure(ctx, in, turn, end, err)
 	}
-	s.release(ctx, turn.Lock)
+	deploy.Release(ctx, turn.Lock)
 	return s.outcome(ctx, in, end, err), err
 }
 
@@ -140,6 +141,12 @@ func (p *Provisioner) in(namespace string) *Provisioner {
 	other := *p
 	other.Reader = p.In(namespace)
 	return &other
+}
+
+// State is the desired and the observed state of a workspace; without a namespace, of that of the client.
+func (p *Provisioner) State(namespace, id string, in userstring.Workload) desired.State {
+	p = p.in(namespace)
+	return desired.State{Reader: p.Reader, Place: p.States, ID: id, Workload: in, Intent: p.Intent}
 }
 
 // provisioning is the tools of one provisioning, and what was asked for.

@@ -75,12 +75,12 @@ func workspacePod() *corev1.Pod {
 // lockedByBob is a lock that another user holds to provision, for a job of theirs.
 func lockedByBob(t *testing.T, s provisioning) *lock.Lock {
 	t.Helper()
-	return lockedByBobFor(t, s, forProvisioning)
+	return lockedByBobFor(t, s, deploy.ForProvisioning)
 }
 
 func lockedByBobFor(t *testing.T, s provisioning, purpose string) *lock.Lock {
 	t.Helper()
-	locker := s.locker(purpose)
+	locker := deploy.Locker(s.Reader, purpose)
 	locker.Self, locker.Job = lock.Holder{User: "bob", Host: "elsewhere", PID: 1, Started: "1", Nonce: "x"}, "theirs"
 	held, _, err := locker.Try(t.Context(), id, nil)
 	if err != nil || held == nil {
@@ -132,7 +132,7 @@ func TestSaysThatThePodIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.release(t.Context(), got.turn.Lock)
+	defer deploy.Release(t.Context(), got.turn.Lock)
 	turn, end, err := s.deploy(t.Context(), in, got.turn)
 	if err != nil || end.job != "older" {
 		t.Fatal(end, err)
@@ -243,7 +243,7 @@ func TestWaitingForARefusal(t *testing.T) {
 	}
 	releasedWhenAwaited(client, theirs)
 	got, err := s.acquire(t.Context(), in)
-	s.release(t.Context(), got.turn.Lock)
+	deploy.Release(t.Context(), got.turn.Lock)
 	endedRefused(t, s, in, got.seen, err)
 }
 
@@ -253,7 +253,7 @@ func TestWaitingForAFailure(t *testing.T) {
 	for name, test := range map[string]struct {
 		purpose string
 		ends    bool
-	}{"a provisioning": {forProvisioning, true}, "a stop": {forStopping, false}} {
+	}{"a provisioning": {deploy.ForProvisioning, true}, "a stop": {deploy.ForStopping, false}} {
 		t.Run(name, func(t *testing.T) {
 			pod := workspacePod()
 			pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
@@ -269,7 +269,7 @@ func TestWaitingForAFailure(t *testing.T) {
 			theirs := lockedByBobFor(t, s, test.purpose)
 			releasedWhenAwaited(client, theirs)
 			got, err := s.acquire(t.Context(), in)
-			s.release(t.Context(), got.turn.Lock)
+			deploy.Release(t.Context(), got.turn.Lock)
 			if (fault.CodeOf(err) == fault.Failed) != test.ends {
 				t.Error(err)
 			}
@@ -313,7 +313,7 @@ func TestWaitingForAFailureThatIsRemoved(t *testing.T) {
 		}
 	})))
 	got, err := s.acquire(t.Context(), in)
-	s.release(t.Context(), got.turn.Lock)
+	deploy.Release(t.Context(), got.turn.Lock)
 	if fault.CodeOf(err) != fault.Failed || got.seen.left != v1.LeftDeleted {
 		t.Errorf("%v, it is %q", err, got.seen.left)
 	}
@@ -329,7 +329,7 @@ func TestRefusedBetweenLookupAndLock(t *testing.T) {
 	if err != nil || got.turn.Lock == nil {
 		t.Fatal(got, err)
 	}
-	defer s.release(t.Context(), got.turn.Lock)
+	defer deploy.Release(t.Context(), got.turn.Lock)
 	_, end, err := s.deploy(t.Context(), in, got.turn)
 	endedRefused(t, s, in, end, err)
 }

@@ -2,14 +2,12 @@ package provision
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/desired"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 )
@@ -50,7 +48,7 @@ func (s provisioning) fromValues(values map[string]any, found inventory.Found, m
 // ordered, what has more rights than pods have at the level baseline, or its blueprint gives.
 func (s provisioning) within(d deploy.Deployment) error {
 	problems := manifest.Beyond(s.id, d.Chart.Objects)
-	if s.Intent != nil && s.Intent.Guarded {
+	if s.state().IsGuarded() {
 		problems = append(problems, manifest.BeyondBaseline(d.Chart.Objects)...)
 	}
 	if len(problems) == 0 {
@@ -91,11 +89,11 @@ func (s provisioning) restoreStopped(ctx context.Context, in inputs) (inputs, er
 	if in.plan != deploy.Install || in.recalled {
 		return in, nil
 	}
-	if stopped, err := s.wasStopped(ctx); err != nil || !stopped {
+	if stopped, err := s.state().WasStopped(ctx); err != nil || !stopped {
 		return in, err
 	}
 	recalled, err := s.loadRecorded(ctx, in.found)
-	if fault.ReasonOf(err) == reasonNotRecorded {
+	if desired.IsNotRecorded(err) {
 		return in, nil
 	}
 	if err == nil {
@@ -106,49 +104,12 @@ func (s provisioning) restoreStopped(ctx context.Context, in inputs) (inputs, er
 	return recalled, err
 }
 
-// wasStopped says whether somebody has stopped the workspace, and nobody has started it since.
-func (s provisioning) wasStopped(ctx context.Context) (bool, error) {
-	if !s.keepsStates() {
-		return false, nil
-	}
-	r, err := s.states().Get(ctx, s.id)
-	return r.Desired == v1.DesiredStopped || r.Desired == v1.DesiredRestart, err
-}
-
-// reasonNotRecorded is the reason of the error about a workspace whose values are nowhere.
-const reasonNotRecorded = "VALUES_NOT_RECORDED"
-
 // valuesOf are the chart's values that the workspace was made of.
 func (s provisioning) valuesOf(ctx context.Context, found inventory.Found) (map[string]any, error) {
 	if values, ok := s.target.Values(found); ok {
-		return values, s.startable(found)
+		return values, s.state().Startable(found)
 	}
-	if !s.keepsStates() {
-		return valuesIn(lifecycle.Record{})
-	}
-	r, err := s.states().Get(ctx, s.id)
-	switch {
-	case err != nil:
-		return nil, err
-	case r.Desired == v1.DesiredTerminated:
-		return nil, lifecycle.BeingDeleted(r)
-	}
-	if err := s.vouched(r); err != nil {
-		return nil, err
-	}
-	return valuesIn(r)
-}
-
-func valuesIn(r lifecycle.Record) (values map[string]any, err error) {
-	if r.Values == "" {
-		return nil, fault.New(fault.Failed, "what the workspace was made of is not recorded").
-			WithHint("provision it again by its user string: any storage it has is used again").WithReason(reasonNotRecorded)
-	}
-	if err := json.Unmarshal([]byte(r.Values), &values); err != nil {
-		return nil, fault.New(fault.Failed, "the record of workspace %s cannot be read: %w", r.ID, err).
-			WithHint("provision it again by its user string: any storage it has is used again")
-	}
-	return values, nil
+	return s.state().Values(ctx)
 }
 
 // spared says whether a provisioning of what was found goes on without a blueprint: it runs,
@@ -163,7 +124,7 @@ func (s provisioning) spared(ctx context.Context, found inventory.Found, missing
 	case deploy.Refuse, deploy.Resume:
 		return true
 	case deploy.Install:
-		stopped, err := s.wasStopped(ctx)
+		stopped, err := s.state().WasStopped(ctx)
 		return err == nil && stopped
 	default:
 		return false
@@ -180,7 +141,7 @@ func (s provisioning) withoutBlueprint(ctx context.Context, in inputs, made maki
 	in.plan = s.target.Decide(in.found, deploy.Deployment{})
 	if in.plan != deploy.Refuse {
 		values, err := s.valuesOf(ctx, in.found)
-		if fault.ReasonOf(err) == reasonNotRecorded {
+		if desired.IsNotRecorded(err) {
 			return in, made.missing
 		}
 		if err == nil {

@@ -15,7 +15,10 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/desired"
+	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
 
@@ -31,7 +34,7 @@ func meant(t *testing.T, s provisioning, client *fake.Clientset, desired v1.Desi
 	if desired == "" {
 		return
 	}
-	_, err := s.states().Change(t.Context(), id, func(lifecycle.Record) (lifecycle.Record, error) {
+	_, err := s.States.Of("dev").Change(t.Context(), id, func(lifecycle.Record) (lifecycle.Record, error) {
 		r := lifecycle.Adopted(id, "1", time.Time{}, v1.ActualRunning, time.Time{})
 		r.Namespace, r.UserString, r.Desired, r.Values = "dev", "alice", desired, values
 		return r, nil
@@ -72,7 +75,7 @@ func TestStay(t *testing.T) {
 			if err := s.stay(t.Context()); fault.CodeOf(err) != test.code {
 				t.Errorf("%v, want %q", err, test.code)
 			}
-			r, err := s.states().Get(t.Context(), id)
+			r, err := s.state().Read(t.Context())
 			if err != nil || r.Desired != test.becomes {
 				t.Errorf("it is meant to be %q, want %q: %v", r.Desired, test.becomes, err)
 			}
@@ -89,7 +92,7 @@ func TestExists(t *testing.T) {
 	} {
 		s, client, in := runOn(t)
 		meant(t, s, client, desired, "")
-		if got, err := s.exists(t.Context(), in.found); got != want || err != nil {
+		if got, err := s.state().Exists(t.Context(), in.found); got != want || err != nil {
 			t.Errorf("%q: %t, %v", desired, got, err)
 		}
 	}
@@ -130,20 +133,20 @@ func TestUnrecord(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newProcess(newModel(time.Millisecond)).provisioner(t, dir)
 			p.States = lifecycle.Place{Client: p.Client}
-			gone, err := p.states().Change(t.Context(), id, func(lifecycle.Record) (lifecycle.Record, error) {
+			gone, err := p.States.Of(p.Client.Namespace).Change(t.Context(), id, func(lifecycle.Record) (lifecycle.Record, error) {
 				return lifecycle.New(id, "1", time.Now()), nil
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.states().Change(t.Context(), id, func(r lifecycle.Record) (lifecycle.Record, error) {
+			if _, err := p.States.Of(p.Client.Namespace).Change(t.Context(), id, func(r lifecycle.Record) (lifecycle.Record, error) {
 				c.meanwhile(&r)
 				return r, nil
 			}); err != nil {
 				t.Fatal(err)
 			}
-			p.deleteRecord(t.Context(), gone)
-			if r, err := p.states().Get(t.Context(), id); err != nil || (r.ID != "") != c.stays {
+			p.State("", id, userstring.Workload{}).Forget(t.Context(), gone)
+			if r, err := p.States.Of(p.Client.Namespace).Get(t.Context(), id); err != nil || (r.ID != "") != c.stays {
 				t.Errorf("%s: there is %+v, %v", name, r, err)
 			}
 		})
@@ -154,19 +157,19 @@ func TestUnrecord(t *testing.T) {
 func TestOrdered(t *testing.T) {
 	s, client, _ := runOn(t)
 	meant(t, s, client, v1.DesiredStopped, "")
-	r, err := s.states().Get(t.Context(), id)
+	r, err := s.state().Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	newest := IntentOf(r, true)
+	newest := desired.IntentOf(r, true)
 	older, another := newest, newest
 	older.Changed, another.Incarnation = newest.Changed-1, "2"
 	for name, test := range map[string]struct {
-		order      Intent
+		order      desired.Intent
 		superseded bool
 	}{"the newest": {newest, false}, "an older one": {older, true}, "of one that was deleted": {another, true}} {
 		s.Intent = &test.order
-		if _, err := s.intended(t.Context()); IsSuperseded(err) != test.superseded || (err != nil) != test.superseded {
+		if _, err := s.state().Set(t.Context(), nil, "", inventory.Found{}); desired.IsSuperseded(err) != test.superseded || (err != nil) != test.superseded {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

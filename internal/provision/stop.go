@@ -57,7 +57,7 @@ func (p *Provisioner) halt(ctx context.Context, t *inventory.Target, desired v1.
 		left, err = s.target.AwaitGone(ctx, removal)
 		stop.Stopped = left.Gone
 	}
-	s.stopped(ctx, wanted, stop.Stopped, err)
+	s.state().ObserveStop(ctx, wanted, stop.Stopped, err)
 	stop.Seconds = s.steps.Timing(0).Seconds
 	return stop, s.notStopped(ctx, left, err)
 }
@@ -73,11 +73,11 @@ func (s session) stop(ctx context.Context, found inventory.Found, desired v1.Des
 	if err := s.target.MayStop(deploy.Permissions{Review: review}); err != nil {
 		return removal, wanted, err
 	}
-	held, err := s.lockFor(ctx, forStopping)
+	held, err := s.lockFor(ctx, deploy.ForStopping)
 	if err != nil {
 		return removal, wanted, err
 	}
-	defer s.release(ctx, held)
+	defer deploy.Release(ctx, held)
 	// It may have been started since, or, where an intent is carried out, stopped by the command
 	// that recorded it; a pod is known by its UID.
 	if s.Intent != nil || found.Pod == nil && found.Workload == nil {
@@ -86,25 +86,13 @@ func (s session) stop(ctx context.Context, found inventory.Found, desired v1.Des
 		}
 	}
 	if s.Intent != nil && found.Workload == nil && (found.Pod == nil || found.Pod.DeletionTimestamp != nil) {
-		return removal, wanted, s.superseded()
+		return removal, wanted, s.state().Superseded()
 	}
-	if wanted, err = s.setDesired(ctx, held, desired, found); err != nil {
+	if wanted, err = s.state().Set(ctx, held, desired, found); err != nil {
 		return removal, wanted, err
 	}
 	removal, err = s.target.Stop(ctx, deploy.Turn{Lock: held, Found: found}, wait)
 	return removal, wanted, err
-}
-
-// stopped records how the stop has ended.
-func (s session) stopped(ctx context.Context, wanted lifecycle.Record, gone bool, err error) {
-	switch {
-	case gone:
-		s.setObserved(ctx, wanted, v1.ActualStopped, "")
-	case err == nil:
-		s.setObserved(ctx, wanted, v1.ActualStopping, "")
-	case fault.CodeOf(err) == fault.Failed:
-		s.setObserved(ctx, wanted, v1.ActualError, fault.From(err).Message)
-	}
 }
 
 // notStopped gives a stop that its context ended the reason for that, and what is still
@@ -131,7 +119,7 @@ func (p *Provisioner) Start(ctx context.Context, t *inventory.Target, stream *ev
 func (p *Provisioner) start(ctx context.Context, t *inventory.Target, user string, stream *event.Stream) (Outcome,
 	error,
 ) {
-	u, err := p.userOf(ctx, t.ID, user)
+	u, err := p.State("", t.ID, userstring.Workload{}).UserString(ctx, user)
 	if err != nil {
 		return Outcome{}, interrupted(ctx, nil, ending{}, err)
 	}
@@ -146,23 +134,6 @@ func (p *Provisioner) start(ctx context.Context, t *inventory.Target, user strin
 		return s.alreadyUpToDate(ctx, in)
 	}
 	return s.run(ctx, in)
-}
-
-// userOf is the user string of a workspace, as its objects say; if that is empty, as is recorded.
-func (p *Provisioner) userOf(ctx context.Context, id, user string) (userstring.UserString, error) {
-	if user == "" && p.keepsStates() {
-		r, err := p.states().Get(ctx, id)
-		if err != nil {
-			return userstring.UserString{}, err
-		}
-		user = r.UserString
-	}
-	u, err := userstring.ParseCanonical(user)
-	if err != nil {
-		err = fault.New(fault.Failed, "the user string of workspace %s is not known: %w", id, err).
-			WithHint("provision it again by its user string")
-	}
-	return u, err
 }
 
 // Restart stops a workspace and starts it again, as it was. The desired state says so
@@ -191,7 +162,7 @@ func (p *Provisioner) startsAgain(ctx context.Context, t *inventory.Target, stre
 	if old == nil || old.DeletionTimestamp != nil {
 		return nil
 	}
-	u, err := p.userOf(ctx, t.ID, t.Found.UserString())
+	u, err := p.State("", t.ID, userstring.Workload{}).UserString(ctx, t.Found.UserString())
 	if err != nil {
 		return err
 	}

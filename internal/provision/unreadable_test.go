@@ -85,7 +85,7 @@ func TestProvisionWithARecordWithoutLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.release(t.Context(), got.turn.Lock)
+	defer deploy.Release(t.Context(), got.turn.Lock)
 	_, _, err = s.deploy(ctx, in, got.turn)
 	if fault.CodeOf(err) != fault.Conflict ||
 		!strings.Contains(err.Error(), "Secret dev/sh.helm.release.v1."+id+".v1 exists") {

@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/desired"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/limit"
 	"github.com/berthdev/berth/internal/provision/manifest"
@@ -64,7 +65,7 @@ func (p *Provisioner) PlanUpdate(ctx context.Context, u userstring.UserString, h
 	if err != nil {
 		return nil, err
 	}
-	exists, err := s.exists(ctx, in.found)
+	exists, err := s.state().Exists(ctx, in.found)
 	if err != nil {
 		return nil, err
 	}
@@ -85,21 +86,11 @@ func (p *Provisioner) PlanUpdate(ctx context.Context, u userstring.UserString, h
 	return plan, nil
 }
 
-// exists says whether there is a workspace: of one that is not in its workload, only the
-// record may say so.
-func (s provisioning) exists(ctx context.Context, found inventory.Found) (bool, error) {
-	if found.Exists() || !s.keepsStates() {
-		return found.Exists(), nil
-	}
-	r, err := s.states().Get(ctx, s.id)
-	return r.ID != "" && r.Desired != v1.DesiredTerminated, err
-}
-
 // compare finds out what differs, and checks it.
 func (u *Update) compare(ctx context.Context, how Updating) error {
 	s := u.run
 	before, err := s.valuesOf(ctx, u.in.found)
-	if err != nil && fault.ReasonOf(err) != reasonNotRecorded {
+	if err != nil && !desired.IsNotRecorded(err) {
 		return err
 	}
 	u.Changes = differences(s.target, u.in, before)
@@ -187,7 +178,7 @@ func (p *Provisioner) Update(ctx context.Context, u *Update, stream *event.Strea
 		err = s.expandClaims(ctx, turn, u.grown)
 	}
 	if err != nil {
-		s.release(ctx, turn.Lock)
+		deploy.Release(ctx, turn.Lock)
 		return s.end(ctx, u.in, seen, err)
 	}
 	o, err := s.execute(ctx, u.in, turn, seen)
@@ -219,7 +210,7 @@ func (s provisioning) again(p *Provisioner, update v1.Update, stream *event.Stre
 // lock or fails: what was asked for is not what the other one does.
 func (s provisioning) turnToUpdate(ctx context.Context, in inputs) (turn deploy.Turn, err error) {
 	turn.Plan = deploy.Update
-	if turn.Lock, err = s.lockFor(ctx, forProvisioning); err != nil {
+	if turn.Lock, err = s.lockFor(ctx, deploy.ForProvisioning); err != nil {
 		return turn, err
 	}
 	if turn.Found, err = s.lookup(ctx); err != nil {

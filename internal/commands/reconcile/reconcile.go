@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/controller"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result"
@@ -158,7 +159,7 @@ func item(r controller.Result) v1.ReconciledWorkspace {
 		Desired: r.Record.Desired, Actual: r.Record.Actual, Reason: r.Record.Reason, Done: string(r.Did),
 	}
 	switch {
-	case provision.IsLocked(r.Err): // it is left to the run that works on it
+	case deploy.IsLocked(r.Err): // it is left to the run that works on it
 		w.Reason = fault.From(r.Err).Message
 	case r.Err != nil:
 		w.Error = result.NewError(r.Err)

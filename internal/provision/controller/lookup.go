@@ -9,10 +9,11 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
-	"github.com/berthdev/berth/internal/provision"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/reconcile"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // readers is how many workspaces are looked up at once.
@@ -33,7 +34,7 @@ func (c *Controller) adopt(ctx context.Context, k *known, full bool) {
 	}
 	k.looked = true
 	c.adoptEach(ctx, k, k.unknownOf(installed), func(ctx context.Context, w v1.Workspace) (lifecycle.Record, error) {
-		return c.Provisioner.AdoptPodless(ctx, w.Namespace, w.ID)
+		return c.Provisioner.State(w.Namespace, w.ID, userstring.Workload{}).AdoptPodless(ctx)
 	})
 }
 
@@ -59,7 +60,7 @@ func (c *Controller) adoptEach(ctx context.Context, k *known, all []v1.Workspace
 				return err
 			})
 			switch {
-			case fault.CodeOf(err) == fault.NotFound, provision.IsLocked(err): // gone meanwhile, or not done yet
+			case fault.CodeOf(err) == fault.NotFound, deploy.IsLocked(err): // gone meanwhile, or not done yet
 			case err != nil:
 				c.Log.Warn("a workspace cannot be adopted", slog.String("workspace", keyOf(w)), slog.String("error", message(err)))
 			default:
@@ -84,7 +85,7 @@ func (c *Controller) adoptOne(ctx context.Context, w v1.Workspace) (lifecycle.Re
 	if found := target.Found; isEnding(found.Reading) || found.Pod == nil && !found.Workload.Injected() {
 		return lifecycle.Record{}, fault.New(fault.NotFound, "it is being deleted")
 	}
-	return c.Provisioner.Adopt(ctx, target)
+	return c.Provisioner.State(target.Namespace, target.ID, userstring.Workload{}).Adopt(ctx, target.Found)
 }
 
 // lookForRemains finds out what is left of the workspaces without pods.

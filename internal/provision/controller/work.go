@@ -11,8 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/lifecycle"
-	"github.com/berthdev/berth/internal/provision"
 	"github.com/berthdev/berth/internal/provision/deploy"
+	"github.com/berthdev/berth/internal/provision/desired"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/inventory/recorded"
 	"github.com/berthdev/berth/internal/reconcile"
@@ -39,9 +39,9 @@ func (c *Controller) one(ctx context.Context, k *known, key string) (did Action,
 	switch {
 	case did == Nothing && err == nil: // somebody else has done it
 		return did, nil
-	case provision.IsSuperseded(err):
+	case desired.IsSuperseded(err):
 		return Nothing, nil // the next exchange has what is wanted now
-	case provision.IsLocked(err), fault.CodeOf(err) == fault.Unavailable:
+	case deploy.IsLocked(err), fault.CodeOf(err) == fault.Unavailable:
 		return Nothing, err
 	case ctx.Err() != nil && context.Cause(ctx) == context.Canceled: //nolint:errorlint // nobody wraps the cause
 		return Nothing, err
@@ -61,7 +61,7 @@ func (c *Controller) work(ctx context.Context, k *known, key string) error {
 		return reconcile.Again(wait)
 	}
 	_, err := c.one(ctx, k, key)
-	if provision.IsLocked(err) {
+	if deploy.IsLocked(err) {
 		return reconcile.Again(lockPause)
 	}
 	return err
@@ -74,7 +74,7 @@ func (c *Controller) do(ctx context.Context, r lifecycle.Record, did Action) (_ 
 		return did, lost(r)
 	}
 	p := *c.Provisioner
-	intent := provision.IntentOf(r, c.Guarded != nil)
+	intent := desired.IntentOf(r, c.Guarded != nil)
 	p.Intent, p.NoWait, p.Jobs = &intent, true, nil
 	if intent.Guarded && !r.IsVouched() { // where it is looked for is not known to be true either
 		return did, r.Vouched("")

@@ -1,6 +1,7 @@
-package provision
+package desired
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -8,11 +9,10 @@ import (
 	helm "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/release"
@@ -21,14 +21,13 @@ import (
 
 // Adopt records a workspace that was found and has no record: its desired state is the one
 // that it is in. One that somebody else has recorded meanwhile stays as it is.
-func (p *Provisioner) Adopt(ctx context.Context, t *inventory.Target) (lifecycle.Record, error) {
-	p = p.in(t.Namespace)
+func (s State) Adopt(ctx context.Context, found inventory.Found) (lifecycle.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
-	return p.states().Change(ctx, t.ID, func(r lifecycle.Record) (lifecycle.Record, error) {
+	return s.records().Change(ctx, s.ID, func(r lifecycle.Record) (lifecycle.Record, error) {
 		if r.ID == "" {
-			r = adopted(t.ID, t.Found, p.Now().UTC())
-			r.Namespace = p.Client.Namespace
+			r = adopted(s.ID, found, s.now())
+			r.Namespace = s.namespace()
 		}
 		return r, nil
 	})
@@ -36,28 +35,23 @@ func (p *Provisioner) Adopt(ctx context.Context, t *inventory.Target) (lifecycle
 
 // AdoptPodless records a workspace that is installed, has no pod and no record: it is meant
 // to run. That takes its lock, as a run that provisions it has recorded nothing yet; one that
-// somebody works on is left to them (IsLocked). It is NOT_FOUND if what is installed under
+// somebody works on is left to them (deploy.IsLocked). It is NOT_FOUND if what is installed under
 // that name is no such workspace.
-func (p *Provisioner) AdoptPodless(ctx context.Context, namespace, id string) (r lifecycle.Record, err error) {
-	p = p.in(namespace)
-	stream := event.NewStream(id, p.Now)
-	defer stream.Finish(v1.Result{})
-	s := p.session(id, userstring.Workload{}, stream)
-	locker := s.locker(forAdopting)
-	held, holder, err := locker.Try(ctx, id, nil)
+func (s State) AdoptPodless(ctx context.Context) (r lifecycle.Record, err error) {
+	held, holder, err := deploy.Locker(s.Reader, deploy.ForAdopting).Try(ctx, s.ID, nil)
 	if err != nil {
 		return r, err
 	}
 	if held == nil {
-		return r, busy(id, holder)
+		return r, deploy.Busy(s.ID, holder)
 	}
-	defer s.release(ctx, held)
-	found, err := s.target.Lookup(ctx)
-	if err != nil {
+	defer deploy.Release(ctx, held)
+	found, err := s.Reader.Lookup(ctx, s.ID)
+	if err := cmp.Or(err, found.Unreadable); err != nil {
 		return r, err
 	}
-	if !stands(id, found) {
-		return r, fault.New(fault.NotFound, "%s is not a workspace without a pod", id)
+	if !stands(s.ID, found) {
+		return r, fault.New(fault.NotFound, "%s is not a workspace without a pod", s.ID)
 	}
 	if err := s.isWhole(ctx, found); err != nil {
 		return r, err
@@ -65,12 +59,12 @@ func (p *Provisioner) AdoptPodless(ctx context.Context, namespace, id string) (r
 	if err := held.Confirm(ctx); err != nil {
 		return r, err
 	}
-	return p.Adopt(ctx, &inventory.Target{ID: id, Namespace: p.Client.Namespace, Found: found})
+	return s.Adopt(ctx, found)
 }
 
 // isWhole is NOT_FOUND for a workspace whose deletion was interrupted: what its pod starts from goes
 // before Helm's record, and it is not started again.
-func (s session) isWhole(ctx context.Context, found inventory.Found) error {
+func (s State) isWhole(ctx context.Context, found inventory.Found) error {
 	objects, err := release.Objects(found.Record.Manifest)
 	if err != nil {
 		return err
@@ -79,11 +73,10 @@ func (s session) isWhole(ctx context.Context, found inventory.Found) error {
 		if object.GetKind() != "ConfigMap" {
 			continue
 		}
-		_, err := s.Client.CoreV1().ConfigMaps(s.Client.Namespace).Get(ctx, object.GetName(), metav1.GetOptions{})
+		_, err := s.Reader.Client.CoreV1().ConfigMaps(s.namespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
 		if err != nil {
 			return kube.Fault(err, kube.Call{
-				Verb: "get", Resource: "configmaps", Namespace: s.Client.Namespace,
-				Name: object.GetName(),
+				Verb: "get", Resource: "configmaps", Namespace: s.namespace(), Name: object.GetName(),
 			})
 		}
 	}

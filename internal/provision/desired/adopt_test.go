@@ -1,4 +1,4 @@
-package provision
+package desired
 
 import (
 	"encoding/base64"
@@ -8,6 +8,7 @@ import (
 
 	helm "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
@@ -16,6 +17,15 @@ import (
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
 )
+
+const id = "alice-59936c3"
+
+func workspacePod() *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: id, Namespace: "dev", UID: "old", ResourceVersion: "1",
+		Labels: map[string]string{kube.LabelCanonicalID: id, kube.LabelJobID: "older"},
+	}}
+}
 
 // What stands is a workspace that is stopped: a release of somebody else may have a name like
 // one, and what is not all installed is not adopted.

@@ -1,0 +1,53 @@
+package deploy
+
+import (
+	"context"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/provision/inventory"
+)
+
+// The purposes of the lock of a workspace.
+const (
+	ForProvisioning = "provision"
+	ForDeleting     = "delete"
+	ForStopping     = "stop"
+	ForAdopting     = "adopt"
+)
+
+// Locker takes the locks of the namespace's workspaces.
+func Locker(r inventory.Reader, purpose string) lock.Locker {
+	return lock.Locker{
+		Leases:    r.Client.CoordinationV1().Leases(r.Client.Namespace),
+		Namespace: r.Client.Namespace, Self: lock.Self(), Purpose: purpose, Now: r.Now,
+	}
+}
+
+// reasonLocked is the reason of the error of a workspace that somebody else works on.
+const reasonLocked = "LOCKED"
+
+// IsLocked is true for the error of a workspace that somebody else works on.
+func IsLocked(err error) bool { return fault.ReasonOf(err) == reasonLocked }
+
+// Busy is that error.
+func Busy(id string, by *lock.Observed) error {
+	return fault.New(fault.Conflict, "%s is working on workspace %s (%s)", by.Holder.Human(), id, by.Purpose).
+		WithReason(reasonLocked).
+		WithHint("try again when that is done, or pass --wait")
+}
+
+// releaseTime is how long releasing the lock may take, also after an
+// interruption.
+const releaseTime = 2 * time.Second
+
+// Release gives the lock back, if there is one.
+func Release(ctx context.Context, held *lock.Lock) {
+	if held == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	held.Release(ctx)
+}
