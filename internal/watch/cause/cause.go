@@ -63,16 +63,12 @@ func (f Finding) IsConsequence() bool { return f.Code == ProgressDeadline }
 const (
 	// NodeIsAdded is between what no node has and the autoscaler's word on it.
 	NodeIsAdded = "; a node is being added: "
-	// NodeTaints is how the taints begin that are states of a node, such as not-ready.
-	NodeTaints = "node.kubernetes.io/"
 	// LimitIs and NoLimit say what memory a container may use.
 	LimitIs = ", its limit is "
 	NoLimit = "it has no memory limit of its own"
 
 	NoObject  pattern.Expr = `(configmap|secret) "([^"]*)" not found`
 	NoSuchKey pattern.Expr = `references non-existent (secret|config) key: (\S+)`
-	// Unmounted is the kubelet that has waited for two minutes for volumes that it does not say more about.
-	Unmounted pattern.Expr = `unmounted volumes=\[([^\]]*)\]`
 )
 
 // WaitsForVolume is true for what the scheduler says of a pod whose claims are not bound yet.

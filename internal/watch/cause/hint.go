@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
@@ -22,11 +21,26 @@ func Hint(c *v1.Cause, a About) string {
 	if a.isWorkspace() && strings.Contains(hint, "{bring-back}") { // what brings it back comes first
 		hint = "{bring-back} " + strings.Replace(hint, "{bring-back}", "", 1)
 	}
-	text := strings.NewReplacer(
-		"{why}", why,
+	text := a.fill(hint, *c, "{why}", why, "{advice}", a.advice(c.Code, *c))
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// advice is what the catalogue says of a case of a cause, by its message; empty if it has nothing to say.
+func (a About) advice(code string, c v1.Cause) string {
+	for _, known := range catalog.Lookup(code).Advice {
+		if m := known.Words.FindStringSubmatch(c.Message); m != nil {
+			return a.fill(known.Text, c, "{1}", m[len(m)-1])
+		}
+	}
+	return ""
+}
+
+// fill puts what is known of a case in the place of the placeholders of a text.
+func (a About) fill(text string, c v1.Cause, more ...string) string {
+	return strings.NewReplacer(append(more,
 		"{spec}", a.spec(),
-		"{image-field}", a.field(*c, imageField(c.Container), "image"),
-		"{memory-field}", a.field(*c, "resources.memory", "resources.limits.memory"),
+		"{image-field}", a.field(c, imageField(c.Container), "image"),
+		"{memory-field}", a.field(c, "resources.memory", "resources.limits.memory"),
 		"{requests-field}", a.field(v1.Cause{}, "resources", "resources.requests"),
 		"{again}", a.again(),
 		"{updated}", a.updated(),
@@ -35,11 +49,11 @@ func Hint(c *v1.Cause, a About) string {
 		"{name}", c.Object[strings.Index(c.Object, "/")+1:],
 		"{ns}", a.option(),
 		"{container}", either(c.Container != "", "Container "+c.Container, "The container"),
-		"{limit}", a.memory(*c),
+		"{limit}", a.memory(c),
 		"{image}", either(a.Image != "", a.Image, "the image"),
-		"{last-words}", a.lastWords(*c),
-	).Replace(hint)
-	return strings.Join(strings.Fields(text), " ")
+		"{probe}", a.asked(),
+		"{last-words}", a.lastWords(c),
+	)...).Replace(text)
 }
 
 // whys are, by code, what {why} in a hint says of the case.
@@ -49,25 +63,20 @@ func whys() map[string]func(v1.Cause, About) string {
 		RegistryUntrusted:   distrust,
 		ConfigMissing:       missing,
 		CommandNotFound:     command,
-		StartFailed:         refusedStart,
 		InitFailed:          ended,
 		CrashLoop:           probed,
 		ContainerExited:     ended,
-		ProbeFailed:         answer,
 		SlowStart:           silentStart,
 		Unschedulable:       placementText,
 		SchedulerSilent:     silenceText,
-		SandboxFailed:       sandboxText,
 		Preempted:           morePriority,
 		NodeAffinity:        misfit,
 		DeadlineExceeded:    tooLong,
 		NodeLost:            elsewhere,
 		NodeNotReady:        elsewhere,
 		VolumeUnbound:       class,
-		VolumePending:       provisioningText,
 		StorageClassMissing: missingClass,
 		VolumeMissingObject: missing,
-		VolumeNotMounted:    mountText,
 		QuotaExceeded:       quotaText,
 		PodRefused:          refusalText,
 		WebhookUnreachable:  webhookText,
@@ -80,20 +89,4 @@ func either(first bool, a, b string) string {
 		return a
 	}
 	return b
-}
-
-// advice is what to say of a message that has these words.
-type advice struct {
-	words pattern.Expr
-	text  string
-}
-
-// advise gives the first advice that fits a message; otherwise, if none does.
-func advise(message string, all []advice, otherwise string) string {
-	for _, known := range all {
-		if known.words.MatchString(message) {
-			return known.text
-		}
-	}
-	return otherwise
 }

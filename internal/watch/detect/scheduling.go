@@ -40,13 +40,16 @@ func Unscheduled(p evidence.Pod) *cause.Finding {
 	}
 	// Those whom the pod has preempted are ending, or a node begins to work.
 	found.Passes = found.Code == cause.VolumePending || cause.WaitsForVolume(found.Message) ||
-		p.Status.NominatedNodeName != "" || strings.Contains(found.Message, cause.NodeTaints)
+		p.Status.NominatedNodeName != "" || strings.Contains(found.Message, taintsOfNodes)
 	if e := p.Growing(); e != nil {
 		found.Message += cause.NodeIsAdded + evidence.Text(e)
 		found.Passes = true
 	}
 	return found
 }
+
+// taintsOfNodes is how the taints begin that are states of a node, such as not-ready.
+const taintsOfNodes = "node.kubernetes.io/"
 
 // schedulerFailed is how the scheduler speaks of its own troubles.
 const schedulerFailed pattern.Expr = `running \S+ \S*plugin|running "\S+" \S+ plugin|nodeinfo not found|binding rejected|` +

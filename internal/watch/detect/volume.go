@@ -149,10 +149,10 @@ func mountTrouble(p evidence.Pod) (specific, timedOut *corev1.Event) {
 		case e.Reason == attached:
 			arrived = true
 		case e.Reason != failedMount && e.Reason != failedAttach, e.Reason == failedAttach && arrived:
-		case cause.Unmounted.MatchString(text) && timeIsUp.MatchString(text):
+		case unmounted.MatchString(text) && timeIsUp.MatchString(text):
 			if timedOut == nil {
 				timedOut = e
-				waited = strings.Fields(cause.Unmounted.FindStringSubmatch(text)[1])
+				waited = strings.Fields(unmounted.FindStringSubmatch(text)[1])
 			}
 		case strings.Contains(text, "not registered"), evidence.NodeIsSlow(text), !concerns(p, text, waited):
 		default:
@@ -163,6 +163,8 @@ func mountTrouble(p evidence.Pod) (specific, timedOut *corev1.Event) {
 }
 
 const (
+	// The kubelet has waited for two minutes for volumes that it does not say more about.
+	unmounted    pattern.Expr = `unmounted volumes=\[([^\]]*)\]`
 	timeIsUp     pattern.Expr = `timed out|deadline exceeded`
 	failedVolume pattern.Expr = `failed for volume "([^"]+)"`
 	missingClaim pattern.Expr = `persistentvolumeclaims? "[^"]*" not found`
@@ -190,7 +192,7 @@ func timeUp(p evidence.Pod, e *corev1.Event) *cause.Finding {
 	}
 	f := ofEvent(p, cause.VolumeNotMounted, e)
 	var waited []string
-	for name := range strings.FieldsSeq(cause.Unmounted.FindStringSubmatch(evidence.Text(e))[1]) {
+	for name := range strings.FieldsSeq(unmounted.FindStringSubmatch(evidence.Text(e))[1]) {
 		for _, v := range p.Spec.Volumes {
 			if claim := v.PersistentVolumeClaim; v.Name == name && claim != nil {
 				name += " (claim " + claim.ClaimName + ")"

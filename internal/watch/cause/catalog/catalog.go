@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 //go:embed *.yaml
@@ -35,8 +36,10 @@ type Entry struct {
 	// Meaning is a paragraph for a reader who does not know Kubernetes well.
 	Meaning string
 	// Hint says what it means and what to do where it was found, for the same reader. {why} is what package
-	// cause makes of the case; cause.Hint has the other placeholders.
+	// cause makes of the case; About.fill there has the other placeholders.
 	Hint string
+	// Advice is what {advice} in the hint says, by the message of the case: the first that fits.
+	Advice []Advice
 	// Signs are what it is recognized by, in kubectl's words: where to look, and what stands there.
 	Signs []string
 	// Remedies are what to do, each a sentence, the likeliest first.
@@ -45,6 +48,14 @@ type Entry struct {
 	Passes string
 	// Example is the dump in testdata/cases of which the example is made: DIR/NAME.
 	Example string
+}
+
+// Advice is what to do where a message has some words.
+type Advice struct {
+	// Words are empty if it fits every message.
+	Words pattern.Expr
+	// Text has the placeholders of a hint, and {1} for the first group of the expression.
+	Text string
 }
 
 // Family is causes that have one subject, and are detected together.

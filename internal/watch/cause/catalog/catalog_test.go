@@ -58,6 +58,23 @@ func TestEveryEntryIsComplete(t *testing.T) {
 	}
 }
 
+// Advice is found by expressions that compile, and the last is for every message.
+func TestAdvice(t *testing.T) {
+	for _, e := range load().byCode {
+		if strings.Contains(e.Hint, "{advice}") != (len(e.Advice) > 0) {
+			t.Errorf("%s: {advice} and advice do not go together", e.Code)
+		}
+		for i, a := range e.Advice {
+			if _, err := regexp.Compile(string(a.Words)); err != nil || a.Text == "" {
+				t.Errorf("%s: %q is for %q: %v", e.Code, a.Text, a.Words, err)
+			}
+			if last := i == len(e.Advice)-1; last != (a.Words == "") {
+				t.Errorf("%s: %q is advice %d of %d", e.Code, a.Words, i+1, len(e.Advice))
+			}
+		}
+	}
+}
+
 // docs/causes.md has the causes in the order of the catalogue.
 func TestOrderIsThatOfTheDocs(t *testing.T) {
 	page, err := os.ReadFile("../../../../docs/causes.md")

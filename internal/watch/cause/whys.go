@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/pattern"
 )
@@ -44,27 +45,6 @@ func command(c v1.Cause, a About) string {
 	return `correct "command" in the pod's spec, or use an image that has the program`
 }
 
-// refusedStart says what to change by the runtime's words.
-func refusedStart(c v1.Cause, a About) string {
-	for _, known := range []struct{ words, text string }{
-		{"chdir to cwd", "The working directory does not exist in the image, or the container's user may not enter it: correct \"workingDir\" in " + a.spec() + "."},
-		{"unable to find user", "The image has no user of that name: set securityContext.runAsUser to a number in " +
-			a.spec() + "."},
-		{
-			"no matching entries in passwd",
-			"The image has no user of that name: set securityContext.runAsUser to a number in " + a.spec() + ".",
-		},
-		{"seccomp", "The seccomp profile that the pod asks for is not on the node: install it there, or use RuntimeDefault in " + a.spec() + "."},
-		{"apparmor", "The AppArmor profile that the pod asks for is not on the node: load it there, or use RuntimeDefault in " + a.spec() + "."},
-		{"nvidia", "The node's GPU driver does not answer: use another node, or ask your cluster administrator."},
-	} {
-		if strings.Contains(strings.ToLower(c.Message), known.words) {
-			return known.text
-		}
-	}
-	return "The container runtime of the node could not start the container, and its message says why. Change what it names in " + a.spec() + "."
-}
-
 const (
 	noKey   pattern.Expr = `couldn't find key (\S+) in (ConfigMap|Secret) (?:\S+/)?(\S+)`
 	noClass pattern.Expr = `storageclass\.storage\.k8s\.io "([^"]*)" not found`
@@ -98,12 +78,26 @@ func missing(c v1.Cause, a About) string {
 	return "Something that the pod needs does not exist: create what the message names in the namespace."
 }
 
+// class is where the storage class of a claim is named.
+func class(_ v1.Cause, a About) string {
+	if a.isWorkspace() {
+		return `"storageClassName" of the storage's claimSpec in ` + a.spec()
+	}
+	return `"storageClassName" of a new claim (that of an existing one cannot be changed)`
+}
+
+// missingClass says which storage class does not exist, and where to name one that does.
+func missingClass(c v1.Cause, a About) string {
+	return missing(c, a) + " Name one that does (`kubectl get storageclass`) as " + class(c, a)
+}
+
 // probed is what a probe has to do with the end of a container.
 func probed(c v1.Cause, a About) string {
 	if !strings.Contains(c.Message, "probe failed") {
 		return ended(c, a)
 	}
-	return "It is ended because of its probe, which may be given more time (initialDelaySeconds, timeoutSeconds, a startup probe). " + answer(c, a)
+	return "It is ended because of its probe, which may be given more time (initialDelaySeconds, timeoutSeconds, a " +
+		"startup probe). " + a.asked() + " " + a.advice(ProbeFailed, c)
 }
 
 // ended says in words how a container ended.
@@ -147,34 +141,8 @@ func signals() map[int]string {
 	}
 }
 
-// answer says what a probe asks for, and what the answer means.
-func answer(c v1.Cause, a About) string {
-	for _, known := range []struct{ words, text string }{
-		{"connection refused", "Nothing listens on that port: the program needs more time, has ended, or listens on another port or on 127.0.0.1 only."},
-		{"statuscode: 404", "The program answers, but has no such path: correct the path of the probe in " + a.spec() + "."},
-		{"statuscode: 401", "The program answers, but wants a login: have the probe ask for a path that does without."},
-		{"statuscode: 403", "The program answers, but wants a login: have the probe ask for a path that does without."},
-		{"statuscode: 5", "The program answers, and says that it is not well."},
-		{"HTTP response to HTTPS client", "The program speaks HTTP: set the scheme of the probe to HTTP in " + a.spec() +
-			"."},
-		{"no such file or directory", "The image has no such program: correct the command of the probe in " + a.spec() + "."},
-		{"executable file not found", "The image has no such program: correct the command of the probe in " + a.spec() + "."},
-		{"deadline exceeded", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() +
-			", or see what keeps it busy."},
-		{"timed out", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() +
-			", or see what keeps it busy."},
-		{"Client.Timeout", "It does not answer in time: raise timeoutSeconds of the probe in " + a.spec() +
-			", or see what keeps it busy."},
-	} {
-		if strings.Contains(c.Message, known.words) {
-			return asked(a) + " " + known.text
-		}
-	}
-	return asked(a) + " It may need more time, or listen on another port or address."
-}
-
 // asked says what the probe asks for.
-func asked(a About) string {
+func (a About) asked() string {
 	if a.Probe == "" {
 		return "The probe that checks it gets no good answer."
 	}
@@ -187,4 +155,40 @@ func silentStart(_ v1.Cause, a About) string {
 		return "It has no probe, so that it should be ready at once: the node may have stopped reporting (`kubectl get nodes`)."
 	}
 	return "Its probe asks for " + a.Probe + "; no event says what it gets, as they are kept for an hour."
+}
+
+// elsewhere is what becomes of a pod whose node does not come back.
+func elsewhere(c v1.Cause, a About) string {
+	switch {
+	case a.Controlled:
+		return "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller makes another one on another node."
+	case a.isWorkspace():
+		remove := fault.Command("kubectl", "delete", "--force", c.Object) + a.option()
+		return "Otherwise, when you are sure that the node does not come back, delete its pod: `" + remove + "`. " + a.back()
+	}
+	return "Otherwise create the pod again, on another node."
+}
+
+// No blueprint has a priority, chooses nodes or limits how long a pod runs: of a workspace, the
+// cluster has added that to its pod.
+
+func morePriority(_ v1.Cause, a About) string {
+	if a.isWorkspace() {
+		return "If that happens again, ask your cluster administrator for a node more, or a higher priority for workspaces."
+	}
+	return "Ask for a higher priorityClassName, or add a node."
+}
+
+func misfit(_ v1.Cause, a About) string {
+	if a.isWorkspace() {
+		return "The node's labels have changed, and do not fit what the pod asks for."
+	}
+	return "The node's labels no longer fit what " + a.spec() + " asks for."
+}
+
+func tooLong(_ v1.Cause, a About) string {
+	if a.isWorkspace() {
+		return a.back() + " It ran for longer than activeDeadlineSeconds permits, which the cluster has added to its pod: ask your cluster administrator."
+	}
+	return "It ran for longer than activeDeadlineSeconds permits. Raise that in " + a.spec() + ". " + a.again()
 }
