@@ -65,7 +65,7 @@ func (w Work) Run(ctx context.Context) error {
 	}
 	ending := result.Of(r, w.Batch)
 	err := printer.Report(w.IO, w.Output, ending, view.Shown())
-	if status := ending.Exit(); err == nil && status != 0 {
+	if status := result.Exit(ending); err == nil && status != 0 {
 		err = cmdutil.ExitError(status)
 	}
 	if w.Timing {

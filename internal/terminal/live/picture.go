@@ -71,5 +71,5 @@ func (b *batchModel) summary(v view) []string {
 	if b.Single {
 		title = b.Members[0]
 	}
-	return result.Of(*b.result, b.Batch).Summary(v.Page, title, b.ended.Sub(b.begun))
+	return result.Of(*b.result, b.Batch).Outcome(v.Page, title, b.ended.Sub(b.begun)).Summary(v.Page)
 }

@@ -160,7 +160,7 @@ func (m *model) row(widest int, v view) string {
 	took, r := "", m.state(v)
 	switch {
 	case m.ending != nil:
-		took = style.Brief(m.ending.Took(m.ended.Sub(m.begun)))
+		took = style.Brief(m.outcome(v).Took)
 	case !m.begun.IsZero() && v.Now.Sub(m.begun) >= time.Second:
 		took = style.Whole(v.Now.Sub(m.begun))
 	}
@@ -176,22 +176,26 @@ func (m *model) state(v view) result.Row {
 	switch m.phase() {
 	case queued:
 		return result.Row{Sign: " ", Word: "queued", Colour: v.Grey}
-	case broken:
-		r := m.ending.Row(v.Page)
-		r.Sign = style.Paint(r.Colour, r.Sign)
-		return r
-	case ready:
-		r := m.ending.Row(v.Page)
-		if r.Sign == v.Stopped {
-			r.Sign = style.Paint(r.Colour, r.Sign)
-			return r
+	case broken, ready:
+		r := m.outcome(v).Row(v.Page)
+		if r.Sign = style.Paint(r.Colour, r.Sign); !isError(m.ending) {
+			r.Sign = sign(done, v)
 		}
-		r.Sign = sign(done, v)
 		return r
 	}
 	r := result.Row{Sign: sign(running, v)}
 	r.Word, r.Colour, r.Why = m.work(v)
 	return r
+}
+
+// outcome is how it ended.
+func (m *model) outcome(v view) result.Outcome {
+	return m.ending.Outcome(v.Page, m.title, m.ended.Sub(m.begun))
+}
+
+func isError(e result.Ending) bool {
+	_, failed := e.(result.Error)
+	return failed
 }
 
 // work is the stage, or else the step, that runs.

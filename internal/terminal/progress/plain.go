@@ -83,11 +83,15 @@ func (p *plain) entries(m *member, e v1.Event) []result.Entry {
 		m.progress = e.Progress.Message
 		return []result.Entry{{Label: "progress", Text: m.progress}}
 	case e.Outcome != nil:
-		return result.Of(withoutScriptOutput(*e.Outcome), p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), false)
+		return p.outcome(m, *e.Outcome, e.At).Entries(false)
 	case e.Result != nil:
-		return result.Of(withoutScriptOutput(*e.Result), p.batch).Entries(p.page, m.title, e.At.Sub(m.begun), true)
+		return p.outcome(m, *e.Result, e.At).Entries(true)
 	}
 	return nil
+}
+
+func (p *plain) outcome(m *member, r v1.Result, at time.Time) result.Outcome {
+	return result.Of(withoutScriptOutput(r), p.batch).Outcome(p.page, m.title, at.Sub(m.begun))
 }
 
 // withoutScriptOutput is a result without the output of a script, which came when that had failed.

@@ -98,12 +98,6 @@ func (b batch) Names() []string { return b.names }
 // Exit is that of all.
 func (b batch) Exit() int { return b.totals.ExitStatus }
 
-// Took is how long all of them took.
-func (b batch) Took(time.Duration) time.Duration { return style.Seconds(b.totals.Seconds) }
-
-// Row is nothing: a summary is in no table.
-func (b batch) Row(style.Page) Row { return Row{} }
-
 // Text is nothing: it was the progress.
 func (b batch) Text(style.Page) ([]string, error) { return nil, nil }
 
@@ -246,23 +240,25 @@ func (f failure) diagnose(t wording.Title) []wording.Command {
 	return []wording.Command{{Line: t.Command("diagnose")}}
 }
 
-// Summary counts, and says of each failure why and what to do.
-func (b batch) Summary(p style.Page, _ wording.Title, _ time.Duration) []string {
-	sign := style.Paint(p.Green, p.Done)
+// Outcome counts, and says of each failure why and what to do.
+func (b batch) Outcome(p style.Page, _ wording.Title, _ time.Duration) Outcome {
+	head, rest := b.headline()
+	o := Outcome{
+		Sign: p.Done, Colour: p.Green, Word: head, Facts: []string{rest}, Took: style.Seconds(b.totals.Seconds),
+		Log: Entry{Label: "summary", Text: strings.TrimSuffix(head+", "+rest, ", ")}, Next: b.next(),
+	}
 	switch {
 	case b.tally().interrupted > 0:
-		sign = style.Paint(p.Yellow, p.Stopped)
+		o.Sign, o.Colour = p.Stopped, p.Yellow
 	case b.totals.Failed > b.totals.AlreadyRunning:
-		sign = style.Paint(p.Red, p.Failed)
+		o.Sign, o.Colour = p.Failed, p.Red
 	case b.totals.AlreadyRunning > 0:
-		sign = style.Paint(p.Yellow, p.Stopped)
+		o.Sign, o.Colour = p.Stopped, p.Yellow
 	}
-	head, rest := b.headline()
-	lines := p.Headline(sign+" "+style.Paint(p.Bold, head), style.Paint(p.Grey, rest))
 	for _, f := range b.failed() {
-		lines = append(lines, style.Paragraph(f.lines(p))...)
+		o.Details = append(o.Details, Detail{Lines: f.lines(p), Entries: f.entries(p)})
 	}
-	return append(lines, wording.CommandLines(b.next(), p)...)
+	return o
 }
 
 // maxLogLines is how many of the last log lines are repeated: `berth diagnose` has
@@ -299,22 +295,18 @@ func (f failure) lines(p style.Page) []string {
 	return lines
 }
 
-// Entries say the same.
-func (b batch) Entries(p style.Page, _ wording.Title, _ time.Duration, _ bool) []Entry {
-	head, rest := b.headline()
-	entries := []Entry{{Label: "summary", Text: strings.TrimSuffix(head+", "+rest, ", ")}}
-	for _, f := range b.failed() {
-		why := strings.Join(strings.Fields(f.shortMessage()), " ")
-		for _, t := range f.titles {
-			entries = append(entries, Entry{ID: t.ID, Label: "summary " + f.Code, Text: t.Target() + ": " + why})
-			for _, text := range p.Paragraphs(f.Hint) {
-				entries = append(entries, Entry{ID: t.ID, Label: "hint", Text: text})
-			}
-			for _, next := range nextEntries(f.diagnose(t)) {
-				next.ID = t.ID
-				entries = append(entries, next)
-			}
+// entries say the same of each that failed.
+func (f failure) entries(p style.Page) (all []Entry) {
+	why := strings.Join(strings.Fields(f.shortMessage()), " ")
+	for _, t := range f.titles {
+		all = append(all, Entry{ID: t.ID, Label: "summary " + f.Code, Text: t.Target() + ": " + why})
+		for _, text := range p.Paragraphs(f.Hint) {
+			all = append(all, Entry{ID: t.ID, Label: "hint", Text: text})
+		}
+		for _, next := range nextEntries(f.diagnose(t)) {
+			next.ID = t.ID
+			all = append(all, next)
 		}
 	}
-	return append(entries, nextEntries(b.next())...)
+	return all
 }

@@ -99,12 +99,57 @@ func (e Error) Text(p style.Page) ([]string, error) {
 // Exit is that of its code.
 func (e Error) Exit() int { return e.ExitStatus }
 
-// Took is what the timing of the workspace says.
-func (e Error) Took(between time.Duration) time.Duration {
-	if e.Workspace == nil {
-		return between
+// Outcome says how it ended, why, what to do, what the container logged last, and what to type next.
+func (e Error) Outcome(p style.Page, t wording.Title, between time.Duration) Outcome {
+	o := Outcome{Failed: true, Why: e.shortMessage(), Short: e.inARow(), Next: e.afterProvision(t)}
+	o.Word, o.Colour, o.Sign = e.word(p)
+	o.Took = tookOr(between, seconds(timing(e.Workspace, nil)))
+	o.Time = "after " + style.Brief(o.Took)
+	if !e.isOutcome() {
+		o.Ordinary, _ = e.Text(p)
 	}
-	return Workspace{*e.Workspace}.Took(between)
+	o.Log = Entry{
+		Label: "error " + e.Code,
+		Text:  strings.TrimSuffix(strings.ToLower(o.Word)+" "+o.Time+": "+strings.Join(strings.Fields(o.Why), " "), ": "),
+	}
+	if more := e.furtherMessage(); more != "" {
+		o.Details = append(o.Details, Detail{Lines: p.Indent(p.Paragraphs(more)...), Entries: entries(o.Log.Label, more)})
+	}
+	problems, hint := slices.Concat(items(p, e.Problems, e.Excerpts)...), p.Paragraphs(e.Hint)
+	o.Details = append(o.Details,
+		Detail{Lines: p.Indent(problems...), Entries: problemEntries(problems)},
+		Detail{Lines: p.Indent(hint...), Entries: entries("hint", hint...), Alone: true},
+		e.left(p, t))
+	if e.Logs != nil {
+		label := "log " + e.Logs.Container
+		if e.Logs.Previous {
+			label += " (previous)"
+		}
+		o.Details = append(o.Details, Detail{Lines: wording.LogLines(e.Logs, p), Entries: entries(label, e.Logs.Lines...)})
+	}
+	return o
+}
+
+func problemEntries(problems []string) (all []Entry) {
+	for _, line := range problems {
+		all = append(all, Entry{Label: "problem", Text: strings.TrimPrefix(line, "- ")})
+	}
+	return all
+}
+
+// left says what became of what was created.
+func (e Error) left(p style.Page, t wording.Title) (d Detail) {
+	if e.Left == v1.LeftDeleted {
+		d.Lines = p.Indent(style.Paint(p.Grey, "deleted what was created"))
+	}
+	switch {
+	case e.updated(), t.Verb == "start", t.Verb == "restart": // it was there before
+	case e.Left == v1.LeftKept:
+		d.Entries = entries("kept", t.Command("delete")+" deletes the workspace and all it has")
+	case e.Left == v1.LeftDeleted:
+		d.Entries = entries("deleted", "what was created")
+	}
+	return d
 }
 
 // word is how it ended in a word, and its colour and sign.
@@ -123,14 +168,19 @@ func (e Error) word(p style.Page) (word string, colour lipgloss.Style, sign stri
 	return "Failed", p.Red, p.Failed
 }
 
-// Row says why, in one line.
-func (e Error) Row(p style.Page) Row {
-	word, colour, sign := e.word(p)
-	why, _, _ := strings.Cut(e.shortMessage(), "\n")
-	if w := e.Workspace; w != nil && w.Cause != nil && why == wording.CauseText(*w.Cause) {
-		why = wording.CauseInShort(*w.Cause) // as in lists
+// inARow is why, in one line; a cause as in lists.
+func (e Error) inARow() string {
+	why := e.shortMessage()
+	if e.isCause() {
+		why = wording.CauseInShort(*e.Workspace.Cause)
 	}
-	return Row{Sign: sign, Word: word, Colour: colour, Why: why}
+	why, _, _ = strings.Cut(why, "\n")
+	return why
+}
+
+// isCause says whether the cause is all that the short message says.
+func (e Error) isCause() bool {
+	return e.failed() && e.Workspace != nil && !e.stuck() && e.Workspace.Cause != nil && e.Workspace.Cause.Message != ""
 }
 
 // shortMessage is the outcome in half a line. The message of the error names the
@@ -150,7 +200,7 @@ func (e Error) shortMessage() string {
 	switch {
 	case e.stuck() && why != "":
 		return "still " + string(s.Stage) + ": " + why
-	case e.failed() && s.Cause != nil && s.Cause.Message != "":
+	case e.isCause():
 		return why
 	case e.failed():
 		return e.Message
@@ -180,75 +230,6 @@ func (e Error) furtherMessage() string {
 		return ""
 	}
 	return e.Message
-}
-
-// Summary says how it ended, what that means, and what the container logged last.
-func (e Error) Summary(p style.Page, t wording.Title, between time.Duration) []string {
-	if !e.isOutcome() {
-		lines, _ := e.Text(p)
-		return lines
-	}
-	word, colour, sign := e.word(p)
-	lines := p.Headline(style.Paint(colour, sign+" "+word)+" after "+style.Brief(e.Took(between)),
-		p.Text(e.shortMessage()))
-	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.furtherMessage())...))...)
-	lines = append(lines, style.Paragraph(p.Indent(slices.Concat(items(p, e.Problems, e.Excerpts)...)...))...)
-	lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(e.Hint)...))...)
-	if e.Left == v1.LeftDeleted {
-		lines = append(lines, style.Paragraph(p.Indent(style.Paint(p.Grey, "deleted what was created")))...)
-	}
-	lines = append(lines, style.Paragraph(wording.LogLines(e.Logs, p))...)
-	return append(lines, wording.CommandLines(e.afterProvision(t), p)...)
-}
-
-// Entries say the same.
-func (e Error) Entries(p style.Page, t wording.Title, between time.Duration, alone bool) []Entry {
-	var entries []Entry
-	if alone && !e.isOutcome() {
-		lines, _ := e.Text(p)
-		for _, line := range lines {
-			entries = append(entries, Entry{Text: line, Undated: true})
-		}
-		return entries
-	}
-	add := func(label string, texts ...string) {
-		for _, text := range texts {
-			entries = append(entries, Entry{Label: label, Text: text})
-		}
-	}
-	word, _, _ := e.word(p)
-	what := strings.Join(strings.Fields(e.shortMessage()), " ")
-	add("error "+e.Code, strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", strings.ToLower(word),
-		style.Brief(e.Took(between)), what), ": "))
-	if more := e.furtherMessage(); more != "" {
-		add("error "+e.Code, more)
-	}
-	for _, item := range items(p, e.Problems, e.Excerpts) {
-		for _, line := range item {
-			add("problem", strings.TrimPrefix(line, "- "))
-		}
-	}
-	if alone {
-		add("hint", p.Paragraphs(e.Hint)...)
-	}
-	switch {
-	case e.updated(), t.Verb == "start", t.Verb == "restart": // it was there before
-	case e.Left == v1.LeftKept:
-		add("kept", t.Command("delete")+" deletes the workspace and all it has")
-	case e.Left == v1.LeftDeleted:
-		add("deleted", "what was created")
-	}
-	if e.Logs != nil {
-		label := "log " + e.Logs.Container
-		if e.Logs.Previous {
-			label += " (previous)"
-		}
-		add(label, e.Logs.Lines...)
-	}
-	if alone {
-		entries = append(entries, nextEntries(e.afterProvision(t))...)
-	}
-	return entries
 }
 
 // isLeft says whether there is something on the cluster to look at.

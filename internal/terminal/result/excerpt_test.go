@@ -30,7 +30,7 @@ func TestProblemsWithTheirLines(t *testing.T) {
 	}}
 	page := style.Page{Width: 100}
 	single, _ := result.Error{Error: failed}.Text(page)
-	several := result.Of(v1.Result{Summary: &summary}, batch).Summary(page, wording.Title{}, time.Second)
+	several := result.Of(v1.Result{Summary: &summary}, batch).Outcome(page, wording.Title{}, time.Second).Summary(page)
 	for name, test := range map[string]struct {
 		lines  []string
 		indent string

@@ -123,7 +123,7 @@ func (s JobStats) durations(groups []v1.JobGroup, p style.Page) []string {
 	cols := append(s.name(), style.Column{Title: "STAGE", Style: colour}, style.Column{Title: "JOBS", DropOrder: 1},
 		style.Column{Title: "MEDIAN"}, style.Column{Title: "P90"}, style.Column{Title: "MAX"})
 	fill(cols, rows, p, func(d duration) []string {
-		return s.named(d.group, p, d.what, strconv.Itoa(d.Jobs), seconds(d.Median), seconds(d.P90), seconds(d.Max))
+		return s.named(d.group, p, d.what, strconv.Itoa(d.Jobs), brief(d.Median), brief(d.P90), brief(d.Max))
 	})
 	var legend []string
 	if columns := style.Spare(cols, p.Room); p.Room > 0 && columns >= style.LeastBars {
@@ -133,7 +133,7 @@ func (s JobStats) durations(groups []v1.JobGroup, p style.Page) []string {
 	return append(style.Table(cols, p.Table().Room, p.Styles), legend...)
 }
 
-func seconds(s float64) string { return style.Brief(style.Seconds(s)) }
+func brief(seconds float64) string { return style.Brief(style.Seconds(seconds)) }
 
 // percentileBars are bars to the median, on to what nine of ten do not exceed, and to the
 // longest.

@@ -55,7 +55,7 @@ func TestProposedCommandsKeepTheFlags(t *testing.T) {
 	title.Flags = []string{wording.Flag("-n", "t1"), wording.Flag("--kubeconfig", "my file")}
 	w := terminaltest.Workspace(v1.StageRunning, v1.Snapshot{})
 	want := []string{"berth exec alice~dev -n t1 --kubeconfig 'my file'"}
-	if got := proposed(Workspace{w}.afterProvision(title)); !slices.Equal(got, want) {
+	if got := proposed(Workspace{w}.Outcome(style.Page{}, title, 0).Next); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -78,8 +78,8 @@ func TestProposedAfterADeletion(t *testing.T) {
 		"kept, by an ID": {v1.Deletion{Storage: kept}, "id/alice-1", []string{"berth delete id/alice-1"}},
 		"kept, by name":  {v1.Deletion{Storage: kept}, "alice-1", []string{"berth delete alice-1"}},
 	} {
-		if got := proposed(Deletion{test.d}.next(wording.Title{UserString: test.typed, ID: "alice-1"})); !slices.Equal(got,
-			test.want) {
+		title := wording.Title{UserString: test.typed, ID: "alice-1"}
+		if got := proposed(Deletion{test.d}.Outcome(style.Page{}, title, 0).Next); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

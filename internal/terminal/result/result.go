@@ -4,10 +4,6 @@
 package result
 
 import (
-	"time"
-
-	"charm.land/lipgloss/v2"
-
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
@@ -21,39 +17,6 @@ import (
 type Kind interface {
 	// Text is what people read.
 	Text(p style.Page) ([]string, error)
-}
-
-// Ending is a Kind that a command with progress ends with.
-type Ending interface {
-	Kind
-	// Exit is the exit status of the command.
-	Exit() int
-	// Took is how long the command worked: by its own account, else the time
-	// between its first event and its last.
-	Took(between time.Duration) time.Duration
-	// Row is its line in a table of several.
-	Row(p style.Page) Row
-	// Summary is what stays below the live view.
-	Summary(p style.Page, t wording.Title, between time.Duration) []string
-	// Entries are the dated lines about it: alone, or as one of several, whose
-	// hints follow at the end of all.
-	Entries(p style.Page, t wording.Title, between time.Duration, alone bool) []Entry
-}
-
-// Row is a line in a table: how it ended, in a word, and why.
-type Row struct {
-	Sign, Word string
-	Colour     lipgloss.Style // of both
-	Why        string
-}
-
-// Entry is a dated line: what it is about, and what there is to say.
-type Entry struct {
-	// ID is the workspace that it is about; empty for that of the event.
-	ID          string
-	Label, Text string
-	// Undated is set for lines of an ordinary error, which are printed as such.
-	Undated bool
 }
 
 // Of is the kind of a result. The batch is what the command worked on.
@@ -81,11 +44,20 @@ func Of(r v1.Result, b wording.Batch) Ending {
 	return Error{v1.Error{Code: "INTERNAL", ExitStatus: 1, Message: "the command ended without a result"}}
 }
 
-// nextEntries are the commands to type next.
-func nextEntries(commands []wording.Command) []Entry {
-	entries := make([]Entry, len(commands))
-	for i, c := range commands {
-		entries[i] = Entry{Label: "next", Text: c.Line}
+// table lays out a row of cells for each item; nothing without items.
+func table[T any](cols []style.Column, items []T, p style.Page, cells func(T) []string) []string {
+	if len(items) == 0 {
+		return nil
 	}
-	return entries
+	fill(cols, items, p, cells)
+	return style.Table(cols, p.Table().Room, p.Styles)
+}
+
+// fill adds the cells of the items to the columns.
+func fill[T any](cols []style.Column, items []T, p style.Page, cells func(T) []string) {
+	for _, item := range items {
+		for i, cell := range cells(item)[:len(cols)] {
+			cols[i].Cells = append(cols[i].Cells, p.Text(cell))
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -128,102 +127,6 @@ func startIt(t wording.Title) wording.Command {
 // startAgain brings back a workspace whose pod is gone, or over.
 func startAgain(t wording.Title) wording.Command {
 	return wording.Command{Line: t.Command("start"), Why: "bring it back"}
-}
-
-// Exit is that of success.
-func (w Workspace) Exit() int { return 0 }
-
-// Took is what its timing says.
-func (w Workspace) Took(between time.Duration) time.Duration {
-	if w.Timing == nil || w.Timing.Seconds <= 0 {
-		return between
-	}
-	return style.Seconds(w.Timing.Seconds)
-}
-
-// Row says why it does not run, if the command did not wait for that.
-func (w Workspace) Row(p style.Page) Row {
-	r := Row{Sign: p.Done, Word: string(w.Stage), Colour: p.Stage(w.Stage)}
-	switch {
-	case w.Stage != v1.StageRunning:
-		r.Why = wording.CauseOrMessage(w.Snapshot)
-	case wording.ScriptFailed(w.Scripts) != "":
-		r.Why = wording.ScriptFailed(w.Scripts)
-	case w.Timing == nil:
-		r.Why = w.since(p)
-	}
-	return r
-}
-
-// since is since when a workspace runs to which nothing was done.
-func (w Workspace) since(p style.Page) string {
-	if w.Since.IsZero() {
-		return ""
-	}
-	return "since " + style.Age(w.Since, p.Now)
-}
-
-// Summary says that it runs, and how long each stage took.
-func (w Workspace) Summary(p style.Page, t wording.Title, between time.Duration) []string {
-	head := style.Paint(p.Green, p.Done) + " " + style.Paint(p.Bold, string(w.Stage))
-	took := style.Brief(w.Took(between))
-	var lines []string
-	switch {
-	case w.Stage != v1.StageRunning: // the command does not wait
-		lines = p.Headline(head+" after "+took, p.Text(wording.CauseOrMessage(w.Snapshot)))
-	case w.Timing == nil:
-		lines = p.Headline(strings.TrimSpace(head+" "+w.since(p)), "")
-	default:
-		lines = p.Headline(head+" in "+took, style.Paint(p.Grey, strings.Join(w.stages(style.Tenths), p.Dot)))
-	}
-	return append(lines, wording.CommandLines(w.afterProvision(t), p)...)
-}
-
-// Entries say the same.
-func (w Workspace) Entries(p style.Page, t wording.Title, between time.Duration, alone bool) []Entry {
-	e := Entry{Label: "stage " + string(w.Stage), Text: w.Row(p).Why}
-	if w.Stage == v1.StageRunning && w.Timing != nil {
-		e.Text = "ready in " + style.Brief(w.Took(between))
-	}
-	entries := []Entry{e}
-	if stages := w.stages(style.Brief); w.Stage == v1.StageRunning && len(stages) > 0 {
-		entries = append(entries, Entry{Label: "timing", Text: strings.Join(stages, ", ")})
-	}
-	if alone {
-		entries = append(entries, nextEntries(w.afterProvision(t))...)
-	}
-	return entries
-}
-
-// stages are the stages in the order of their first appearance, each with all the
-// time that was spent in it: stages may come back.
-func (w Workspace) stages(format func(time.Duration) string) (texts []string) {
-	if w.Timing == nil {
-		return nil
-	}
-	var sums []v1.StepTiming
-	for _, s := range w.Timing.Stages {
-		if i := slices.IndexFunc(sums, func(o v1.StepTiming) bool { return o.Name == s.Name }); i >= 0 {
-			sums[i].Seconds += s.Seconds
-		} else {
-			sums = append(sums, s)
-		}
-	}
-	for _, s := range sums {
-		texts = append(texts, strings.ToLower(s.Name)+" "+format(style.Seconds(s.Seconds)))
-	}
-	return texts
-}
-
-// afterProvision is the command to type next after it was provisioned.
-func (w Workspace) afterProvision(t wording.Title) []wording.Command {
-	switch {
-	case t.Verb == "exec", t.Enters && w.Stage == v1.StageRunning:
-		return nil
-	case w.Stage == v1.StageRunning:
-		return []wording.Command{{Line: t.Command("exec")}}
-	}
-	return []wording.Command{{Line: t.Command("status")}}
 }
 
 func containerTable(cs []v1.Container, p style.Page) []string {
