@@ -133,7 +133,8 @@ func (o Options) read(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*
 	}
 	seen, err := o.Capabilities.forTemplates()
 	if err != nil {
-		return nil, nil, fault.New(fault.InvalidArgument, "invalid version of Kubernetes %q: %w", o.Capabilities.Version, err)
+		return nil, nil, fault.New(fault.InvalidArgument, "invalid version of Kubernetes %q: %w",
+			o.Capabilities.Version, err)
 	}
 	seen.APIVersions = append(seen.APIVersions, defined(c)...)
 	r := &Rendered{Chart: c, budget: memory}
@@ -232,7 +233,8 @@ func (r *Rendered) check(seen *capabilities) (problems []string) {
 			": run helm dependency build")
 	}
 	if wanted := c.Metadata.KubeVersion; wanted != "" && !inRange(wanted, seen.KubeVersion.Version) {
-		problems = append(problems, fmt.Sprintf("kubeVersion: requires Kubernetes %s, this is %s", wanted, seen.KubeVersion))
+		problems = append(problems, fmt.Sprintf("kubeVersion: requires Kubernetes %s, this is %s",
+			wanted, seen.KubeVersion))
 	}
 	if c.Metadata.Deprecated {
 		r.warn("chart %s is deprecated", c.Name())
@@ -241,7 +243,8 @@ func (r *Rendered) check(seen *capabilities) (problems []string) {
 	below = func(c *helmchart.Chart) {
 		for _, sub := range c.Dependencies() {
 			if names := missing(sub); len(names) > 0 {
-				r.warn("subchart %s: charts/ lacks what its Chart.yaml depends on: %s", sub.Name(), strings.Join(names, ", "))
+				r.warn("subchart %s: charts/ lacks what its Chart.yaml depends on: %s",
+					sub.Name(), strings.Join(names, ", "))
 			}
 			below(sub)
 		}

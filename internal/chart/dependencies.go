@@ -185,7 +185,8 @@ func (d dependencies) importValues(c *helmchart.Chart) error {
 			entries = append(entries, map[string]string{"child": child, "parent": parent})
 			table, err := Values(merged).Table(dependency.Name + "." + child)
 			if err != nil {
-				d.warn("chart %s imports the values %s of subchart %s, which it does not have", c.Name(), child, dependency.Name)
+				d.warn("chart %s imports the values %s of subchart %s, which it does not have",
+					c.Name(), child, dependency.Name)
 				continue
 			}
 			keep.tables(imported, nest(parent, table), "")

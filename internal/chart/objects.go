@@ -123,11 +123,11 @@ func kindOf(text string) string {
 // ranks are the places of kinds in the order in which Helm installs them.
 func ranks() map[string]int {
 	ranks := map[string]int{}
-	for i, kind := range strings.Fields(`PriorityClass Namespace NetworkPolicy ResourceQuota LimitRange PodSecurityPolicy
-		PodDisruptionBudget ServiceAccount Secret SecretList ConfigMap StorageClass PersistentVolume PersistentVolumeClaim
-		CustomResourceDefinition ClusterRole ClusterRoleList ClusterRoleBinding ClusterRoleBindingList Role RoleList RoleBinding
-		RoleBindingList Service DaemonSet Pod ReplicationController ReplicaSet Deployment HorizontalPodAutoscaler StatefulSet
-		Job CronJob IngressClass Ingress APIService`) {
+	for i, kind := range strings.Fields(`PriorityClass Namespace NetworkPolicy ResourceQuota LimitRange
+		PodSecurityPolicy PodDisruptionBudget ServiceAccount Secret SecretList ConfigMap StorageClass PersistentVolume
+		PersistentVolumeClaim CustomResourceDefinition ClusterRole ClusterRoleList ClusterRoleBinding
+		ClusterRoleBindingList Role RoleList RoleBinding RoleBindingList Service DaemonSet Pod ReplicationController
+		ReplicaSet Deployment HorizontalPodAutoscaler StatefulSet Job CronJob IngressClass Ingress APIService`) {
 		ranks[kind] = i + 1
 	}
 	return ranks
@@ -171,8 +171,8 @@ func (r *Rendered) takeHook(d document, object *unstructured.Unstructured) {
 		switch {
 		case event == helmrelease.HookTest, event == "test-success":
 		case event == helmrelease.HookPreRollback, event == helmrelease.HookPostRollback:
-			r.warn("%s: %s %s does not run at %s: what is put back after a failure is the objects alone", d.path, h.Kind,
-				h.Name, name)
+			r.warn("%s: %s %s does not run at %s: what is put back after a failure is the objects alone",
+				d.path, h.Kind, h.Name, name)
 			h.Events = append(h.Events, event)
 		case slices.Contains(events(), event):
 			h.Events = append(h.Events, event)
@@ -201,8 +201,10 @@ func (r *Rendered) takeHook(d document, object *unstructured.Unstructured) {
 // events are those at which hooks run.
 func events() []helmrelease.HookEvent {
 	return []helmrelease.HookEvent{
-		helmrelease.HookPreInstall, helmrelease.HookPostInstall, helmrelease.HookPreUpgrade, helmrelease.HookPostUpgrade,
-		helmrelease.HookPreDelete, helmrelease.HookPostDelete, helmrelease.HookPreRollback, helmrelease.HookPostRollback,
+		helmrelease.HookPreInstall, helmrelease.HookPostInstall,
+		helmrelease.HookPreUpgrade, helmrelease.HookPostUpgrade,
+		helmrelease.HookPreDelete, helmrelease.HookPostDelete,
+		helmrelease.HookPreRollback, helmrelease.HookPostRollback,
 	}
 }
 

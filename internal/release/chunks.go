@@ -42,14 +42,15 @@ func stub(release *helm.Release, chunks int, digest string) *helm.Release {
 	small := *release
 	metadata := chart.Metadata{APIVersion: chart.APIVersionV2, Name: release.Name, Version: "0.0.0"}
 	if release.Chart != nil && release.Chart.Metadata != nil {
-		metadata.Name, metadata.Version, metadata.AppVersion = release.Chart.Metadata.Name, release.Chart.Metadata.Version,
-			release.Chart.Metadata.AppVersion
+		whole := release.Chart.Metadata
+		metadata.Name, metadata.Version, metadata.AppVersion = whole.Name, whole.Version, whole.AppVersion
 	}
 	metadata.Annotations = map[string]string{labelChunks: strconv.Itoa(chunks), keyDigest: digest}
 	small.Chart, small.Config, small.Hooks = &chart.Chart{Metadata: &metadata}, nil, nil
 	info := *release.Info
 	info.Notes, small.Info = "", &info
-	small.Manifest = "---\nThis release is too large for one of Helm's records. Use `berth bundle` instead of helm to look at it and to remove it.\n"
+	small.Manifest = "---\nThis release is too large for one of Helm's records. " +
+		"Use `berth bundle` instead of helm to look at it and to remove it.\n"
 	small.Labels = map[string]string{labelChunks: strconv.Itoa(chunks)}
 	if guarded, is := release.Labels[LabelGuarded]; is {
 		small.Labels[LabelGuarded] = guarded
@@ -183,7 +184,9 @@ func (r Records) dropChunks(ctx context.Context, name string, keep map[string]bo
 		if chunk.Type != chunkType || keep[chunk.Labels["version"]] {
 			continue
 		}
-		err := r.Secrets.Delete(ctx, chunk.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &chunk.UID}})
+		err := r.Secrets.Delete(ctx, chunk.Name, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &chunk.UID},
+		})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return kube.Fault(err, r.call("delete", chunk.Name))
 		}

@@ -26,7 +26,8 @@ func (r Records) Taken(name string) error {
 	secret := key(&helm.Release{Name: name, Version: 1})
 	return fault.New(fault.Conflict, "Secret %s/%s exists and is not labelled as Helm's record of release %s",
 		r.Namespace, secret, name).
-		WithHint("look at it with `kubectl get secret %s --namespace %s --show-labels`, and delete it, or label it owner=helm and name=%s", secret, r.Namespace, name)
+		WithHint("look at it with `kubectl get secret %s --namespace %s --show-labels`, and delete it, or label it "+
+			"owner=helm and name=%s", secret, r.Namespace, name)
 }
 
 // Records are Helm's records in one namespace, in Helm's default storage: a Secret
@@ -198,7 +199,8 @@ func Several(ctx context.Context, secrets typedcorev1.SecretsGetter, namespace s
 			return nil, err
 		}
 		for of, secret := range newest {
-			own := Records{Secrets: secrets.Secrets(of.Namespace), Namespace: of.Namespace} // whose chunks are beside it
+			// Its chunks are beside it.
+			own := Records{Secrets: secrets.Secrets(of.Namespace), Namespace: of.Namespace}
 			release, err := own.open(ctx, secret, of.Name)
 			all[of] = Newest{release, err}
 		}

@@ -47,7 +47,8 @@ func Recognize(fsys fs.FS) (Format, error) {
 
 // unrecognized is the error of a bundle of no format.
 func unrecognized(fsys fs.FS, entries []fs.DirEntry) error {
-	expected := "a bundle has manifests/ (plain+v0), a Chart.yaml at its root or in one directory (helm), or metadata/annotations.yaml and manifests/ (registry+v1)"
+	expected := "a bundle has manifests/ (plain+v0), a Chart.yaml at its root or in one directory (helm), " +
+		"or metadata/annotations.yaml and manifests/ (registry+v1)"
 	if len(entries) == 0 {
 		return fault.New(fault.InvalidArgument, "the bundle is empty").WithHint("%s", expected)
 	}
@@ -60,7 +61,8 @@ func unrecognized(fsys fs.FS, entries []fs.DirEntry) error {
 		}
 	}
 	if slices.ContainsFunc(entries, isManifest) {
-		return err.WithHint("put manifests into a directory manifests/, and give the directory that this is in; %s", expected)
+		return err.WithHint("put manifests into a directory manifests/, and give the directory that this is in; %s",
+			expected)
 	}
 	return err.WithHint("%s", expected)
 }

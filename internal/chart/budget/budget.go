@@ -43,9 +43,6 @@ func Unlimited() *Budget { return &Budget{limit: math.Inf(1)} }
 // Left are the bytes that are not spent.
 func (b *Budget) Left() float64 { return b.limit - b.base - b.made - b.passing }
 
-// Spent are the bytes that are charged at present.
-func (b *Budget) Spent() int64 { return int64(b.limit - b.Left()) }
-
 // Exceeded says whether anything was refused: with a larger budget it may be taken.
 func (b *Budget) Exceeded() bool { return b.exceeded }
 

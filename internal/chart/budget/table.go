@@ -13,12 +13,6 @@ func Table() map[string]Bound {
 	return table
 }
 
-// Builtins are the functions of text/template that it calls itself and nobody can bound: they
-// give a number, a boolean, or a part of what they were given, and print nothing of it.
-func Builtins() []string {
-	return strings.Fields("and or not lt le gt ge index len call")
-}
-
 type row struct {
 	bound Bound
 	names string
@@ -29,7 +23,8 @@ func rows() []row {
 		{nothing, `all any coalesce contains default empty first fail get getHostByName hasKey hasPrefix hasSuffix
 			isAbs kindIs kindOf last mustFirst mustLast now osIsAbs randInt required substr ternary trim
 			trimPrefix trimSuffix trunc typeIs typeIsLike typeOf unset dig berth_tick`},
-		{said, `add add1 add1f atoi biggest ceil div eq float64 floor int int64 max maxf min minf mod mul ne round sub toDecimal
+		{said, `add add1 add1f atoi biggest ceil div eq float64 floor int int64 max maxf min minf mod mul ne round sub
+			toDecimal
 			toDate mustToDate dateModify date_modify mustDateModify must_date_modify`},
 		{looped, "berth_range"},
 		{small, `adler32sum ago duration durationRound hello htmlDate htmlDateInZone plural sha1sum sha256sum sha512sum
@@ -43,12 +38,16 @@ func rows() []row {
 		{counted(24, ofUntil), "until"},
 		{counted(24, ofUntilStep), "untilStep"},
 		{counted(128, ofSeq), "seq"},
-		{counted(4, func(a Args) float64 { return a.number(0) }), "randAlpha randAlphaNum randAscii randNumeric randBytes"},
+		{
+			counted(4, func(a Args) float64 { return a.number(0) }),
+			"randAlpha randAlphaNum randAscii randNumeric randBytes",
+		},
 		{counted(ofString, ofSplit), "splitList"},
 		{counted(ofEntry+4*word, ofSplit), "split"},
 		{counted(ofEntry+4*word, ofSplitN), "splitn"},
 		{list(ofItem), `list tuple append prepend push concat rest initial reverse keys values
-			pluck chunk mustAppend mustPrepend mustPush mustRest mustInitial mustReverse mustChunk mustCompact compact`},
+			pluck chunk mustAppend mustPrepend mustPush mustRest mustInitial mustReverse mustChunk mustCompact
+			compact`},
 		{sliced, "slice mustSlice"},
 		{list(ofEntry), "pick omit"},
 		{compared, "uniq mustUniq without mustWithout"},
@@ -58,7 +57,8 @@ func rows() []row {
 // texts are the functions of texts.
 func texts() []row {
 	return []row{
-		{text(2), `abbrev abbrevboth b64dec b64enc b32dec b32enc base clean dir ext initials lower nospace osBase osClean
+		{text(2), `abbrev abbrevboth b64dec b64enc b32dec b32enc base clean dir ext initials lower nospace osBase
+			osClean
 			osDir osExt swapcase title untitle upper camelcase kebabcase snakecase regexQuoteMeta`},
 		{text(5), "shuffle"},
 		{text(8), "date dateInZone date_in_zone encryptAES decryptAES"},
