@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
-	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/serve"
 )
 
@@ -153,13 +153,13 @@ func (w *world) bundlesOf() []v1alpha1.Bundle {
 	return bundles
 }
 
-func (w *world) objects() instance.Objects {
+func (w *world) objects() resource.Objects {
 	w.Helper()
 	client, err := dynamic.NewForConfig(w.config)
 	if err != nil {
 		w.Fatal(err)
 	}
-	return instance.Objects{Client: client}
+	return resource.Objects{Client: client}
 }
 
 // condition is a condition of the world's instance: Status/Reason: message.

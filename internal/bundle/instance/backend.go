@@ -8,6 +8,7 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/reconcile"
 )
@@ -55,7 +56,7 @@ func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.Rea
 	if err != nil {
 		return nil, "", modified, err
 	}
-	if found == nil || !IsOurs(found.Spec.ProvisionerClassName) || found.Status.Phase != v1alpha1.PhaseUnpacked {
+	if found == nil || !resource.IsOurs(found.Spec.ProvisionerClassName) || found.Status.Phase != v1alpha1.PhaseUnpacked {
 		return nil, "", modified, fs.ErrNotExist
 	}
 	if err := checkDigest(found); err != nil {

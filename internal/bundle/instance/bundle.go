@@ -1,7 +1,6 @@
 package instance
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -12,6 +11,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/english"
@@ -19,30 +19,6 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/reconcile"
 )
-
-// formatOf is the format of a class; empty for another program's.
-func formatOf(class string) format.Format {
-	switch class {
-	case v1alpha1.ClassPlain:
-		return format.Plain
-	case v1alpha1.ClassHelm:
-		return format.Helm
-	case v1alpha1.ClassRegistry:
-		return format.Registry
-	}
-	return ""
-}
-
-// ClassOf is the class of a format.
-func ClassOf(f format.Format) string {
-	switch f {
-	case format.Helm:
-		return v1alpha1.ClassHelm
-	case format.Registry:
-		return v1alpha1.ClassRegistry
-	}
-	return v1alpha1.ClassPlain
-}
 
 // Bundle unpacks a bundle, if it is of our class and is not unpacked yet. It returns an
 // error for the caller that is to try again; the reason is in the bundle's status.
@@ -52,7 +28,7 @@ func (r Reconciler) Bundle(ctx context.Context, name string, steps *event.Steps)
 	if err == nil && r.fetches != nil {
 		r.fetches.end(name, living(b))
 	}
-	if err != nil || b == nil || !IsOurs(b.Spec.ProvisionerClassName) || b.DeletionTimestamp != nil || r.isElsewhere(b) {
+	if err != nil || b == nil || !resource.IsOurs(b.Spec.ProvisionerClassName) || b.DeletionTimestamp != nil || resource.IsElsewhere(b, r.System) {
 		return err
 	}
 	c, err := r.unpack(ctx, b, steps)
@@ -113,17 +89,11 @@ func (r Reconciler) unpack(ctx context.Context, b *v1alpha1.Bundle, steps *event
 	return c, r.unpacked(ctx, b, c, resolved)
 }
 
-// digestOf is that of the content of a bundle: as it was unpacked, and until then as the
-// bundle says.
-func digestOf(b *v1alpha1.Bundle) string {
-	return cmp.Or(b.Status.Digest, b.Annotations[v1alpha1.AnnotationContent])
-}
-
 // checkDigest refuses a bundle whose annotation says since it was unpacked that its content
 // is another: the permission to change an annotation is not one to choose what is installed.
 func checkDigest(b *v1alpha1.Bundle) error {
 	wanted := b.Annotations[v1alpha1.AnnotationContent]
-	if wanted == "" || wanted == digestOf(b) {
+	if wanted == "" || wanted == resource.DigestOf(b) {
 		return nil
 	}
 	return fault.New(fault.Failed, "the annotation %s of bundle %s has been changed to %s: its content is %s",
@@ -151,7 +121,7 @@ func (r Reconciler) Content(ctx context.Context, b *v1alpha1.Bundle, steps *even
 
 // asUnpacked is the content of a bundle, if it is what was unpacked.
 func asUnpacked(b *v1alpha1.Bundle, c *content.Content) (*content.Content, error) {
-	if digest := digestOf(b); digest != "" && digest != c.Digest {
+	if digest := resource.DigestOf(b); digest != "" && digest != c.Digest {
 		_ = c.Close()
 		return nil, fault.New(fault.Failed, "the source of bundle %s has changed: its content was %s and is %s", b.Name,
 			digest, c.Digest).
@@ -207,10 +177,10 @@ func check(b *v1alpha1.Bundle, c *content.Content) error {
 	if err != nil {
 		return err
 	}
-	if wanted := formatOf(b.Spec.ProvisionerClassName); found != wanted {
+	if wanted := resource.FormatOf(b.Spec.ProvisionerClassName); found != wanted {
 		return fault.New(fault.InvalidArgument, "the content is %s, and class %s is for %s", found,
 			b.Spec.ProvisionerClassName, wanted).
-			WithHint("use the class %s", ClassOf(found))
+			WithHint("use the class %s", resource.ClassOf(found))
 	}
 	return nil
 }
@@ -221,7 +191,7 @@ func (r Reconciler) unpacking(ctx context.Context, b *v1alpha1.Bundle) error {
 	if b.Status.Phase != "" {
 		return nil
 	}
-	setUnpacked(b, v1alpha1.PhaseUnpacking, no(v1alpha1.ReasonUnpacking, "the content is being fetched and checked"),
+	resource.SetUnpacked(b, v1alpha1.PhaseUnpacking, resource.No(v1alpha1.ReasonUnpacking, "the content is being fetched and checked"),
 		r.Now())
 	err := r.objects().SetBundleStatus(ctx, b)
 	if fault.CodeOf(err) != fault.Conflict {
@@ -238,16 +208,16 @@ func (r Reconciler) unpacking(ctx context.Context, b *v1alpha1.Bundle) error {
 // unpackFailed writes why. A source that could not be reached is tried again, and an upload
 // that is under way is waited for.
 func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err error) error {
-	phase, verdict := v1alpha1.PhaseFailing, no(v1alpha1.ReasonUnpackFailed, why(err))
+	phase, verdict := v1alpha1.PhaseFailing, resource.No(v1alpha1.ReasonUnpackFailed, resource.Why(err))
 	if fault.ReasonOf(err) == source.ReasonIncomplete {
-		phase, verdict = v1alpha1.PhasePending, no(v1alpha1.ReasonUnpackPending, why(err))
+		phase, verdict = v1alpha1.PhasePending, resource.No(v1alpha1.ReasonUnpackPending, resource.Why(err))
 	}
 	if ctx.Err() != nil && fault.CodeOf(err) != fault.DeadlineExceeded {
-		verdict.message = why(context.Cause(ctx))
+		verdict.Message = resource.Why(context.Cause(ctx))
 	}
-	setUnpacked(b, phase, verdict, r.Now())
+	resource.SetUnpacked(b, phase, verdict, r.Now())
 	if ctx.Err() != nil {
-		writing, cancel := afterwards(ctx)
+		writing, cancel := resource.LastWord(ctx)
 		if writing == nil {
 			return err
 		}
@@ -269,7 +239,7 @@ func (r Reconciler) unpacked(ctx context.Context, b *v1alpha1.Bundle, c *content
 	if r.BaseURL == "" {
 		message += "; nobody serves it"
 	}
-	setUnpacked(b, v1alpha1.PhaseUnpacked, yes(v1alpha1.ReasonUnpackSuccessful, message), r.Now())
+	resource.SetUnpacked(b, v1alpha1.PhaseUnpacked, resource.Yes(v1alpha1.ReasonUnpackSuccessful, message), r.Now())
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		err := r.objects().SetBundleStatus(ctx, b)
 		if fault.CodeOf(err) != fault.Conflict {
@@ -286,4 +256,32 @@ func (r Reconciler) unpacked(ctx context.Context, b *v1alpha1.Bundle, c *content
 		b.ResourceVersion = there.ResourceVersion // it has seen less, such as the first half of an upload
 		return err
 	})
+}
+
+// fromURL fetches content from the server of another program, with the caller's token.
+func (r Reconciler) fromURL(ctx context.Context, url string) (c *content.Content, err error) {
+	err = source.Within(ctx, r.Fetcher.Time, "the content at "+url, func(ctx context.Context) error {
+		c, err = r.download(ctx, url)
+		return err
+	})
+	return c, err
+}
+
+func (r Reconciler) download(ctx context.Context, url string) (*content.Content, error) {
+	limits := r.Fetcher.Limits
+	// The builder is the first to find it too large, and says so.
+	archive, err := server.Client{Config: r.Own.Config, Trust: r.Trust}.Fetch(ctx, url, limits.Compressed+1<<20)
+	if err != nil {
+		return nil, err
+	}
+	defer archive.Close()
+	b, err := content.NewBuilder(r.Fetcher.Cache, limits)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Discard()
+	if err := b.Tar(ctx, r.Fetcher.Watch("Fetching the content", archive, 0)); err != nil {
+		return nil, err
+	}
+	return b.Seal(ctx)
 }

@@ -2,8 +2,6 @@ package instance
 
 import (
 	"context"
-	"encoding/json"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/serve"
@@ -33,10 +32,10 @@ func (p *pass) leaveTo(ctx context.Context, leader string, wanted, current *v1al
 			"--force-conflicts cannot be used while %s reconciles the bundles of this cluster: it takes no fields over", leader).
 			WithHint("undo the changes that are in conflict, and leave out --force-conflicts")
 	}
-	if err := once(wanted, current, p.Now()); err != nil {
+	if err := resource.RequestRetry(wanted, current, p.Now()); err != nil {
 		return p.outcome, err
 	}
-	if p.in, err = p.setInstance(ctx, wanted, current); err != nil {
+	if p.in, err = p.objects().SetInstance(ctx, wanted, current); err != nil {
 		return p.outcome, err
 	}
 	p.steps.Note("%s reconciles the bundles of this cluster", leader)
@@ -53,32 +52,6 @@ func (p *pass) leaveTo(ctx context.Context, leader string, wanted, current *v1al
 	}
 	err = p.steps.Do("reconcile", func() (string, error) { return "by " + leader, p.followed(ctx) })
 	return p.outcome, err
-}
-
-// once has a server work once more on what is wanted already and has failed, whose cause
-// may be gone, or was being uninstalled: the instance says when that was requested.
-func once(wanted, current *v1alpha1.Instance, now time.Time) error {
-	if current == nil {
-		return nil
-	}
-	before, err := config(current)
-	if err != nil {
-		return nil //nolint:nilerr // it is replaced by what is wanted
-	}
-	c, err := config(wanted)
-	if err != nil {
-		return err
-	}
-	c.Requested = before.Requested
-	if wanted.Spec.Config, err = json.Marshal(c); err != nil || !same(current.Spec, wanted.Spec) {
-		return err
-	}
-	if state, _ := judge(current); state != v1.BundleFailed && state != v1.BundleUnhealthy && state != v1.BundleDeleting {
-		return nil
-	}
-	c.Requested = now.UTC().Format(time.RFC3339Nano)
-	wanted.Spec.Config, err = json.Marshal(c)
-	return err
 }
 
 // followed waits until what is wanted is healthy, or has failed.
@@ -101,12 +74,12 @@ func (p *pass) followed(ctx context.Context) error {
 			return true, fault.New(fault.NotFound, "instance %s was deleted", p.in.Name)
 		}
 		var now v1alpha1.Instance
-		if err := typed(object, &now); err != nil {
+		if err := resource.Decode(object, &now); err != nil {
 			return true, err
 		}
 		return p.arrived(&now)
 	})
-	return kube.Fault(err, call("watch", v1alpha1.Instances(), p.in.Name))
+	return kube.Fault(err, resource.Call("watch", v1alpha1.Instances(), p.in.Name))
 }
 
 // arrived says whether an instance is where it was to be, and tells how far it is.

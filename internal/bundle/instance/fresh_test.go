@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -48,8 +49,8 @@ func fakeCluster(t *testing.T, in *v1alpha1.Instance, locked func(client *dynami
 func put(t *testing.T, client *dynamicfake.FakeDynamicClient, in *v1alpha1.Instance) {
 	t.Helper()
 	made := *in
-	made.TypeMeta = typeMeta(v1alpha1.KindInstance)
-	object, err := untyped(made)
+	made.TypeMeta = resource.TypeMeta(v1alpha1.KindInstance)
+	object, err := resource.Encode(made)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +65,11 @@ func quiet() *event.Steps { return event.NewSteps(event.NewStream("", time.Now),
 
 // with is the instance with another source, as the API server counts that.
 func with(ref string, generation int64) *v1alpha1.Instance {
-	in := instance("")
-	in.UID, in.Generation = "1", generation
+	in := &v1alpha1.Instance{
+		ObjectMeta: metav1.ObjectMeta{Name: "shop", UID: "1", Generation: generation},
+		Spec:       v1alpha1.InstanceSpec{ProvisionerClassName: v1alpha1.ClassPlain},
+		Status:     v1alpha1.InstanceStatus{ObservedGeneration: 2},
+	}
 	in.Spec.Template.Spec = v1alpha1.BundleSpec{
 		ProvisionerClassName: v1alpha1.ClassPlain,
 		Source:               v1alpha1.Source{Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: ref}},
@@ -122,7 +126,7 @@ func TestPassOfWhatWasChanged(t *testing.T) {
 	r, client := fakeCluster(t, with("127.0.0.1:1/a:v1", 1),
 		func(client *dynamicfake.FakeDynamicClient) { put(t, client, next) })
 	_, _ = r.Instance(t.Context(), "shop", UntilInstalled, quiet()) // fails later: nobody has that image
-	hash, err := templateHash(next.Spec.Template)
+	hash, err := resource.TemplateHash(next.Spec.Template)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,23 +14,12 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
 )
-
-// config reads what an instance sets.
-func config(in *v1alpha1.Instance) (c v1alpha1.Config, err error) {
-	if len(in.Spec.Config) == 0 {
-		return c, nil
-	}
-	if err := strictly(in.Spec.Config, &c); err != nil {
-		return c, fault.New(fault.InvalidArgument, "the config of instance %s cannot be read: %w", in.Name, err).
-			WithHint("of berth's classes it has values (a text of YAML) and namespace")
-	}
-	return c, nil
-}
 
 // namespaceOf is where the objects of an instance go that name none, unless their bundle
 // says so.
@@ -43,7 +32,7 @@ func (p *pass) load(ctx context.Context, current *helm.Release) (*format.Package
 	if p.found.pkg != nil && !p.found.pkg.Recorded && sameRecord(p.found.release, current) {
 		return p.found.pkg, nil
 	}
-	c, err := config(p.in)
+	c, err := resource.ConfigOf(p.in)
 	if err != nil {
 		return nil, err
 	}
@@ -108,15 +97,15 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 	}
 	if err != nil {
 		err = ended(ctx, p.denied(err))
-		p.verdicts.healthy = unknown(v1alpha1.ReasonInstallationStatusFalse, "nothing is installed yet")
+		p.verdicts.Healthy = resource.Unknown(v1alpha1.ReasonInstallationStatusFalse, "nothing is installed yet")
 		if c.installed {
-			p.verdicts.healthy.message = "it has not been looked at since the bundle could not be installed"
+			p.verdicts.Healthy.Message = "it has not been looked at since the bundle could not be installed"
 		}
-		p.verdicts.installed = no(c.todo.reason(), required(err))
+		p.verdicts.Installed = resource.No(c.todo.reason(), required(err))
 		return err
 	}
 	p.in.Status.InstalledBundleName = b.Name
-	p.verdicts.installed = yes(v1alpha1.ReasonInstallationSucceeded, "bundle "+b.Name+" is installed")
+	p.verdicts.Installed = resource.Yes(v1alpha1.ReasonInstallationSucceeded, "bundle "+b.Name+" is installed")
 	return p.look(ctx, applier, p.outcome.Changes.With(apply.Created, apply.Updated, apply.Unchanged).Objects())
 }
 
@@ -134,7 +123,7 @@ func (p *pass) plan(ctx context.Context, applier apply.Applier, b *v1alpha1.Bund
 		c.todo = toRepair
 		return nil
 	}
-	conf, _ := config(p.in) // has been read
+	conf, _ := resource.ConfigOf(p.in) // has been read
 	from := p.originOf(p.in, b, p.in.Spec.ProvisionerClassName, conf)
 	c.next, err = nextRelease(p.in.Name, p.System, from, pkg, c.objects, c.current, p.Now())
 	if err == nil {
@@ -161,7 +150,7 @@ func (p *pass) revisions(ctx context.Context) (c changing, err error) {
 
 // applier applies the objects of the instance under the pass's lock.
 func (p *pass) applier(pkg *format.Package, view *live.View) apply.Applier {
-	c, _ := config(p.in) // has been read
+	c, _ := resource.ConfigOf(p.in) // has been read
 	a := p.Applier(p.in.Name, cmp.Or(pkg.Namespace, p.namespaceOf(c)))
 	a.Live, a.Fence = view, p.held
 	return a
@@ -195,7 +184,7 @@ func owned(in *v1alpha1.Instance, objects []*unstructured.Unstructured) []*unstr
 	for i, object := range objects {
 		all[i] = kube.WithOwnMetadata(object)
 		if in.UID != "" && !apply.Outlives(object) {
-			all[i].SetOwnerReferences(append(all[i].GetOwnerReferences(), ownedBy(in, false)))
+			all[i].SetOwnerReferences(append(all[i].GetOwnerReferences(), resource.OwnerReference(in, false)))
 		}
 	}
 	return all
@@ -280,4 +269,33 @@ func (p *pass) reporter(total int) func(apply.Change) {
 			Done:    done, Total: int64(total),
 		})
 	}
+}
+
+// rollBack puts the objects of the recorded release back where an upgrade has failed in
+// the middle, and removes those that it has added, or an attempt before it. It returns why
+// it failed, and what could not be put back.
+func (p *pass) rollBack(ctx context.Context, applier apply.Applier, c changing, because error) error {
+	if !c.installed || ctx.Err() != nil {
+		return because
+	}
+	p.steps.Note("putting back what was installed")
+	applier.Force, applier.Report = true, nil
+	applier.First = true // the view may still have what has just been changed
+	_, err := applier.Apply(ctx, apply.Objects(p.Reserved.Allowed(c.before, applier.Namespace)))
+	if err == nil {
+		var added []*unstructured.Unstructured
+		for _, c := range p.outcome.Changes.With(apply.Created) {
+			added = append(added, c.Object)
+		}
+		added = apply.Without(added, c.before, applier.Namespace)
+		rest := apply.Without(leftovers(applier, c.before), added, applier.Namespace)
+		_, err = applier.Remove(ctx, append(added, rest...))
+	}
+	failed := *fault.From(because)
+	if err != nil {
+		failed.Message += "; what was installed before could not be put back: " + err.Error()
+	} else {
+		failed.Message += "; what was installed before is back"
+	}
+	return &failed
 }

@@ -37,7 +37,7 @@ func parsed(t *testing.T, text string) (objects []*unstructured.Unstructured) {
 
 // The cluster deletes with the instance what nobody is told is kept, and nothing else.
 func TestOwned(t *testing.T) {
-	in := instance("")
+	in := with("", 2)
 	in.UID = "1"
 	for _, object := range owned(in, parsed(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: goes}}
 {apiVersion: v1, kind: Secret, metadata: {name: kept, annotations: {helm.sh/resource-policy: keep}}}

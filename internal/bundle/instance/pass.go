@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lock"
@@ -56,7 +57,7 @@ type pass struct {
 
 	in       *v1alpha1.Instance
 	before   string // the status
-	verdicts instanceVerdicts
+	verdicts resource.Verdicts
 	bundles  []v1alpha1.Bundle // of the instance
 	found    found
 	outcome  Outcome
@@ -76,7 +77,7 @@ type found struct {
 func (r Reconciler) Instance(ctx context.Context, name string, until Until, steps *event.Steps) (Outcome, error) {
 	r.on = v1alpha1.KindInstance
 	in, err := r.objects().Instance(ctx, name)
-	if err != nil || in == nil || usable(in) != nil || isUninstalling(in) {
+	if err != nil || in == nil || resource.CheckUsable(in) != nil || resource.IsUninstalling(in) {
 		return Outcome{}, err
 	}
 	held, err := r.lock(ctx, name, forPass, steps)
@@ -85,10 +86,10 @@ func (r Reconciler) Instance(ctx context.Context, name string, until Until, step
 	}
 	defer releaseLock(ctx, held)
 	now, err := r.fresh(ctx, name)
-	if in = now.Instance; err != nil || in == nil || usable(in) != nil || isUninstalling(in) {
+	if in = now.Instance; err != nil || in == nil || resource.CheckUsable(in) != nil || resource.IsUninstalling(in) {
 		return Outcome{}, err
 	}
-	if err := r.recordedHere(name, now.Bundles); err != nil {
+	if err := resource.CheckRecorded(name, r.System, now.Bundles); err != nil {
 		return Outcome{}, err
 	}
 	p := &pass{Reconciler: r, steps: steps, held: held, until: until, in: in, bundles: now.Bundles}
@@ -109,12 +110,12 @@ func (p *pass) run(ctx context.Context) (Outcome, error) {
 	ctx, stop := p.held.Context(ctx)
 	defer stop()
 	p.before = statusText(p.in)
-	p.verdicts = atFirst(p.in)
+	p.verdicts = resource.VerdictsOf(p.in)
 	p.outcome.Previous = p.in.Status.InstalledBundleName
 	err := p.work(ctx)
 	if ctx.Err() != nil && err != nil {
 		err = ended(ctx, err)
-		if writing, cancel := afterwards(ctx); writing != nil {
+		if writing, cancel := resource.LastWord(ctx); writing != nil {
 			defer cancel()
 			_ = p.write(writing) // it is said here in any case
 		}
@@ -136,17 +137,17 @@ func (p *pass) run(ctx context.Context) (Outcome, error) {
 func (p *pass) work(ctx context.Context) error {
 	b, err := p.ensureBundle(ctx)
 	if err != nil {
-		p.verdicts.valid = no(v1alpha1.ReasonBundleLoadFailed, why(err))
+		p.verdicts.Valid = resource.No(v1alpha1.ReasonBundleLoadFailed, resource.Why(err))
 		return err
 	}
-	p.outcome.Bundle, p.verdicts.valid = b.Name, ofBundle(b)
+	p.outcome.Bundle, p.verdicts.Valid = b.Name, resource.VerdictOf(b)
 	if err := p.identify(ctx); err != nil {
-		p.verdicts.installed = no(v1alpha1.ReasonErrorGettingClient, why(err))
+		p.verdicts.Installed = resource.No(v1alpha1.ReasonErrorGettingClient, resource.Why(err))
 		return err
 	}
 	c, err := p.revisions(ctx)
 	if err != nil {
-		p.verdicts.installed = unknown(v1alpha1.ReasonErrorGettingReleaseState, why(err))
+		p.verdicts.Installed = resource.Unknown(v1alpha1.ReasonErrorGettingReleaseState, resource.Why(err))
 		return err
 	}
 	pkg, err := p.recorded(b, c.current)
@@ -174,7 +175,7 @@ func (p *pass) readBundle(ctx context.Context, b *v1alpha1.Bundle, current *helm
 	pkg, err := p.load(ctx, current)
 	if err != nil && !reconcile.IsSlowly(err) {
 		err = p.denied(err)
-		p.verdicts.valid = no(v1alpha1.ReasonBundleLoadFailed, why(err))
+		p.verdicts.Valid = resource.No(v1alpha1.ReasonBundleLoadFailed, resource.Why(err))
 	}
 	return pkg, err
 }
@@ -184,23 +185,23 @@ func (p *pass) unpackBundle(ctx context.Context, b *v1alpha1.Bundle) (err error)
 	switch {
 	case p.found.content != nil && !p.isUnpacked(b):
 		err = p.unpacked(ctx, b, p.found.content, p.found.resolved)
-	case p.found.content == nil && IsOurs(b.Spec.ProvisionerClassName):
+	case p.found.content == nil && resource.IsOurs(b.Spec.ProvisionerClassName):
 		p.found.content, err = p.unpack(ctx, b, p.steps)
 	}
-	p.verdicts.valid = ofBundle(b)
+	p.verdicts.Valid = resource.VerdictOf(b)
 	switch {
 	case reconcile.IsAfter(err):
 		return err
-	case err != nil && p.verdicts.valid.status == metav1.ConditionTrue:
-		p.verdicts.valid = no(v1alpha1.ReasonReadingContentFailed, why(err))
+	case err != nil && p.verdicts.Valid.Status == metav1.ConditionTrue:
+		p.verdicts.Valid = resource.No(v1alpha1.ReasonReadingContentFailed, resource.Why(err))
 		return err
 	case err != nil:
 		return err
-	case p.verdicts.valid.status != metav1.ConditionTrue:
-		return fault.New(fault.Unavailable, "%s", p.verdicts.valid.message) // another program unpacks it
+	case p.verdicts.Valid.Status != metav1.ConditionTrue:
+		return fault.New(fault.Unavailable, "%s", p.verdicts.Valid.Message) // another program unpacks it
 	case p.found.content == nil:
 		if p.found.content, err = p.served(ctx, b); err != nil && !reconcile.IsAfter(err) {
-			p.verdicts.valid = no(v1alpha1.ReasonReadingContentFailed, why(err))
+			p.verdicts.Valid = resource.No(v1alpha1.ReasonReadingContentFailed, resource.Why(err))
 		}
 	}
 	return err
@@ -228,7 +229,7 @@ func (p *pass) served(ctx context.Context, b *v1alpha1.Bundle) (*content.Content
 
 // write writes the status, if it is not what it was.
 func (p *pass) write(ctx context.Context) error {
-	p.verdicts.apply(p.in, p.Now())
+	p.verdicts.Apply(p.in, p.Now())
 	if p.before == statusText(p.in) {
 		return nil
 	}
@@ -260,4 +261,26 @@ func (p *pass) cleanUp(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// ensureBundle finds the bundle of the instance's template among its bundles, or makes it, and uploads its content
+// if this run has that.
+func (p *pass) ensureBundle(ctx context.Context) (*v1alpha1.Bundle, error) {
+	b, made, err := p.objects().EnsureBundle(ctx, p.in, p.bundles, p.System)
+	if err != nil {
+		return nil, err
+	}
+	if made {
+		p.bundles = append(p.bundles, *b)
+		b = &p.bundles[len(p.bundles)-1]
+	}
+	return b, p.upload(ctx, b)
+}
+
+// upload writes the content of an upload, if this run has it.
+func (p *pass) upload(ctx context.Context, b *v1alpha1.Bundle) error {
+	if b.Spec.Source.Type != v1alpha1.SourceUpload || p.found.content == nil || p.isUnpacked(b) {
+		return nil
+	}
+	return p.fetcher(b, p.steps).Upload(ctx, p.found.content)
 }

@@ -6,12 +6,16 @@ package instance
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
-	"github.com/berthdev/berth/internal/apply/hooks"
 	"github.com/berthdev/berth/internal/bundle/installer"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/event"
@@ -67,7 +71,7 @@ type Reconciler struct {
 	account *v1alpha1.ServiceAccount
 }
 
-func (r Reconciler) objects() Objects { return Objects{Client: r.Own.Dynamic} }
+func (r Reconciler) objects() resource.Objects { return resource.Objects{Client: r.Own.Dynamic} }
 
 // fetcher fetches the source of a bundle, and reports on the way.
 func (r Reconciler) fetcher(b *v1alpha1.Bundle, steps *event.Steps) source.Fetcher {
@@ -148,19 +152,78 @@ func releaseLock(ctx context.Context, held *lock.Lock) {
 	held.Release(ctx)
 }
 
-// IsOurs is true for a class that berth reconciles.
-func IsOurs(class string) bool {
-	switch class {
-	case v1alpha1.ClassPlain, v1alpha1.ClassHelm, v1alpha1.ClassRegistry:
-		return true
+// define makes sure that the cluster has the kinds Bundle and BundleInstance, and the
+// system namespace. Definitions that are there are left alone: they may be newer, or
+// another program's.
+func (r Reconciler) define(ctx context.Context) error {
+	objects, err := resource.Definitions()
+	if err != nil {
+		return err
 	}
-	return false
+	err = r.share(ctx, append(objects, kube.Named("Namespace", r.System))...)
+	if fault.CodeOf(err) == fault.PermissionDenied {
+		return fault.New(fault.PermissionDenied,
+			"the cluster does not have the kinds Bundle and BundleInstance or the namespace %s, and you may not create them: %w", r.System, err).
+			WithHint("ask an administrator to run `%s`, and `kubectl create namespace %s`", resource.DefinitionsCommand, r.System)
+	}
+	return err
 }
 
-// Marks are the labels and annotations that berth adds to the objects of a bundle.
-func Marks() []string {
-	return []string{
-		"app.kubernetes.io/managed-by", "meta.helm.sh/release-name", "meta.helm.sh/release-namespace",
-		v1alpha1.LabelOwnerKind, v1alpha1.LabelOwnerName, kube.AnnotationLock, kube.AnnotationApplied, hooks.Annotation,
+// CreateNamespace makes sure that a namespace exists. It belongs to no instance.
+func (r Reconciler) CreateNamespace(ctx context.Context, name string) error {
+	return r.share(ctx, kube.Named("Namespace", name))
+}
+
+// share creates those of the objects that do not exist, for everybody.
+func (r Reconciler) share(ctx context.Context, objects ...*unstructured.Unstructured) error {
+	a := r.Applier("", "")
+	a.Owner, a.Shared = apply.Owner{Name: "berth"}, true
+	_, err := a.Apply(ctx, apply.Objects(objects))
+	return err
+}
+
+// As is the reconciler that does what bundles choose as a ServiceAccount; r itself for nil.
+func (r Reconciler) As(account *v1alpha1.ServiceAccount) (Reconciler, error) {
+	if account == nil {
+		return r, nil
 	}
+	acting, err := r.Own.ActingAs(types.NamespacedName{Namespace: account.Namespace, Name: account.Name})
+	if err != nil {
+		return r, err
+	}
+	r.Installs, r.account = acting, account
+	return r, nil
+}
+
+// identify has the pass do what the bundle chooses as the ServiceAccount that its instance
+// names. Of an instance that somebody else has written, its author must have been asked for
+// the permission; the caller of an installation is asked with each request.
+func (p *pass) identify(ctx context.Context) error {
+	account := p.in.Spec.ServiceAccount
+	if account == nil {
+		return nil
+	}
+	if !p.requested {
+		if err := p.Guard.Check(ctx); err != nil {
+			return err
+		}
+	}
+	acting, err := p.As(account)
+	if err == nil {
+		p.Reconciler = acting
+	}
+	return err
+}
+
+// denied says of a permission that is missing whose it is, and how it is given.
+func (r Reconciler) denied(err error) error {
+	if r.account == nil || fault.CodeOf(err) != fault.PermissionDenied {
+		return err
+	}
+	f := *fault.From(err)
+	if strings.Contains(f.Message, " cannot impersonate ") {
+		return f.WithHint("let the server act as it, by a Role with the verb impersonate: print it with `berth serve manifests bundles --service-account %s`", r.account)
+	}
+	f.Message = "the ServiceAccount " + r.account.String() + " lacks a permission: " + f.Message
+	return f.WithHint("what a bundle contains is read, written and watched as that ServiceAccount: bind it to a role that allows it")
 }

@@ -3,16 +3,24 @@ package instance
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
+	helmchart "helm.sh/helm/v3/pkg/chart"
 	helm "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/apply/hooks"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
@@ -52,7 +60,7 @@ func (r Reconciler) installed(ctx context.Context, name string, latest *helm.Rel
 // records are those of the instance's release; the cluster deletes them with it.
 func (p *pass) records() release.Records {
 	records := p.Reconciler.records()
-	records.Owners = []metav1.OwnerReference{ownedBy(p.in, false)}
+	records.Owners = []metav1.OwnerReference{resource.OwnerReference(p.in, false)}
 	return records
 }
 
@@ -79,14 +87,14 @@ func (p *pass) conclude(ctx context.Context, next *helm.Release, failure error) 
 		return p.records().Succeeded(ctx, next, keptRevisions, p.Now())
 	}
 	alike := func(r *helm.Release) bool { return originIn(r) != "" && originIn(r) == originIn(next) }
-	if err := p.records().Failed(ctx, next, fault.Shorten(failure.Error(), maxMessage), keptRevisions, alike); err != nil {
+	if err := p.records().Failed(ctx, next, fault.Shorten(failure.Error(), resource.MaxMessage), keptRevisions, alike); err != nil {
 		return err
 	}
 	return failure
 }
 
 // sameValues compares values as Helm records them.
-func sameValues(a, b map[string]any) bool { return len(a)+len(b) == 0 || same(a, b) }
+func sameValues(a, b map[string]any) bool { return len(a)+len(b) == 0 || resource.Same(a, b) }
 
 // hookTime is how long a hook may take, as in Helm.
 const hookTime = 5 * time.Minute
@@ -133,4 +141,128 @@ func hookOf(h *helm.Hook, object *unstructured.Unstructured) hooks.Hook {
 		hook.Delete = append(hook.Delete, hooks.Policy(policy))
 	}
 	return hook
+}
+
+// history is what is recorded of a release.
+type history struct {
+	deployed  *helm.Release // the newest revision that was applied as a whole; nil if there is none
+	installed []*unstructured.Unstructured
+	// attempted are the objects of the revisions after that one: none was completed, and each
+	// may have left some.
+	attempted []*unstructured.Unstructured
+}
+
+// history reads what is recorded of a release whose newest record has been read.
+func (r Reconciler) history(ctx context.Context, name string, latest *helm.Release) (h history, err error) {
+	if h.deployed, err = r.installed(ctx, name, latest); err != nil {
+		return h, err
+	}
+	after := 0
+	if h.deployed != nil {
+		after = h.deployed.Version
+		if h.installed, err = release.Objects(h.deployed.Manifest); err != nil {
+			return h, err
+		}
+	}
+	if latest == nil || latest.Version == after {
+		return h, nil
+	}
+	attempts, err := r.records().After(ctx, name, after)
+	if err != nil {
+		return h, err
+	}
+	for _, attempt := range attempts {
+		objects, err := release.Objects(attempt.Manifest)
+		if err != nil {
+			return h, err
+		}
+		h.attempted = append(h.attempted, objects...)
+	}
+	return h, nil
+}
+
+// watchAttempted lets the applier know what attempts have left. A kind that may not be
+// watched is passed over: it may be why the attempt failed.
+func watchAttempted(ctx context.Context, applier apply.Applier, attempted []*unstructured.Unstructured) error {
+	for _, object := range attempted {
+		err := applier.Watch(ctx, []*unstructured.Unstructured{object})
+		if err != nil && fault.CodeOf(err) != fault.PermissionDenied {
+			return err
+		}
+	}
+	return nil
+}
+
+// origin is what a release is made of: a bundle, whose content never changes, and what
+// its instance sets. Of the same, no other release is made: a chart may render otherwise
+// each time. Objects belong to the very instance.
+type origin struct {
+	Instance  types.UID `json:"instance"`
+	Bundle    types.UID `json:"bundle"`
+	Class     string    `json:"class"`
+	Namespace string    `json:"namespace"`
+	Values    string    `json:"values"`
+}
+
+// annotationOrigin has the hash of the origin, in the chart of the record: with
+// `helm rollback` it goes along with the manifest.
+const annotationOrigin = "berth.dev/origin"
+
+func (o origin) hash() string {
+	text, _ := json.Marshal(o) // plain fields: cannot fail
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// originOf is that of a release of a bundle of an instance.
+func (r Reconciler) originOf(in *v1alpha1.Instance, b *v1alpha1.Bundle, class string, c v1alpha1.Config) origin {
+	return origin{Instance: in.UID, Bundle: b.UID, Class: class, Namespace: r.namespaceOf(c), Values: c.Values}
+}
+
+// from is a copy of a chart that says what its release is made of.
+func (o origin) from(c *helmchart.Chart) *helmchart.Chart {
+	chart, metadata := *c, *c.Metadata
+	metadata.Annotations = maps.Clone(metadata.Annotations)
+	if metadata.Annotations == nil {
+		metadata.Annotations = map[string]string{}
+	}
+	metadata.Annotations[annotationOrigin] = o.hash()
+	chart.Metadata = &metadata
+	return &chart
+}
+
+// originIn is the hash of the origin of a release; empty if its record does not have it.
+func originIn(r *helm.Release) string {
+	if r == nil || r.Chart == nil || r.Chart.Metadata == nil {
+		return ""
+	}
+	return r.Chart.Metadata.Annotations[annotationOrigin]
+}
+
+// recorded is what is deployed, as the package that it was made of; nil if the newest
+// record is not that, or if something else is wanted.
+func recorded(current *helm.Release, wanted origin) (*format.Package, error) {
+	if originIn(current) != wanted.hash() || current.Info.Status != helm.StatusDeployed {
+		return nil, nil
+	}
+	objects, err := release.Objects(current.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	p := &format.Package{Format: resource.FormatOf(wanted.Class), Objects: objects, Notes: current.Info.Notes, Recorded: true}
+	if p.Format != format.Plain {
+		p.Name, p.Version = current.Chart.Metadata.Name, current.Chart.Metadata.Version
+	}
+	return p, nil
+}
+
+// recorded is what is deployed of a bundle, if nothing else is wanted. Neither the
+// content of the bundle nor its templates are asked for it then.
+func (p *pass) recorded(b *v1alpha1.Bundle, current *helm.Release) (*format.Package, error) {
+	c, err := resource.ConfigOf(p.in)
+	if err != nil || resource.IsOurs(b.Spec.ProvisionerClassName) && !p.isUnpacked(b) ||
+		resource.VerdictOf(b).Status != metav1.ConditionTrue {
+		return nil, nil //nolint:nilerr // it is said where the content is read
+	}
+	return recorded(current, p.originOf(p.in, b, p.in.Spec.ProvisionerClassName, c))
 }

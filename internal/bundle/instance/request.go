@@ -1,18 +1,25 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
-	"reflect"
+	"slices"
+	"strings"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/apply/hooks"
+	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -41,7 +48,7 @@ type Request struct {
 // they say is done, by this process or by a server that leads.
 func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *event.Steps) (Outcome, error) {
 	if k.Instance != nil {
-		if err := usable(k.Instance); err != nil {
+		if err := resource.CheckUsable(k.Instance); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -73,13 +80,13 @@ func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *even
 		now, err = Known{}, nil
 	}
 	if err == nil {
-		err = unchanged(q.Name, k.Instance, now.Instance)
+		err = resource.CheckUnchanged(q.Name, k.Instance, now.Instance)
 	}
 	if err != nil {
 		return Outcome{}, err
 	}
 	p.bundles = now.Bundles
-	if p.in, err = r.setInstance(ctx, wanted, now.Instance); err != nil {
+	if p.in, err = r.objects().SetInstance(ctx, wanted, now.Instance); err != nil {
 		return Outcome{}, err
 	}
 	out, err := p.run(ctx)
@@ -101,20 +108,6 @@ func (r Reconciler) lockDefined(ctx context.Context, name string, k Known) (held
 	return r.lock(ctx, name, forInstall, nil)
 }
 
-// usable refuses an instance that is somebody else's work, or on its way out.
-func usable(in *v1alpha1.Instance) error {
-	switch {
-	case in.DeletionTimestamp != nil:
-		return fault.New(fault.Conflict, "instance %s is being deleted", in.Name).
-			WithHint("try again when it is gone: kubectl get bundleinstances.core.rukpak.io %s", in.Name)
-	case !IsOurs(in.Spec.ProvisionerClassName):
-		return fault.New(fault.Conflict, "instance %s is of class %s, which berth does not reconcile", in.Name,
-			in.Spec.ProvisionerClassName).
-			WithHint("choose another name, or change it with the program whose class that is")
-	}
-	return nil
-}
-
 // instanceOf is the object that says what is requested.
 func instanceOf(q Request) (*v1alpha1.Instance, error) {
 	text, err := json.Marshal(q.Config)
@@ -133,67 +126,105 @@ func instanceOf(q Request) (*v1alpha1.Instance, error) {
 	return in, nil
 }
 
-// setInstance creates the instance, or changes the one that was read if it says something
-// else.
-func (r Reconciler) setInstance(ctx context.Context, wanted, current *v1alpha1.Instance) (*v1alpha1.Instance, error) {
-	wanted.TypeMeta = typeMeta(v1alpha1.KindInstance)
-	api := r.Own.Dynamic.Resource(v1alpha1.Instances())
-	made := &v1alpha1.Instance{}
-	if current == nil {
-		object, err := untyped(wanted)
-		if err != nil {
+// Preview is what a request would change in the objects of its bundle. Nothing is written;
+// in a dry run by the API server, it checks what would be.
+func (r Reconciler) Preview(ctx context.Context, q Request, k Known, dry apply.DryRun) (apply.Changes, error) {
+	in := &v1alpha1.Instance{}
+	if k.Instance != nil {
+		if err := resource.CheckUsable(k.Instance); err != nil {
 			return nil, err
 		}
-		created, err := create(ctx, r.Own.Dynamic, v1alpha1.Instances(), object, strictness(wanted))
-		if err != nil {
-			return nil, kube.Fault(err, call("create", v1alpha1.Instances(), wanted.Name))
-		}
-		return made, typed(created, made)
+		in = k.Instance
 	}
-	annotations := installedAnnotations(current.Annotations)
-	if same(current.Spec, wanted.Spec) && maps.Equal(annotations, current.Annotations) {
-		return current, nil
-	}
-	patch, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/uid", "value": current.UID},
-		{"op": "test", "path": "/metadata/resourceVersion", "value": current.ResourceVersion},
-		{"op": "replace", "path": "/spec", "value": wanted.Spec},
-		{"op": "add", "path": "/metadata/annotations", "value": annotations},
-	})
+	r, err := r.As(q.ServiceAccount)
 	if err != nil {
 		return nil, err
 	}
-	changed, err := api.Patch(ctx, wanted.Name, types.JSONPatchType, patch,
-		metav1.PatchOptions{FieldManager: kube.FieldManager, FieldValidation: strictness(wanted)})
-	switch {
-	case apierrors.IsNotFound(err), apierrors.IsInvalid(err):
-		return nil, changedMeanwhile(wanted.Name)
-	case err != nil:
-		return nil, kube.Fault(err, call("patch", v1alpha1.Instances(), wanted.Name))
+	h, err := r.history(ctx, q.Name, k.Release)
+	if err != nil {
+		return nil, err
 	}
-	return made, typed(changed, made)
+	applier := r.Applier(q.Name, cmp.Or(q.Package.Namespace, r.namespaceOf(q.Config)))
+	applier.DryRun, applier.Live = dry, live.New(r.Installs.Dynamic, v1alpha1.LabelOwnerName+"="+q.Name)
+	defer applier.Live.Close()
+	objects, err := placed(ctx, applier, in, q.Package)
+	if err != nil {
+		return nil, err
+	}
+	if err := applier.Watch(ctx, slices.Concat(objects, h.installed)); err != nil {
+		return nil, err
+	}
+	if err := watchAttempted(ctx, applier, h.attempted); err != nil {
+		return nil, err
+	}
+	changes, err := applier.Apply(ctx, apply.Objects(objects))
+	if err != nil {
+		return nil, inBundle(err)
+	}
+	removed, err := applier.Remove(ctx, leftovers(applier, objects))
+	return append(changes.With(apply.Created, apply.Updated), removed...), err
 }
 
-// strictness is how the API server takes a field that its definition of the kind does not have:
-// an older one would leave out the ServiceAccount, and the bundle would be installed as another.
-func strictness(wanted *v1alpha1.Instance) string {
-	if wanted.Spec.ServiceAccount != nil {
-		return metav1.FieldValidationStrict
+// leftovers are what the instance has installed and its bundle does not have any more,
+// but for definitions, what is marked to be kept, and what hooks have made.
+func leftovers(applier apply.Applier, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	var mine []*unstructured.Unstructured
+	for _, object := range applier.Live.Objects() {
+		if applier.Owner.Owns(object) && object.GetDeletionTimestamp() == nil {
+			mine = append(mine, object)
+		}
 	}
-	return ""
+	remove, _ := apply.Leftovers(mine, objects, applier.Namespace)
+	return slices.DeleteFunc(remove, hooks.IsHook)
 }
 
-// same compares what JSON makes of two values, in which the order of keys says nothing.
-func same(a, b any) bool {
-	canonical := func(v any) (c any) {
-		text, err := json.Marshal(v)
-		if err == nil {
-			err = json.Unmarshal(text, &c)
-		}
-		if err != nil {
-			return err
-		}
-		return c
+// checkPlaces finds out before anything is written whether the cluster has the kinds and the
+// namespaces of a bundle's objects. A namespace that the caller may not read is taken to exist.
+func (r Reconciler) checkPlaces(ctx context.Context, q Request) error {
+	objects, err := r.Applier(q.Name, cmp.Or(q.Package.Namespace, r.namespaceOf(q.Config))).Placed(ctx, q.Package.Objects)
+	if err != nil {
+		return err
 	}
-	return reflect.DeepEqual(canonical(a), canonical(b))
+	wanted := map[string]bool{}
+	for _, object := range objects {
+		wanted[object.GetNamespace()] = true
+	}
+	delete(wanted, "")
+	delete(wanted, r.System) // is created with the first lock
+	for _, object := range slices.Concat(objects, hookObjects(q.Package)) {
+		if object.GetKind() == "Namespace" {
+			delete(wanted, object.GetName())
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(lookedAt)
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		group.Go(func() error { return r.checkNamespace(ctx, name, q.Config.Namespace) })
+	}
+	return group.Wait()
+}
+
+// checkNamespace is an error if a namespace does not exist; asked is that of the command line.
+func (r Reconciler) checkNamespace(ctx context.Context, name, asked string) error {
+	_, err := r.Own.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return nil // what else goes wrong is met again by what is written
+	}
+	err = kube.Fault(err, kube.Call{Verb: "get", Resource: "namespaces", Namespace: name, Name: name})
+	if name == asked {
+		return err
+	}
+	return fault.From(err).WithHint("it is where an object of the bundle is to be: create it with `kubectl create namespace %s`, or add it to the bundle", name)
+}
+
+// remains says of a first installation that has failed that its instance stands, though nothing
+// of the bundle may; in is nil if it was not written.
+func remains(in *v1alpha1.Instance, err error) error {
+	if err == nil || in == nil || in.Status.InstalledBundleName != "" {
+		return err
+	}
+	f := *fault.From(err)
+	f.Hint = strings.TrimPrefix(f.Hint+"; ", "; ") + "bundle " + in.Name +
+		" is listed though it is not installed: install it again, or remove it with `berth bundle uninstall " + in.Name + "`"
+	return &f
 }

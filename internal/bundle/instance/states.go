@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply/health"
 	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
@@ -31,7 +33,7 @@ func (r Reconciler) Recorded(ctx context.Context) ([]v1.BundleState, error) {
 	}
 	states := make([]v1.BundleState, len(instances))
 	for i := range instances {
-		states[i] = StateOf(&instances[i], r.Now())
+		states[i] = resource.StateOf(&instances[i], r.Now())
 	}
 	return states, nil
 }
@@ -84,9 +86,9 @@ func (r Reconciler) State(ctx context.Context, name string) (*v1.BundleState, er
 		return nil, fault.New(fault.NotFound, "bundle %s is not installed", name).
 			WithHint("`berth bundle list` shows what is")
 	}
-	s := StateOf(k.Instance, r.Now())
+	s := resource.StateOf(k.Instance, r.Now())
 	for i := range k.Bundles {
-		s.Bundles = append(s.Bundles, ofInstance(&k.Bundles[i]))
+		s.Bundles = append(s.Bundles, resource.BundleStateOf(&k.Bundles[i]))
 	}
 	slices.SortStableFunc(s.Bundles, func(a, b v1.BundleOfInstance) int { return strings.Compare(b.Name, a.Name) })
 	return &s, r.addObjects(ctx, &s, k.Release)
@@ -172,7 +174,7 @@ func applyHealth(s *v1.BundleState, rest []health.Reading, now time.Time) {
 			s.State = before // it is on its way for the first time
 		}
 	}
-	if IsOurs(s.Class) && slices.ContainsFunc(rest, func(r health.Reading) bool { return r.State == missing }) {
+	if resource.IsOurs(s.Class) && slices.ContainsFunc(rest, func(r health.Reading) bool { return r.State == missing }) {
 		s.Warnings = append(s.Warnings,
 			"what is missing is installed again by `berth bundle reconcile`, or by `berth serve bundles` in the cluster")
 	}
@@ -186,4 +188,84 @@ func applyHealth(s *v1.BundleState, rest []health.Reading, now time.Time) {
 		}
 		*c = healthy
 	}
+}
+
+// Known is what the cluster has of an instance before a request.
+type Known struct {
+	Instance *v1alpha1.Instance // nil if there is none
+	Bundles  []v1alpha1.Bundle
+	Release  *helm.Release // the newest record; nil if there is none
+	// Undefined is true if the cluster does not even have the kinds.
+	Undefined bool
+}
+
+// Know reads what the cluster has of an instance. One that is recorded in another system
+// namespace is an error.
+func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) {
+	var current *helm.Release
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		k, err = r.fresh(groupCtx, name)
+		return err
+	})
+	group.Go(func() (err error) {
+		current, err = r.records().Latest(groupCtx, name)
+		return err
+	})
+	if err = group.Wait(); fault.CodeOf(err) == fault.NotFound {
+		return Known{Undefined: true}, nil
+	}
+	if err == nil {
+		err = resource.CheckRecorded(name, r.System, k.Bundles)
+	}
+	k.Release = current
+	return k, err
+}
+
+// fresh reads an instance and its bundles again: what was read before the lock may have
+// been changed, or deleted, by the run that had it. The release is read by the pass. The bundles
+// come first: for another one, the instance is changed and then the bundle created, which
+// would be cleaned up as one that nobody wants if the instance were the older of the two.
+func (r Reconciler) fresh(ctx context.Context, name string) (k Known, err error) {
+	if k.Bundles, err = r.objects().Bundles(ctx, name); err == nil {
+		k.Instance, err = r.objects().Instance(ctx, name)
+	}
+	return k, err
+}
+
+// Values are those that the instance was installed with last; empty if there are none.
+func (k Known) Values() (string, error) {
+	if k.Instance == nil {
+		return "", nil
+	}
+	c, err := resource.ConfigOf(k.Instance)
+	return c.Values, err
+}
+
+// ServiceAccount is the one that the instance was to be installed as last; nil for none.
+func (k Known) ServiceAccount() *v1alpha1.ServiceAccount {
+	if k.Instance == nil {
+		return nil
+	}
+	return k.Instance.Spec.ServiceAccount
+}
+
+// Keep is where a request has its objects that name no namespace: where those of the
+// instance are, once something is installed. Another one that somebody has asked for, and
+// not only has in a context, is refused: all of it would be deleted and created again.
+func (k Known) Keep(system, namespace string, asked bool) (string, error) {
+	if k.Instance == nil || k.Instance.Status.InstalledBundleName == "" || !resource.IsOurs(k.Instance.Spec.ProvisionerClassName) {
+		return namespace, nil
+	}
+	c, err := resource.ConfigOf(k.Instance)
+	if err != nil {
+		return "", err
+	}
+	if there := cmp.Or(c.Namespace, system); asked && namespace != there {
+		return "", fault.New(fault.Conflict, "bundle %s is installed in namespace %s, and does not move to %s",
+			k.Instance.Name, there, namespace).
+			WithHint("leave out --namespace to upgrade it where it is, or uninstall it first: berth bundle uninstall %s",
+				k.Instance.Name)
+	}
+	return c.Namespace, nil
 }

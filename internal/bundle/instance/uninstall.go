@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/apply/health"
 	"github.com/berthdev/berth/internal/apply/hooks"
 	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
@@ -76,8 +78,8 @@ func (r Reconciler) removable(ctx context.Context, name string) (Known, error) {
 		return k, err
 	case k.Instance == nil && k.Release == nil:
 		return k, fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
-	case k.Instance != nil && !IsOurs(k.Instance.Spec.ProvisionerClassName):
-		return k, usable(k.Instance)
+	case k.Instance != nil && !resource.IsOurs(k.Instance.Spec.ProvisionerClassName):
+		return k, resource.CheckUsable(k.Instance)
 	}
 	return k, nil
 }
@@ -239,4 +241,15 @@ func (u removal) forget(ctx context.Context) error {
 		return nil
 	}
 	return u.objects().DeleteInstance(ctx, u.known.Instance)
+}
+
+// begin says on the instance that it is being uninstalled, before anything is removed.
+func (u removal) begin(ctx context.Context) error {
+	if u.known.Instance == nil || resource.IsUninstalling(u.known.Instance) {
+		return nil
+	}
+	if err := u.held.Confirm(ctx); err != nil {
+		return err
+	}
+	return u.objects().Annotate(ctx, u.known.Instance, v1alpha1.AnnotationUninstalling, u.Now().UTC().Format(time.RFC3339))
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -27,7 +27,7 @@ func NewDefinitions(f *cmdutil.Factory, runF func(context.Context, *DefinitionsO
 		Long: `Print the CustomResourceDefinitions of Bundle and BundleInstance. "berth bundle
 install" creates them if they are missing; where it may not, an administrator does it
 with this command.`,
-		Example:           "  " + instance.DefinitionsCommand,
+		Example:           "  " + resource.DefinitionsCommand,
 		Args:              cmdutil.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runF(cmd.Context(), o) },
@@ -38,7 +38,7 @@ with this command.`,
 
 // Definitions prints them.
 func Definitions(_ context.Context, o *DefinitionsOptions) error {
-	definitions, err := instance.Definitions()
+	definitions, err := resource.Definitions()
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
-	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
@@ -139,8 +139,8 @@ func text(object *unstructured.Unstructured) ([]string, error) {
 	} {
 		unstructured.RemoveNestedField(object.Object, path...)
 	}
-	object.SetLabels(without(object.GetLabels(), instance.Marks()))
-	object.SetAnnotations(without(object.GetAnnotations(), instance.Marks()))
+	object.SetLabels(without(object.GetLabels(), resource.Marks()))
+	object.SetAnnotations(without(object.GetAnnotations(), resource.Marks()))
 	document, err := yaml.Marshal(object.Object)
 	return difflib.SplitLines(strings.TrimSuffix(string(document), "\n")), err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
@@ -156,7 +157,7 @@ func clusterFlags(cmd *cobra.Command, system string) []string {
 
 // validate finds what is wrong with the command line.
 func (o *InstallOptions) validate() error {
-	if err := instance.CheckName(o.Name); err != nil {
+	if err := resource.CheckName(o.Name); err != nil {
 		return err
 	}
 	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {

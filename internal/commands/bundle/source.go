@@ -10,7 +10,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
-	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -78,7 +78,7 @@ func (o *SourceOptions) class() string {
 	if o.Format == "" {
 		return ""
 	}
-	return instance.ClassOf(o.Format)
+	return resource.ClassOf(o.Format)
 }
 
 // addSourceFlags adds the flags about a source.

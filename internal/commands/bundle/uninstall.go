@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/event"
@@ -61,7 +62,7 @@ is listed, and you are asked to confirm; --yes skips the question. Without a ter
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmd.RunE = cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 		o.Name, o.Flags = args[0], clusterFlags(cmd, o.System)
-		if err := instance.CheckName(o.Name); err != nil {
+		if err := resource.CheckName(o.Name); err != nil {
 			return err
 		}
 		return cmdutil.CheckTimeout(o.Timeout)

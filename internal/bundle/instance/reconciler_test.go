@@ -1,64 +1,28 @@
 package instance
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/installer"
+	"github.com/berthdev/berth/internal/bundle/resource"
+	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
-
-// A bundle is that of an instance if it was made for it, for the very template, as what it is
-// to be installed as. Labels alone say nothing.
-func TestBundleOfAnInstance(t *testing.T) {
-	in := with("registry.example.com/shop:v1", 1)
-	in.Spec.Template.Metadata.Annotations = map[string]string{v1alpha1.AnnotationContent: "sha256:1"}
-	in.Spec.ServiceAccount = &v1alpha1.ServiceAccount{Namespace: "shop", Name: "deployer"}
-	hash, err := templateHash(in.Spec.Template)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, change := range map[string]func(b *v1alpha1.Bundle){
-		"":                       func(*v1alpha1.Bundle) {},
-		"of another template":    func(b *v1alpha1.Bundle) { b.Labels[v1alpha1.LabelTemplateHash] = "0" },
-		"of another source":      func(b *v1alpha1.Bundle) { b.Spec.Source.Image = &v1alpha1.ImageSource{Ref: "evil"} },
-		"of another class":       func(b *v1alpha1.Bundle) { b.Spec.ProvisionerClassName = v1alpha1.ClassHelm },
-		"of other content":       func(b *v1alpha1.Bundle) { b.Annotations[v1alpha1.AnnotationContent] = "sha256:2" },
-		"of another instance":    func(b *v1alpha1.Bundle) { b.OwnerReferences[0].UID = "2" },
-		"of no instance":         func(b *v1alpha1.Bundle) { b.OwnerReferences = nil },
-		"as another account":     func(b *v1alpha1.Bundle) { b.Annotations[v1alpha1.AnnotationServiceAccount] = "shop/x" },
-		"as no account at all":   func(b *v1alpha1.Bundle) { delete(b.Annotations, v1alpha1.AnnotationServiceAccount) },
-		"on its way out of here": func(b *v1alpha1.Bundle) { b.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} },
-	} {
-		b := Reconciler{System: "ns"}.bundleOf(in, hash, 0)
-		change(b)
-		found, _, err := bundleFor(in, []v1alpha1.Bundle{*b})
-		if err != nil || (found != nil) != (name == "") {
-			t.Errorf("%q: %v, %v", name, found, err)
-		}
-	}
-}
-
-// What a template of a bundle says itself of the account is not what the bundle says.
-func TestBundleSaysAsWhatItIsInstalled(t *testing.T) {
-	in := with("a", 1)
-	in.Spec.Template.Metadata.Annotations = map[string]string{v1alpha1.AnnotationServiceAccount: "shop/deployer"}
-	if by, has := (Reconciler{}).bundleOf(in, "", 0).Annotations[v1alpha1.AnnotationServiceAccount]; has {
-		t.Errorf("it says %q", by)
-	}
-}
 
 // What a template looks up is asked with the rights of the installer, never with berth's own;
 // the system namespace is left out, where it is reserved.
@@ -121,7 +85,7 @@ func TestDenied(t *testing.T) {
 		"the ServiceAccount shop/deployer lacks a permission: you may not create services in namespace shop": lacks,
 		"`berth serve manifests bundles --service-account shop/deployer`":                                    cannot,
 	} {
-		if got := why(r.denied(err)); !strings.Contains(got, says) || fault.CodeOf(r.denied(err)) != fault.PermissionDenied {
+		if got := resource.Why(r.denied(err)); !strings.Contains(got, says) || fault.CodeOf(r.denied(err)) != fault.PermissionDenied {
 			t.Errorf("%q, want %q", got, says)
 		}
 		if got := (Reconciler{}).denied(err); got != err { //nolint:errorlint // the very one
@@ -130,5 +94,58 @@ func TestDenied(t *testing.T) {
 	}
 	if other := fault.New(fault.Failed, "x"); r.denied(other) != error(other) { //nolint:errorlint // the very one
 		t.Error("another error is changed")
+	}
+}
+
+// A run that meets another's work on an instance says so; an uninstallation waits for the
+// end of a server's pass.
+func TestLock(t *testing.T) {
+	for name, test := range map[string]struct {
+		of, meets string
+		waits     bool
+	}{
+		"a pass meets an installation":            {forPass, forInstall, false},
+		"an installation meets a pass":            {forInstall, forPass, false},
+		"an uninstallation meets a pass":          {forUninstall, forPass, true},
+		"an uninstallation meets an upgrade":      {forUninstall, forInstall, false},
+		"an uninstallation meets its own kind":    {forUninstall, forUninstall, false},
+		"an installation meets an uninstalling":   {forInstall, forUninstall, false},
+		"one pass meets another, of a new leader": {forPass, forPass, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, met := fake.NewClientset(), make(chan struct{})
+			meet := sync.OnceFunc(func() { close(met) })
+			r := Reconciler{Own: &kube.Client{Interface: client}, System: "ns", Now: time.Now}
+			other := r.locker(test.meets)
+			other.Self.Nonce = "other"
+			theirs, _, err := other.Try(t.Context(), lockID("web"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+				meet()
+				return false, nil, nil
+			})
+			steps := event.NewSteps(event.NewStream("", time.Now), time.Now)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if test.waits {
+				go func() {
+					<-met
+					theirs.Release(context.WithoutCancel(ctx))
+				}()
+			} else {
+				defer theirs.Release(context.WithoutCancel(ctx))
+			}
+			held, err := r.lock(ctx, "web", test.of, steps)
+			if held != nil {
+				defer held.Release(context.WithoutCancel(ctx))
+			}
+			if test.waits != (held != nil) || !test.waits &&
+				(fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), test.meets)) {
+				t.Errorf("%v, %v", held, err)
+			}
+		})
 	}
 }

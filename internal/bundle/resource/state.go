@@ -1,4 +1,4 @@
-package instance
+package resource
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func StateOf(in *v1alpha1.Instance, now time.Time) v1.BundleState {
 		CreatedAt: in.CreationTimestamp.UTC(), Installed: in.Status.InstalledBundleName,
 		Conditions: conditionsOf(in.Status.Conditions),
 	}
-	if c, err := config(in); err == nil {
+	if c, err := ConfigOf(in); err == nil {
 		s.Namespace = c.Namespace
 	}
 	s.State, s.Message = judge(in)
@@ -52,7 +52,7 @@ func judge(in *v1alpha1.Instance) (v1.BundleStateName, string) {
 	if in.DeletionTimestamp != nil {
 		return v1.BundleDeleting, ""
 	}
-	if isUninstalling(in) {
+	if IsUninstalling(in) {
 		return v1.BundleDeleting, "its uninstallation began at " +
 			in.Annotations[v1alpha1.AnnotationUninstalling] + " and has not ended" +
 			": `berth bundle uninstall` goes on with it, and `berth bundle install` installs it again"
@@ -91,9 +91,9 @@ func conditionsOf(conditions []metav1.Condition) (all []v1.BundleCondition) {
 	return all
 }
 
-func ofInstance(b *v1alpha1.Bundle) v1.BundleOfInstance {
+func BundleStateOf(b *v1alpha1.Bundle) v1.BundleOfInstance {
 	o := v1.BundleOfInstance{
-		Name: b.Name, Phase: string(b.Status.Phase), Digest: digestOf(b), ContentURL: b.Status.ContentURL,
+		Name: b.Name, Phase: string(b.Status.Phase), Digest: DigestOf(b), ContentURL: b.Status.ContentURL,
 		Source: Describe(b.Spec.Source),
 	}
 	if b.Status.ResolvedSource != nil {

@@ -1,4 +1,4 @@
-package instance
+package resource
 
 import (
 	"context"
@@ -15,8 +15,22 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
+
+// LastWordTime is how long the last word about an object may take to be written.
+const LastWordTime = 2 * time.Second
+
+// LastWord is the context in which it is written that something took too long; nil if
+// that is not why ctx has ended: a pass that was interrupted, or has lost the lock, knows nothing
+// of the object that would be worth writing.
+func LastWord(ctx context.Context) (context.Context, context.CancelFunc) {
+	if fault.CodeOf(context.Cause(ctx)) != fault.DeadlineExceeded {
+		return nil, nil
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), LastWordTime)
+}
 
 // Objects reads and writes bundles and instances.
 type Objects struct{ Client dynamic.Interface }
@@ -50,20 +64,20 @@ func (o Objects) Bundles(ctx context.Context, instance string) ([]v1alpha1.Bundl
 
 // SetInstanceStatus writes the status of the very version that was read.
 func (o Objects) SetInstanceStatus(ctx context.Context, in *v1alpha1.Instance) error {
-	in.TypeMeta = typeMeta(v1alpha1.KindInstance)
+	in.TypeMeta = TypeMeta(v1alpha1.KindInstance)
 	return setStatus(ctx, o.Client, v1alpha1.Instances(), in)
 }
 
 // SetBundleStatus writes the status of the very version that was read.
 func (o Objects) SetBundleStatus(ctx context.Context, b *v1alpha1.Bundle) error {
-	b.TypeMeta = typeMeta(v1alpha1.KindBundle)
+	b.TypeMeta = TypeMeta(v1alpha1.KindBundle)
 	return setStatus(ctx, o.Client, v1alpha1.Bundles(), b)
 }
 
 // CreateBundle creates a bundle, and reads what became of it.
 func (o Objects) CreateBundle(ctx context.Context, b *v1alpha1.Bundle) error {
-	b.TypeMeta = typeMeta(v1alpha1.KindBundle)
-	object, err := untyped(b)
+	b.TypeMeta = TypeMeta(v1alpha1.KindBundle)
+	object, err := Encode(b)
 	if err != nil {
 		return err
 	}
@@ -73,7 +87,7 @@ func (o Objects) CreateBundle(ctx context.Context, b *v1alpha1.Bundle) error {
 		return err // the caller asks whether it exists
 	}
 	*b = v1alpha1.Bundle{}
-	return typed(made, b)
+	return Decode(made, b)
 }
 
 // DeleteBundle deletes this very bundle. That it is gone is not an error.
@@ -104,11 +118,11 @@ func create(ctx context.Context, client dynamic.Interface, resource schema.Group
 	return made, err
 }
 
-func typeMeta(kind string) metav1.TypeMeta {
+func TypeMeta(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: kind}
 }
 
-func call(verb string, resource schema.GroupVersionResource, name string) kube.Call {
+func Call(verb string, resource schema.GroupVersionResource, name string) kube.Call {
 	return kube.Call{Verb: verb, Resource: resource.GroupResource().String(), Name: name}
 }
 
@@ -120,10 +134,10 @@ func get[T any](ctx context.Context, client dynamic.Interface, resource schema.G
 	case isNoObject(err):
 		return nil, nil
 	case err != nil:
-		return nil, kube.Fault(err, call("get", resource, name))
+		return nil, kube.Fault(err, Call("get", resource, name))
 	}
 	t := new(T)
-	return t, typed(object, t)
+	return t, Decode(object, t)
 }
 
 // isNoObject tells an object that does not exist from a kind that does not.
@@ -139,11 +153,11 @@ func list[T any](ctx context.Context, client dynamic.Interface, resource schema.
 	for {
 		found, err := client.Resource(resource).List(ctx, options)
 		if err != nil {
-			return nil, kube.Fault(err, call("list", resource, ""))
+			return nil, kube.Fault(err, Call("list", resource, ""))
 		}
 		for i := range found.Items {
 			var t T
-			if err := typed(&found.Items[i], &t); err != nil {
+			if err := Decode(&found.Items[i], &t); err != nil {
 				return nil, err
 			}
 			all = append(all, t)
@@ -157,7 +171,7 @@ func list[T any](ctx context.Context, client dynamic.Interface, resource schema.
 func setStatus(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource,
 	object metav1.Object,
 ) error {
-	sent, err := untyped(object)
+	sent, err := Encode(object)
 	if err != nil {
 		return err
 	}
@@ -180,10 +194,10 @@ func remove(ctx context.Context, client dynamic.Interface, resource schema.Group
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another one has its name
 		return nil
 	}
-	return kube.Fault(err, call("delete", resource, meta.Name))
+	return kube.Fault(err, Call("delete", resource, meta.Name))
 }
 
-func untyped(object any) (*unstructured.Unstructured, error) {
+func Encode(object any) (*unstructured.Unstructured, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
@@ -193,9 +207,9 @@ func untyped(object any) (*unstructured.Unstructured, error) {
 	return u, err
 }
 
-// typed reads an object of the cluster. Somebody else's definition of the kind may have
+// Decode reads an object of the cluster. Somebody else's definition of the kind may have
 // let in what does not fit.
-func typed(object *unstructured.Unstructured, into any) error {
+func Decode(object *unstructured.Unstructured, into any) error {
 	text, err := object.MarshalJSON()
 	if err == nil {
 		err = json.Unmarshal(text, into)

@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/apply/health"
 	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/rollout"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
@@ -27,7 +28,7 @@ const never = 365 * 24 * time.Hour
 // look finds out whether the objects are healthy, and waits for that if the pass does.
 func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstructured.Unstructured) error {
 	if len(p.outcome.Changes.With(apply.Created, apply.Updated, apply.Deleted)) > 0 {
-		p.verdicts.healthy = unknown(v1alpha1.ReasonUnhealthy, "the objects have just been applied")
+		p.verdicts.Healthy = resource.Unknown(v1alpha1.ReasonUnhealthy, "the objects have just been applied")
 	}
 	if p.until == UntilInstalled {
 		return nil
@@ -40,13 +41,13 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 	return p.steps.Do("health", func() (string, error) {
 		if err := applier.Watch(ctx, objects); err != nil {
 			err = p.denied(err)
-			p.verdicts.healthy = unknown(v1alpha1.ReasonReconcileFailed,
-				"whether the objects are as they should be cannot be seen: "+why(err))
+			p.verdicts.Healthy = resource.Unknown(v1alpha1.ReasonReconcileFailed,
+				"whether the objects are as they should be cannot be seen: "+resource.Why(err))
 			return "", err
 		}
 		rest, err := p.waitForHealth(ctx, applier.Live, objects)
 		if err != nil {
-			p.verdicts.healthy = no(p.reasonOf(rest), unhealthy(rest, err))
+			p.verdicts.Healthy = resource.No(p.reasonOf(rest), unhealthy(rest, err))
 			if ctx.Err() != nil {
 				return "", p.givenUp(ctx, rest)
 			}
@@ -56,7 +57,7 @@ func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstr
 			return "", err
 		}
 		p.outcome.Healthy = true
-		p.verdicts.healthy = yes(v1alpha1.ReasonHealthy, allCurrent)
+		p.verdicts.Healthy = resource.Yes(v1alpha1.ReasonHealthy, allCurrent)
 		if len(objects) == 0 {
 			return "there are no objects to wait for", nil
 		}
@@ -72,7 +73,7 @@ func (p *pass) waitForHealth(ctx context.Context, view *live.View,
 	report := p.healthReporter(len(objects))
 	if p.until == UntilLookedAt {
 		rest, err := health.Wait(ctx, view, objects, 0, nil, report)
-		if err != nil && ctx.Err() == nil && p.verdicts.healthy.status != metav1.ConditionUnknown {
+		if err != nil && ctx.Err() == nil && p.verdicts.Healthy.Status != metav1.ConditionUnknown {
 			rest, _ = p.looker().Look(ctx, rest) // what has just been applied is looked at again in a second
 		}
 		return rest, err
@@ -116,32 +117,19 @@ func lookAgain(since, now time.Time) time.Duration {
 	return min(max(now.Sub(since), time.Second), time.Minute)
 }
 
-// writeTime is how long the last word about an object may take to be written.
-const writeTime = 2 * time.Second
-
-// afterwards is the context in which it is written that something took too long; nil if
-// that is not why ctx has ended: a pass that was interrupted, or has lost the lock, knows nothing
-// of the object that would be worth writing.
-func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
-	if fault.CodeOf(context.Cause(ctx)) != fault.DeadlineExceeded {
-		return nil, nil
-	}
-	return context.WithTimeout(context.WithoutCancel(ctx), writeTime)
-}
-
 // givenUp is why nobody waits any longer, and for what; that is also on the instance.
 func (p *pass) givenUp(ctx context.Context, rest []health.Reading) error {
 	err := *fault.From(context.Cause(ctx))
 	if err.Code == fault.Conflict { // the lock is lost: another run has the word
 		return &err
 	}
-	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), resource.LastWordTime)
 	defer cancel()
 	_ = p.write(writing) // it is said here in any case
 	if err.Hint == "" && len(rest) > 0 {
 		err.Hint = failedFirst(rest)[0].Hint()
 	}
-	return err.WithDetail("still " + p.verdicts.healthy.message)
+	return err.WithDetail("still " + p.verdicts.Healthy.Message)
 }
 
 // healthReporter tells of what an object waits for.
@@ -172,7 +160,7 @@ const shownUnhealthy = 5
 // unhealthy is why a pass has not found the objects as they should be.
 func unhealthy(rest []health.Reading, err error) string {
 	if len(rest) == 0 {
-		return why(err)
+		return resource.Why(err)
 	}
 	return named(rest)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -34,7 +35,7 @@ func TestBegin(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := removal{Reconciler: r, name: "shop", known: Known{Instance: in}, held: held}
-		if err := u.begin(t.Context()); err != nil || !isUninstalling(in) {
+		if err := u.begin(t.Context()); err != nil || !resource.IsUninstalling(in) {
 			t.Errorf("%v, %v", in.Annotations, err)
 		}
 	}
@@ -74,8 +75,8 @@ func TestInstallOfAnUninstalling(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted.Spec = in.Spec
-	got, err := r.setInstance(t.Context(), wanted, in)
-	if err != nil || isUninstalling(got) || got.Annotations["theirs"] != "x" || !same(got.Spec, in.Spec) {
+	got, err := r.objects().SetInstance(t.Context(), wanted, in)
+	if err != nil || resource.IsUninstalling(got) || got.Annotations["theirs"] != "x" || !resource.Same(got.Spec, in.Spec) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -85,7 +86,7 @@ func TestInstallOfAnUninstalling(t *testing.T) {
 func TestAnotherSystemNamespace(t *testing.T) {
 	in := with("example.com/a:v1", 1)
 	r, client := fakeCluster(t, in, func(*dynamicfake.FakeDynamicClient) {})
-	if err := r.objects().CreateBundle(t.Context(), r.bundleOf(in, "hash", 0)); err != nil {
+	if err := r.objects().CreateBundle(t.Context(), resource.NewBundle(in, "hash", 0, r.System)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Know(t.Context(), "shop"); err != nil {
@@ -119,10 +120,10 @@ func TestABundleOfAnotherSystemNamespaceIsLeftAlone(t *testing.T) {
 			ProvisionerClassName: v1alpha1.ClassPlain,
 			Source:               v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}},
 		}}
-		b.TypeMeta, b.Name, b.UID = typeMeta(v1alpha1.KindBundle), "shop-1", "1"
+		b.TypeMeta, b.Name, b.UID = resource.TypeMeta(v1alpha1.KindBundle), "shop-1", "1"
 		b.Annotations = map[string]string{v1alpha1.AnnotationSystemNamespace: system}
 		b.Status.Phase = v1alpha1.PhaseUnpacked
-		object, err := untyped(b)
+		object, err := resource.Encode(b)
 		if err != nil {
 			t.Fatal(err)
 		}
