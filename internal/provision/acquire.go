@@ -15,33 +15,41 @@ import (
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
-// acquired is what waiting for the lock has come to.
-type acquired struct {
-	turn  deploy.Turn
-	seen  ending // how far the workspace got, if the run ends here
-	leave bool   // the run ends without an error: another one does the work
+// progress is how far a run got, from the lock to its end.
+type progress struct {
+	// turn is what the run works with while it holds the lock.
+	turn deploy.Turn
+	// leave is true if the run ends without an error, as another one does the work.
+	leave bool
+
+	found   inventory.Found // before the run created anything
+	result  deploy.Result   // what it created
+	reading v1.Snapshot     // the newest
+	pod     *corev1.Pod     // nil without one, or if the pods are a workload's
+	job     string          // that the workspace belongs to
+	left    v1.Left         // empty if it follows from the rest
 }
 
 // acquire takes the lock, in a namespace that it creates if that is wanted.
-func (s provisioning) acquire(ctx context.Context, in inputs) (acquired, error) {
-	a, err := s.tryAcquire(ctx, in)
+func (s session) acquire(ctx context.Context, dec decision) (progress, error) {
+	at, err := s.tryAcquire(ctx, dec)
 	if !s.CreateNamespace || !kube.IsNamespaceMissing(err) {
-		return a, err
+		return at, err
 	}
 	if err := s.createNamespace(ctx); err != nil {
-		return acquired{}, err
+		return progress{}, err
 	}
-	return s.tryAcquire(ctx, in)
+	return s.tryAcquire(ctx, dec)
 }
 
 // tryAcquire takes the lock while the watches open. While another run provisions
 // the workspace, that is followed.
-func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, error) {
-	a := acquired{turn: deploy.Turn{Found: in.found, Plan: in.plan}, seen: ending{found: in.found, job: s.jobID}}
+func (s session) tryAcquire(ctx context.Context, dec decision) (progress, error) {
+	at := progress{turn: deploy.Turn{Found: dec.found, Plan: dec.plan}, found: dec.found, job: s.jobID}
 	opened := make(chan error, 1)
 	go func() {
 		var err error
-		a.turn.Follower, err = s.target.Watch(ctx, in.found, in.deployment)
+		at.turn.Follower, err = s.target.Watch(ctx, dec.found, dec.deployment)
 		opened <- err
 	}()
 	locker := deploy.Locker(s.Reader, deploy.ForProvisioning)
@@ -50,30 +58,30 @@ func (s provisioning) tryAcquire(ctx context.Context, in inputs) (acquired, erro
 	if watchErr := <-opened; err == nil {
 		err = watchErr
 	}
-	a.turn.Lock = held
+	at.turn.Lock = held
 	switch {
 	case err != nil:
-		return a, err
-	case held != nil && in.plan == deploy.Create:
-		return a, nil // creating the record finds out whether still nothing is there
-	case held != nil && in.kept && held.Created() && s.Intent == nil:
-		a.turn.Kept = true // writing the record finds out whether it was changed; an intent writes none
-		return a, nil
+		return at, err
+	case held != nil && dec.plan == deploy.Create:
+		return at, nil // creating the record finds out whether still nothing is there
+	case held != nil && dec.kept && held.Created() && s.Intent == nil:
+		at.turn.Kept = true // writing the record finds out whether it was changed; an intent writes none
+		return at, nil
 	case held != nil:
-		if a, err = s.lookAgain(ctx, in, a); err == nil && s.Intent != nil && a.turn.Plan == deploy.Refuse {
+		if at, err = s.lookAgain(ctx, dec, at); err == nil && s.Intent != nil && at.turn.Plan == deploy.Refuse {
 			err = s.state().Superseded() // the command that recorded it has started it
 		}
-		return a, err
+		return at, err
 	case s.Intent != nil: // the holder has recorded what is wanted, or will be asked again
 	case holder.Purpose == deploy.ForProvisioning && s.NoWait:
-		return s.leaveTo(ctx, in, a, holder)
+		return s.leaveTo(ctx, dec, at, holder)
 	case holder.Purpose == deploy.ForProvisioning, s.WaitForLock:
-		return s.waitFor(ctx, in, a, locker, holder)
+		return s.waitFor(ctx, dec, at, locker, holder)
 	}
-	if a.turn.Lock, err = s.expire(ctx, locker, holder); err != nil {
-		return a, err
+	if at.turn.Lock, err = s.expire(ctx, locker, holder); err != nil {
+		return at, err
 	}
-	return s.lookAgain(ctx, in, a)
+	return s.lookAgain(ctx, dec, at)
 }
 
 // expire takes a lock that should have been renewed, unless its holder
@@ -94,66 +102,68 @@ func (s session) expire(ctx context.Context, locker lock.Locker, holder *lock.Ob
 // lookAgain decides again under the lock: what was found before may have been
 // another run's work in progress. What the cluster has refused to that run since
 // then, it would refuse to this one too.
-func (s provisioning) lookAgain(ctx context.Context, in inputs, a acquired) (acquired, error) {
+func (s session) lookAgain(ctx context.Context, dec decision, at progress) (progress, error) {
 	var err error
-	if a.turn.Found, err = s.lookup(ctx); err != nil {
-		return a, err
+	if at.turn.Found, err = s.lookup(ctx); err != nil {
+		return at, err
 	}
-	a.turn.Plan = s.target.Decide(a.turn.Found, in.deployment)
-	a.turn.Kept = in.kept && a.turn.Plan == deploy.Install && s.target.OnlyPodMissing(a.turn.Found, in.deployment)
-	if a.turn.Plan == deploy.Install && release.RefusedSince(in.found.Record, a.turn.Found.Record) {
-		a.seen, err = s.refusedBefore(in.deployment, a.turn.Found)
+	at.turn.Plan = s.target.Decide(at.turn.Found, dec.deployment)
+	at.turn.Kept = dec.kept && at.turn.Plan == deploy.Install && s.target.OnlyPodMissing(at.turn.Found, dec.deployment)
+	if at.turn.Plan == deploy.Install && release.RefusedSince(dec.found.Record, at.turn.Found.Record) {
+		return s.refusedBefore(dec, at)
 	}
-	return a, err
+	return at, err
 }
 
 // refusedBefore is the failure that the record reports, and whose job it was.
-func (s provisioning) refusedBefore(d deploy.Deployment, found inventory.Found) (ending, error) {
+func (s session) refusedBefore(dec decision, at progress) (progress, error) {
+	about, found := dec.deployment.About, at.turn.Found
 	pod, reading := (&inventory.Target{ID: s.id, Namespace: s.Client.Namespace, Found: found}).Podless()
-	reading = d.About.Explain(reading)
+	reading = about.Explain(reading)
 	s.steps.Reached(reading)
-	end := ending{found: found, reading: reading, job: cmp.Or(pod.Labels[kube.LabelJobID], s.jobID)}
-	return end, d.About.Failure(reading, s.Policy)
+	at = progress{turn: at.turn, found: found, reading: reading, job: cmp.Or(pod.Labels[kube.LabelJobID], s.jobID)}
+	return at, about.Failure(reading, s.Policy)
 }
 
 // leaveTo ends a run that does not wait while another one provisions the workspace.
 // It reports how the workspace is doing, and their job.
-func (s provisioning) leaveTo(ctx context.Context, in inputs, a acquired, holder *lock.Observed) (acquired, error) {
+func (s session) leaveTo(ctx context.Context, dec decision, at progress, holder *lock.Observed) (progress, error) {
 	s.steps.Note("%s is already provisioning it", holder.Holder.Human())
 	found, err := s.lookup(ctx)
 	if err != nil {
-		return a, err
+		return at, err
 	}
-	plan := s.target.Decide(found, in.deployment)
-	a.seen = ending{found: found, reading: found.Reading, pod: found.Pod, job: holderJob(found, plan, holder)}
-	a.leave = true
-	return a, nil
+	plan := s.target.Decide(found, dec.deployment)
+	return progress{
+		turn: at.turn, leave: true,
+		found: found, reading: found.Reading, pod: found.Pod, job: holderJob(found, plan, holder),
+	}, nil
 }
 
 // waitFor follows the work of the holder of the lock until it is free, and takes
 // it for whatever is left to do.
-func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker lock.Locker,
+func (s session) waitFor(ctx context.Context, dec decision, at progress, locker lock.Locker,
 	holder *lock.Observed,
-) (acquired, error) {
+) (progress, error) {
 	s.steps.Note("%s is already working on it (%s); following", holder.Holder.Human(), holder.Purpose)
-	about, waited := in.deployment.About, make(chan error, 1)
+	about, waited := dec.deployment.About, make(chan error, 1)
 	watching, stop := context.WithCancel(ctx)
 	waiting, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	go func() {
 		defer stop()
 		var err error
-		if a.turn.Lock, err = locker.Wait(waiting, s.id, holder, nil); err != nil && ctx.Err() == nil &&
+		if at.turn.Lock, err = locker.Wait(waiting, s.id, holder, nil); err != nil && ctx.Err() == nil &&
 			waiting.Err() != nil {
 			err = context.Cause(waiting)
 		}
 		waited <- err
 	}()
 	var failed *v1.Snapshot // the newest failure; the pod may have been removed since
-	if in.deployment.OwnPod {
-		_ = a.turn.Follower.Run(watching, s.Policy.Waiting(s.Now()), s.Now, func(c follow.Change) (done bool) {
+	if dec.deployment.OwnPod {
+		_ = at.turn.Follower.Run(watching, s.Policy.Waiting(s.Now()), s.Now, func(c follow.Change) (done bool) {
 			reading := s.steps.Changed(c, about)
-			switch a.seen.reading = reading; reading.Verdict() {
+			switch at.reading = reading; reading.Verdict() {
 			case v1.VerdictFailed:
 				failed = &reading
 			case v1.VerdictStuck:
@@ -164,22 +174,22 @@ func (s provisioning) waitFor(ctx context.Context, in inputs, a acquired, locker
 		})
 	}
 	err := <-waited
-	if a.seen.pod = podOf(a.turn.Follower); a.seen.pod != nil {
-		a.seen.job = a.seen.pod.Labels[kube.LabelJobID]
+	if at.pod = podOf(at.turn.Follower); at.pod != nil {
+		at.job = at.pod.Labels[kube.LabelJobID]
 	}
 	if err != nil {
-		return a, err
+		return at, err
 	}
-	a, err = s.lookAgain(ctx, in, a)
+	at, err = s.lookAgain(ctx, dec, at)
 	if err != nil || holder.Purpose != deploy.ForProvisioning {
-		return a, err
+		return at, err
 	}
-	reading, left, over := sameOutcome(a.turn, failed)
+	reading, left, over := sameOutcome(at.turn, failed)
 	if !over {
-		return a, nil
+		return at, nil
 	}
-	a.seen.found, a.seen.reading, a.seen.left = a.turn.Found, about.Explain(reading), left
-	return a, about.Failure(reading, s.Policy)
+	at.found, at.reading, at.left = at.turn.Found, about.Explain(reading), left
+	return at, about.Failure(reading, s.Policy)
 }
 
 // sameOutcome says whether a run ends as the one that it has waited for: the workspace

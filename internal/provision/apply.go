@@ -23,17 +23,18 @@ import (
 	"github.com/berthdev/berth/internal/release"
 )
 
-// deploy carries the plan out, and begins the record of the job. If another run
+// apply carries the plan out, and begins the record of the job. If another run
 // worked between the lookup and the lock, it decides once more.
-func (s provisioning) deploy(ctx context.Context, in inputs, turn deploy.Turn) (deploy.Turn, ending, error) {
-	result, err := s.bringUp(ctx, in.deployment, turn)
+func (s session) apply(ctx context.Context, dec decision, at progress) (progress, error) {
+	turn := at.turn
+	result, err := s.bringUp(ctx, dec.deployment, turn)
 	if errors.Is(err, release.ErrExists) || errors.Is(err, deploy.ErrChanged) {
-		again, lookErr := s.lookAgain(ctx, in, acquired{turn: turn, seen: ending{found: turn.Found, job: s.jobID}})
+		again, lookErr := s.lookAgain(ctx, dec, progress{turn: turn, found: turn.Found, job: s.jobID})
 		if lookErr != nil {
-			return turn, again.seen, lookErr
+			return again, lookErr
 		}
 		turn = again.turn
-		result, err = s.bringUp(ctx, in.deployment, turn)
+		result, err = s.bringUp(ctx, dec.deployment, turn)
 	}
 	if errors.Is(err, deploy.ErrChanged) {
 		err = changedMeanwhile(s.id)
@@ -42,17 +43,19 @@ func (s provisioning) deploy(ctx context.Context, in inputs, turn deploy.Turn) (
 		err = s.Records().Taken(s.id) // it is not found under the lock either
 	}
 	if turn.Plan != deploy.Refuse { // then another run has done the work
-		s.beginJob(ctx, in.deployment, turn)
+		s.beginJob(ctx, dec.deployment, turn)
 	}
-	end := ending{found: turn.Found, result: result, reading: result.Reading, pod: result.Pod, job: jobOf(turn, s.jobID)}
-	if end.pod == nil {
-		end.pod = podOf(turn.Follower)
+	at = progress{
+		turn: turn, found: turn.Found, result: result, reading: result.Reading, pod: result.Pod, job: jobOf(turn, s.jobID),
 	}
-	return turn, end, err
+	if at.pod == nil {
+		at.pod = podOf(turn.Follower)
+	}
+	return at, err
 }
 
 // bringUp is all that may be done only while the lock is held: it ends with it.
-func (s provisioning) bringUp(ctx context.Context, d deploy.Deployment, turn deploy.Turn) (deploy.Result, error) {
+func (s session) bringUp(ctx context.Context, d deploy.Deployment, turn deploy.Turn) (deploy.Result, error) {
 	held, cancel := turn.Lock.Context(ctx)
 	defer cancel()
 	var result deploy.Result
@@ -72,7 +75,7 @@ func (s provisioning) bringUp(ctx context.Context, d deploy.Deployment, turn dep
 
 // share creates what the workspaces of the namespace have in common, if the
 // blueprint or the configuration asks for something of the kind.
-func (s provisioning) share(ctx context.Context, plan deploy.Plan, d deploy.Deployment) error {
+func (s session) share(ctx context.Context, plan deploy.Plan, d deploy.Deployment) error {
 	if len(d.Shared) == 0 || !plan.Writes() && plan != deploy.Heal {
 		return nil
 	}
@@ -96,7 +99,7 @@ func (s session) sharer(dry apply.DryRun) apply.Applier {
 
 // beginJob begins the record of this run's job. A pod that is starting belongs to
 // the job that created it: the record of that goes on.
-func (s provisioning) beginJob(ctx context.Context, d deploy.Deployment, turn deploy.Turn) {
+func (s session) beginJob(ctx context.Context, d deploy.Deployment, turn deploy.Turn) {
 	id := jobOf(turn, s.jobID)
 	s.Jobs.Begin(ctx, job.Start{
 		ID: id, Resumed: id != s.jobID,

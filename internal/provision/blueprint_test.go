@@ -78,11 +78,11 @@ func TestWhichBlueprintIsMeant(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
-			p := &Provisioner{
+			p := &Provisioner{Environment: Environment{
 				Repositories:     brings{text: tc.own, err: tc.err, asked: &asked},
 				Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
 				DefaultBlueprint: "default",
-			}
+			}}
 			u, err := userstring.Parse(tc.user)
 			if err != nil {
 				t.Fatal(err)
@@ -220,11 +220,11 @@ func (s refusing) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func provisionerOf(client *kube.Client, options ...func(*Provisioner)) *Provisioner {
-	p := &Provisioner{
+	p := &Provisioner{Environment: Environment{
 		Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now},
 		Users:  everybody{},
 		States: lifecycle.Place{Client: client},
-	}
+	}}
 	for _, option := range options {
 		option(p)
 	}

@@ -35,7 +35,7 @@ type growing struct {
 // error about all that cannot follow. before are the values that they were made of; nil if
 // these are not known. A claim that differs although its storage was not changed is left.
 // Again are the storages whose claims are made again, as they never had a volume.
-func (s provisioning) growth(ctx context.Context, d deploy.Deployment, before map[string]any) (all []growing,
+func (s session) growth(ctx context.Context, d deploy.Deployment, before map[string]any) (all []growing,
 	again []string, err error,
 ) {
 	wanted := deploy.Claims(d.Objects)

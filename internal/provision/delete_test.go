@@ -26,7 +26,7 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 	pod.Spec.Volumes = []corev1.Volume{{Name: "home", VolumeSource: corev1.VolumeSource{
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "home"},
 	}}}
-	s, client, in := runOn(t, pod)
+	s, client, dec := runOn(t, pod)
 	client.PrependReactor("get", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), "home",
 			errors.New(`User "alice" cannot get resource "persistentvolumeclaims"`))
@@ -38,7 +38,7 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 		}
 	}
 	mayOnly(client, may...)
-	if err := s.Records().Create(t.Context(), release.NewRecord(id, "dev", in.deployment.Chart, time.Now())); err != nil {
+	if err := s.Records().Create(t.Context(), release.NewRecord(id, "dev", dec.deployment.Chart, time.Now())); err != nil {
 		t.Fatal(err)
 	}
 	arg, err := inventory.ParseArgument("id/" + id)

@@ -29,12 +29,12 @@ func TestDriftOfARunningWorkspace(t *testing.T) {
 		}()
 		provision := func(overrides ...catalog.Override) (Outcome, []v1.Warning, error) {
 			var warnings []v1.Warning
-			p := &Provisioner{
+			p := &Provisioner{Environment: Environment{
 				Reader:           inventory.Reader{Client: server.client(t), Policy: cause.DefaultPolicy(), Now: time.Now},
 				Users:            everybody{},
 				Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
-				DefaultBlueprint: "default", Overrides: overrides,
-			}
+				DefaultBlueprint: "default",
+			}, Options: Options{Overrides: overrides}}
 			stream := event.NewStream(u.ID(), time.Now, sink(func(e v1.Event) {
 				if e.Warning != nil {
 					warnings = append(warnings, *e.Warning)

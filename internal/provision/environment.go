@@ -5,19 +5,174 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/job"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/desired"
 	"github.com/berthdev/berth/internal/provision/injected"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/provision/limit"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/provision/standalone"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
+
+// Environment is what there is, whatever a command wants: a process has one.
+type Environment struct {
+	inventory.Reader
+	Users        identity.Users
+	Repositories identity.Repositories
+	// Blueprints loads the platform blueprints; it is called once a provisioning.
+	Blueprints       func(ctx context.Context) (*catalog.Set, error)
+	DefaultBlueprint string
+	DefaultRegistry  string
+	// Access reads the credentials that are configured; nil for none. It is called
+	// once a provisioning, so that nothing else depends on them.
+	Access func() (manifest.Access, error)
+	// Certificate is nil if workspaces get none.
+	Certificate *manifest.Certificate
+	// InjectNamespaces are those where injection is allowed; * is all of them. Nil leaves
+	// it to the API server; empty allows it nowhere.
+	InjectNamespaces []string
+	// Allowance is how many workspaces there may be; nil is no limit.
+	Allowance *limit.Allowance
+	// States is where the desired state of workspaces is recorded; zero for nowhere.
+	States lifecycle.Place
+}
+
+// Options are what one command wants.
+type Options struct {
+	// Overrides are laid over the blueprint, for this run.
+	Overrides []catalog.Override
+	// WaitForLock waits while the workspace is locked for another purpose, such as
+	// its deletion, instead of failing.
+	WaitForLock bool
+	// OnFailure says what becomes of what was created if the workspace fails.
+	// Empty keeps it.
+	OnFailure OnFailure
+	// StrictScripts makes an init script that fails a failure of the workspace.
+	StrictScripts bool
+	// NoWait ends a provisioning once everything is created.
+	NoWait bool
+	// CreateNamespace creates the namespace if it does not exist.
+	CreateNamespace bool
+	// ForceInjection injects even if it makes little sense.
+	ForceInjection bool
+	// Intent is what is brought about for somebody else; nil for the caller's own wish.
+	Intent *desired.Intent
+	// Jobs keeps the record of what a provisioning does; nil keeps none.
+	Jobs *job.Recorder
+}
+
+// Provisioner creates, finds and removes workspaces in one namespace, as the options say.
+type Provisioner struct {
+	Environment
+	Options
+}
+
+// For is the provisioner for a user string: a workload's says the namespace.
+func (p *Provisioner) For(u userstring.UserString) *Provisioner {
+	if u.Workload.IsZero() {
+		return p
+	}
+	return p.in(u.Namespace)
+}
+
+// in is the same provisioner for another namespace.
+func (p *Provisioner) in(namespace string) *Provisioner {
+	if namespace == "" || namespace == p.Client.Namespace {
+		return p
+	}
+	other := *p
+	other.Reader = p.In(namespace)
+	return &other
+}
+
+// State is the desired and the observed state of a workspace, by default of the client's namespace.
+func (p *Provisioner) State(namespace, id string, in userstring.Workload) desired.State {
+	p = p.in(namespace)
+	return desired.State{Reader: p.Reader, Place: p.States, ID: id, Workload: in, Intent: p.Intent}
+}
+
+// Supported says whether a form of user string can be provisioned. One that
+// cannot is refused before the cluster is asked anything.
+func Supported(u userstring.UserString) error {
+	if u.Form() == userstring.Named {
+		return fault.New(fault.InvalidArgument,
+			"%s names an existing workspace: it can be looked up, entered and deleted, not provisioned", u).
+			WithHint("provision %s or %s~BLUEPRINT instead", u.User, u.User)
+	}
+	return nil
+}
+
+// mayInject says whether a workspace may be where its user string wants it.
+func (e Environment) mayInject(u userstring.UserString) error {
+	allowed := e.InjectNamespaces
+	if u.Workload.IsZero() || allowed == nil || slices.Contains(allowed, "*") || slices.Contains(allowed, u.Namespace) {
+		return nil
+	}
+	where := "nowhere"
+	if len(allowed) > 0 {
+		where = "only in " + strings.Join(allowed, ", ")
+	}
+	return fault.New(fault.PermissionDenied,
+		"injection into namespace %s is not allowed: the configuration allows it %s", u.Namespace, where).
+		WithHint("add the namespace to injectNamespaces in the configuration")
+}
+
+// session is the tools of one command on one workspace, and what was asked for.
+type session struct {
+	*Provisioner
+	id      string
+	in      userstring.Workload // zero for a pod of its own
+	target  target
+	steps   *deploy.Steps
+	scripts *deploy.Scripts
+
+	// Of a run that brings a workspace up:
+	user   userstring.UserString
+	jobID  string
+	update *v1.Update // what is to be updated; nil unless that is wanted
+}
+
+// begin begins a run that brings a workspace up.
+func (p *Provisioner) begin(u userstring.UserString, stream *event.Stream) session {
+	s := p.session(u.ID(), u.Workload, stream)
+	s.user, s.jobID = u, uuid.NewString()
+	return s
+}
+
+// session chooses the target: without a workload it is a pod of its own.
+func (p *Provisioner) session(id string, in userstring.Workload, stream *event.Stream) session {
+	s := session{Provisioner: p, id: id, in: in, steps: deploy.NewSteps(stream, p.Now)}
+	s.scripts = deploy.NewScripts(s.steps, p.Client, p.StrictScripts)
+	if in.IsZero() {
+		s.target = standalone.Target{Reader: p.Reader, ID: id, Steps: s.steps}
+	} else {
+		s.target = injected.Target{Reader: p.Reader, ID: id, Ref: in, Force: p.ForceInjection, Steps: s.steps}
+	}
+	return s
+}
+
+// on is the same run, which reports on another stream.
+func (s session) on(p *Provisioner, stream *event.Stream) session {
+	next := p.session(s.id, s.in, stream)
+	next.user, next.jobID, next.update = s.user, s.jobID, s.update
+	return next
+}
+
+// state is the desired and the observed state of the workspace.
+func (s session) state() desired.State { return s.State("", s.id, s.in) }
 
 // target is where a workspace is deployed: in a pod of its own or in the pods of
 // a workload. The pipeline does not ask which of them it is; what differs is in the
@@ -80,64 +235,4 @@ type target interface {
 	AwaitGone(context.Context, deploy.Removal) (deploy.Left, error)
 	// PreviewRemove is what Remove would change.
 	PreviewRemove(ctx context.Context, found inventory.Found, how deploy.Removing) (apply.Changes, error)
-}
-
-// session is the tools of one command on one workspace.
-type session struct {
-	*Provisioner
-	id      string
-	in      userstring.Workload // zero for a pod of its own
-	target  target
-	steps   *deploy.Steps
-	scripts *deploy.Scripts
-}
-
-// state is the desired and the observed state of the workspace.
-func (s session) state() desired.State { return s.State("", s.id, s.in) }
-
-// session chooses the target: without a workload it is a pod of its own.
-func (p *Provisioner) session(id string, in userstring.Workload, stream *event.Stream) session {
-	s := session{Provisioner: p, id: id, in: in, steps: deploy.NewSteps(stream, p.Now)}
-	s.scripts = deploy.NewScripts(s.steps, p.Client, p.StrictScripts)
-	if in.IsZero() {
-		s.target = standalone.Target{Reader: p.Reader, ID: id, Steps: s.steps}
-	} else {
-		s.target = injected.Target{Reader: p.Reader, ID: id, Ref: in, Force: p.Injection.Force, Steps: s.steps}
-	}
-	return s
-}
-
-// Supported says whether a form of user string can be provisioned. One that
-// cannot is refused before the cluster is asked anything.
-func Supported(u userstring.UserString) error {
-	if u.Form() == userstring.Named {
-		return fault.New(fault.InvalidArgument,
-			"%s names an existing workspace: it can be looked up, entered and deleted, not provisioned", u).
-			WithHint("provision %s or %s~BLUEPRINT instead", u.User, u.User)
-	}
-	return nil
-}
-
-// InjectionRules say where workspaces may be injected, and how.
-type InjectionRules struct {
-	// Namespaces are those where injection is allowed; * is all of them. Nil leaves
-	// it to the API server; empty allows it nowhere.
-	Namespaces []string
-	// Force injects even if it makes little sense.
-	Force bool
-}
-
-// allow says whether a workspace may be where its user string wants it.
-func (r InjectionRules) allow(u userstring.UserString) error {
-	if u.Workload.IsZero() || r.Namespaces == nil ||
-		slices.Contains(r.Namespaces, "*") || slices.Contains(r.Namespaces, u.Namespace) {
-		return nil
-	}
-	where := "nowhere"
-	if len(r.Namespaces) > 0 {
-		where = "only in " + strings.Join(r.Namespaces, ", ")
-	}
-	return fault.New(fault.PermissionDenied,
-		"injection into namespace %s is not allowed: the configuration allows it %s", u.Namespace, where).
-		WithHint("add the namespace to injectNamespaces in the configuration")
 }

@@ -17,13 +17,11 @@ import (
 
 // follow follows the workspace until it runs or is certain not to. Meanwhile Helm's
 // record is completed, which has to be done before the lock is released.
-func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn deploy.Turn,
-	result deploy.Result,
-) (v1.Snapshot, error) {
+func (s session) follow(ctx context.Context, d deploy.Deployment, at progress) (v1.Snapshot, error) {
 	if s.NoWait {
-		reading := d.About.Explain(result.Reading)
+		reading := d.About.Explain(at.result.Reading)
 		s.steps.Reached(reading)
-		return reading, s.complete(ctx, d, turn.Plan, result)
+		return reading, s.complete(ctx, d, at.turn.Plan, at.result)
 	}
 	var completeErr error
 	completed := make(chan struct{})
@@ -31,16 +29,16 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 	defer stop()
 	go func() {
 		defer close(completed)
-		completeErr = s.complete(ctx, d, turn.Plan, result)
+		completeErr = s.complete(ctx, d, at.turn.Plan, at.result)
 		if errors.Is(completeErr, lock.ErrTaken) {
 			stop() // what is followed is not what it was
 		}
 	}()
-	reading, err := s.report(following, d.About, turn.Follower, jobOf(turn, s.jobID), func() {
+	reading, err := s.report(following, d.About, at.turn.Follower, at.job, func() {
 		go func() { // nothing is done about the workspace any more
 			<-completed
 			if completeErr == nil {
-				deploy.Release(ctx, turn.Lock)
+				deploy.Release(ctx, at.turn.Lock)
 			}
 		}()
 	})
@@ -53,7 +51,7 @@ func (s provisioning) follow(ctx context.Context, d deploy.Deployment, turn depl
 
 // complete completes the records: Helm's, and of one that was created its desired state,
 // too, of which an earlier workspace of the name may have left a record.
-func (s provisioning) complete(ctx context.Context, d deploy.Deployment, plan deploy.Plan, result deploy.Result) error {
+func (s session) complete(ctx context.Context, d deploy.Deployment, plan deploy.Plan, result deploy.Result) error {
 	if plan != deploy.Create {
 		return s.target.Complete(ctx, d, result)
 	}
@@ -115,11 +113,11 @@ func (p *Provisioner) Await(ctx context.Context, t *inventory.Target, stream *ev
 	about := deploy.AboutPods(t.ID, t.Namespace, t.Found.UserString(), t.Found.Pods())
 	follower, err := s.target.Watch(ctx, t.Found, deploy.Deployment{Objects: t.Found.Claims(), About: about})
 	if err != nil {
-		return Outcome{}, interrupted(ctx, about, ending{}, err)
+		return Outcome{}, interrupted(ctx, about, progress{}, err)
 	}
 	defer follower.Close()
 	reading, err := s.report(ctx, about, follower, t.Found.Job(), func() {})
-	end := ending{found: t.Found, reading: reading}
+	end := progress{found: t.Found, reading: reading}
 	err = s.scripts.Advise(interrupted(ctx, about, end, err), t.ID, t.Namespace)
 	w := t.Found.Describe(t.ID, t.Namespace)
 	w.Snapshot, w.Timing = reading, s.steps.Timing(s.Client.Requests.Count())

@@ -15,8 +15,58 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-// inputs are what a provisioning starts from.
-type inputs struct {
+// facts are what a run has read when it decides.
+type facts struct {
+	found    inventory.Found
+	user     identity.User
+	may      deploy.Permissions
+	composed Composed
+	scratch  driver
+	counted  limit.Count
+	// missing is why nothing can be made of the blueprint.
+	missing error
+}
+
+// gather makes all reads that do not depend on each other in parallel. Errors are reported in the order of
+// the steps: what was found comes before its blueprint, which not every workspace needs.
+func (s session) gather(ctx context.Context) (f facts, err error) {
+	looked := make(chan struct{})
+	err = s.steps.Parallel(append(s.countStep(ctx, &f.counted),
+		event.Step{Name: "identity", Do: func() (_ string, err error) {
+			f.user, err = s.Users.Resolve(ctx, s.user.User)
+			return fmt.Sprintf("%s, from %s", s.user.User, f.user.Provider), err
+		}},
+		s.permissionsStep(ctx, &f.may),
+		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
+			defer close(looked)
+			f.found, err = s.lookup(ctx)
+			if fault.CodeOf(err) == fault.PermissionDenied {
+				f.may.Unread = err // reported together with whatever else is missing
+				return "", nil
+			}
+			if err != nil {
+				return "", err
+			}
+			return s.target.Decide(f.found, deploy.Deployment{}).String(), nil
+		}},
+		event.Step{Name: "blueprint", Do: func() (_ string, err error) {
+			if f.composed, err = s.Compose(ctx, s.user); err == nil {
+				f.scratch = s.driverFor(ctx, f.composed)
+				return strings.Join(f.composed.Lineage(), " ← "), nil
+			}
+			<-looked
+			if s.spared(ctx, f.found, err) {
+				f.missing = err
+				return "not known, and not needed", nil
+			}
+			return "", err
+		}},
+	)...)
+	return f, err
+}
+
+// decision is what a run is going to do. Nothing is written yet.
+type decision struct {
 	found      inventory.Found
 	deployment deploy.Deployment
 	plan       deploy.Plan
@@ -26,87 +76,50 @@ type inputs struct {
 	drift []string
 }
 
-// gather makes all reads that do not depend on each other in parallel, and then
-// every check. Errors are reported in the order of the steps: what was found comes before
-// its blueprint, which not every workspace needs. Nothing is written.
-func (s provisioning) gather(ctx context.Context) (inputs, error) {
-	var (
-		in      inputs
-		made    making
-		counted limit.Count
-	)
-	looked := make(chan struct{})
-	err := s.steps.Parallel(append(s.countStep(ctx, &counted),
-		event.Step{Name: "identity", Do: func() (_ string, err error) {
-			made.user, err = s.Users.Resolve(ctx, s.user.User)
-			return fmt.Sprintf("%s, from %s", s.user.User, made.user.Provider), err
-		}},
-		s.permissionsStep(ctx, &made.may),
-		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
-			defer close(looked)
-			in.found, err = s.lookup(ctx)
-			if fault.CodeOf(err) == fault.PermissionDenied {
-				made.may.Unread = err // reported together with whatever else is missing
-				return "", nil
-			}
-			if err != nil {
-				return "", err
-			}
-			return s.target.Decide(in.found, deploy.Deployment{}).String(), nil
-		}},
-		event.Step{Name: "blueprint", Do: func() (_ string, err error) {
-			if made.composed, err = s.Compose(ctx, s.user); err == nil {
-				made.scratch = s.driverFor(ctx, made.composed)
-				return strings.Join(made.composed.Lineage(), " ← "), nil
-			}
-			<-looked
-			if s.spared(ctx, in.found, err) {
-				made.missing = err
-				return "not known, and not needed", nil
-			}
-			return "", err
-		}},
-	)...)
-	if err != nil {
-		return inputs{}, err
+// decide says what to do about what was read, and makes every check. It reads no more, but for a workspace
+// that is stopped, or whose blueprint takes something of the cluster.
+func (s session) decide(ctx context.Context, f facts) (dec decision, err error) {
+	dec.found = f.found
+	if f.missing == nil {
+		dec.deployment, dec.plan, f.missing = s.prepare(ctx, f)
 	}
-	if made.missing == nil {
-		in.deployment, in.plan, made.missing = s.prepare(ctx, in.found, made)
+	if f.missing != nil {
+		return s.withoutBlueprint(ctx, f)
 	}
-	if made.missing != nil {
-		return s.withoutBlueprint(ctx, in, made)
-	}
-	if !in.plan.Writes() && s.update == nil {
-		if in.drift = s.target.Drift(in.found, in.deployment); len(in.drift) > 0 {
-			s.steps.Warn("BlueprintChanged", "", deploy.Drifted(s.user.String(), in.drift))
+	if !dec.plan.Writes() && s.update == nil {
+		if dec.drift = s.target.Drift(dec.found, dec.deployment); len(dec.drift) > 0 {
+			s.steps.Warn("BlueprintChanged", "", deploy.Drifted(s.user.String(), dec.drift))
 		}
 	}
-	return in, s.Allowance.Admit(s.user, s.Client.Namespace, in.found, counted)
+	if err := s.Allowance.Admit(s.user, s.Client.Namespace, dec.found, f.counted); err != nil {
+		return dec, err
+	}
+	if s.update != nil { // only an update reads the blueprint of a stopped workspace again
+		return dec, nil
+	}
+	return s.restoreStopped(ctx, dec)
 }
 
-// making is what is read to make a workspace.
-type making struct {
-	user     identity.User
-	may      deploy.Permissions
-	composed Composed
-	scratch  driver
-	// missing is why nothing can be made of the blueprint.
-	missing error
+// fromBlueprint is the decision about what the blueprint says now.
+func (s session) fromBlueprint(ctx context.Context) (decision, error) {
+	f, err := s.gather(ctx)
+	if err != nil {
+		return decision{}, err
+	}
+	return s.decide(ctx, f)
 }
 
-// prepare makes what is to be deployed of what was read, and every check.
-func (s provisioning) prepare(ctx context.Context, found inventory.Found, made making) (deploy.Deployment,
-	deploy.Plan, error,
-) {
-	spec, err := s.specify(ctx, made.user, made.composed, made.scratch)
+// prepare renders what is to be deployed, and makes every check.
+func (s session) prepare(ctx context.Context, f facts) (deploy.Deployment, deploy.Plan, error) {
+	spec, err := s.specify(ctx, f.user, f.composed, f.scratch)
 	if err != nil {
 		return deploy.Deployment{}, "", err
 	}
-	return s.target.Prepare(spec, found, made.may)
+	return s.target.Prepare(spec, f.found, f.may)
 }
 
 // countStep is the step that counts the workspaces; none if nothing limits them.
-func (s provisioning) countStep(ctx context.Context, c *limit.Count) []event.Step {
+func (s session) countStep(ctx context.Context, c *limit.Count) []event.Step {
 	if s.Allowance == nil {
 		return nil
 	}
@@ -126,7 +139,7 @@ func (s session) permissionsStep(ctx context.Context, may *deploy.Permissions) e
 
 // lookup finds what is there under the workspace's name, which may be that of another
 // user string.
-func (s provisioning) lookup(ctx context.Context) (inventory.Found, error) {
+func (s session) lookup(ctx context.Context) (inventory.Found, error) {
 	found, err := s.target.Lookup(ctx)
 	if err == nil {
 		err = found.BelongsTo(s.user)
@@ -136,7 +149,7 @@ func (s provisioning) lookup(ctx context.Context) (inventory.Found, error) {
 
 // specify completes the blueprint, which takes knowing the user, and checks what
 // the workspace is made of.
-func (s provisioning) specify(ctx context.Context, user identity.User, composed Composed,
+func (s session) specify(ctx context.Context, user identity.User, composed Composed,
 	scratch driver,
 ) (spec manifest.Spec, err error) {
 	if composed.Notice != "" {

@@ -141,7 +141,7 @@ func (p *process) provisioner(t *testing.T, blueprints string) *Provisioner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Provisioner{
+	return &Provisioner{Environment: Environment{
 		Reader: inventory.Reader{
 			Client: &kube.Client{Interface: typed, Dynamic: untyped, Namespace: "dev"}, Policy: cause.DefaultPolicy(),
 			Now: time.Now,
@@ -150,7 +150,7 @@ func (p *process) provisioner(t *testing.T, blueprints string) *Provisioner {
 		Repositories:     noRepositories{},
 		Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load(blueprints) },
 		DefaultBlueprint: "default",
-	}
+	}}
 }
 
 // do runs a command on the workspace.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/diagnose"
 	"github.com/berthdev/berth/internal/fault"
@@ -28,27 +26,11 @@ type Outcome struct {
 	Problems []string
 }
 
-// ending is how far a run got.
-type ending struct {
-	found   inventory.Found // before the run created anything
-	result  deploy.Result   // what it created
-	reading v1.Snapshot     // the newest
-	pod     *corev1.Pod     // nil without one, or if the pods are a workload's
-	job     string          // that the workspace belongs to
-	left    v1.Left         // empty if it follows from the rest
-}
-
-// end makes the outcome of how far a run got.
-func (s provisioning) end(ctx context.Context, in inputs, e ending, err error) (Outcome, error) {
-	err = interrupted(ctx, in.deployment.About, e, err)
-	return s.outcome(ctx, in, e, err), err
-}
-
 // logTime is how long the last lines of a failed container are waited for.
 const logTime = 3 * time.Second
 
-func (s provisioning) outcome(ctx context.Context, in inputs, e ending, err error) Outcome {
-	o := Outcome{Workspace: s.workspace(in, e), Left: leftBy(e, err)}
+func (s session) outcome(ctx context.Context, dec decision, at progress, err error) Outcome {
+	o := Outcome{Workspace: s.workspace(dec, at), Left: leftBy(at, err)}
 	s.scripts.Describe(o.Workspace)
 	if fault.ReasonOf(err) == deploy.ReasonScript {
 		o.Logs = s.scripts.Tail()
@@ -57,28 +39,28 @@ func (s provisioning) outcome(ctx context.Context, in inputs, e ending, err erro
 	if code := fault.CodeOf(err); code == fault.Failed || code == fault.DeadlineExceeded {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTime)
 		defer cancel()
-		o.Logs = diagnose.Logs(ctx, s.Client, s.Client.Namespace, failedPod(s.id, e.reading), e.reading.Cause)
+		o.Logs = diagnose.Logs(ctx, s.Client, s.Client.Namespace, failedPod(s.id, at.reading), at.reading.Cause)
 	}
 	return o
 }
 
 // workspace is the document of the workspace, as far as it is known.
-func (s provisioning) workspace(in inputs, e ending) *v1.Workspace {
+func (s session) workspace(dec decision, at progress) *v1.Workspace {
 	w := &v1.Workspace{
 		ID: s.id, Namespace: s.Client.Namespace, UserString: s.user.String(),
-		Owner: s.user.User, Blueprint: in.deployment.Spec.Blueprint.Name, JobID: e.job,
-		Workload: s.user.Workload.String(), Snapshot: e.reading, Drift: in.drift,
+		Owner: s.user.User, Blueprint: dec.deployment.Spec.Blueprint.Name, JobID: at.job,
+		Workload: s.user.Workload.String(), Snapshot: at.reading, Drift: dec.drift,
 		Timing: s.steps.Timing(s.Client.Requests.Count()),
 	}
 	if s.update != nil {
 		update := *s.update
-		if e.result.Record != nil {
-			update.Revision = e.result.Record.Version
+		if at.result.Record != nil {
+			update.Revision = at.result.Record.Version
 		}
 		w.Update = &update
 	}
-	if e.pod != nil {
-		w.CreatedAt = e.pod.CreationTimestamp.UTC()
+	if at.pod != nil {
+		w.CreatedAt = at.pod.CreationTimestamp.UTC()
 	}
 	if w.Stage == "" {
 		w.Stage, w.Status = v1.StageUnknown, v1.StatusUnknown
@@ -87,39 +69,39 @@ func (s provisioning) workspace(in inputs, e ending) *v1.Workspace {
 }
 
 // alreadyRunning ends a run that has nothing to do.
-func (s provisioning) alreadyRunning(in inputs) (Outcome, error) {
-	w := in.found.Describe(s.id, s.Client.Namespace)
-	w.Drift = in.drift
+func (s session) alreadyRunning(dec decision) (Outcome, error) {
+	w := dec.found.Describe(s.id, s.Client.Namespace)
+	w.Drift = dec.drift
 	return Outcome{Workspace: &w}, fault.New(fault.AlreadyExists, "workspace %s is already running", s.id).
 		WithHint("enter it with `berth exec %s`, or pass --if-not-exists", fault.Word(s.user.String()))
 }
 
 // leftBy is what is there after a run that gave up, as far as it is known.
-func leftBy(e ending, err error) v1.Left {
+func leftBy(at progress, err error) v1.Left {
 	switch fault.CodeOf(err) {
 	case fault.Failed, fault.DeadlineExceeded, fault.Interrupted, fault.Terminated:
 	default:
 		return ""
 	}
-	if e.left == "" && (e.result.Changes.Any() || e.found.Record != nil || e.pod != nil) {
+	if at.left == "" && (at.result.Changes.Any() || at.found.Record != nil || at.pod != nil) {
 		return v1.LeftKept
 	}
-	return e.left
+	return at.left
 }
 
 // interrupted gives a run that its context ended the reason for that, the
 // time-out or the signal, and how far it got.
-func interrupted(ctx context.Context, about deploy.About, e ending, err error) error {
+func interrupted(ctx context.Context, about deploy.About, at progress, err error) error {
 	why, ended := reason(ctx, err)
 	if !ended {
 		return err
 	}
 	if why.Code == fault.DeadlineExceeded {
-		detail := soFar(e)
-		if ignored := e.reading.Ignored; len(ignored) > 0 {
+		detail := soFar(at)
+		if ignored := at.reading.Ignored; len(ignored) > 0 {
 			detail += "; ignored on request: " + strings.Join(ignored, ", ")
 		}
-		why.WithDetail(detail).Hint = about.Hint(e.reading)
+		why.WithDetail(detail).Hint = about.Hint(at.reading)
 	}
 	return why
 }
@@ -134,13 +116,13 @@ func reason(ctx context.Context, err error) (why *fault.Error, ended bool) {
 }
 
 // soFar is the stage, and its cause if it is known.
-func soFar(e ending) string {
-	s, why := e.reading, e.reading.Message
+func soFar(at progress) string {
+	s, why := at.reading, at.reading.Message
 	if s.Cause != nil {
 		why = s.Cause.Message
 	}
 	switch {
-	case s.Stage == "" && e.result.Changes.Any():
+	case s.Stage == "" && at.result.Changes.Any():
 		return "not all of it is created yet"
 	case s.Stage == "":
 		return "nothing is installed yet"
@@ -163,12 +145,12 @@ func failedPod(id string, s v1.Snapshot) string {
 // alreadyUpToDate ends a run that has nothing to do, as the workspace runs. If it was not meant to, a
 // stop of it may be under way, or may have been killed: then it is meant to run from now on,
 // unless the stop was faster. One that is to be deleted stays so.
-func (s provisioning) alreadyUpToDate(ctx context.Context, in inputs) (Outcome, error) {
+func (s session) alreadyUpToDate(ctx context.Context, dec decision) (Outcome, error) {
 	if err := s.stay(ctx); err != nil {
-		return Outcome{}, interrupted(ctx, nil, ending{}, err)
+		return Outcome{}, interrupted(ctx, nil, progress{}, err)
 	}
-	o, err := s.alreadyRunning(in)
-	if failed := s.past(ctx, in.found, o.Workspace); failed != nil {
+	o, err := s.alreadyRunning(dec)
+	if failed := s.past(ctx, dec.found, o.Workspace); failed != nil {
 		return Outcome{Workspace: o.Workspace, Logs: s.scripts.Tail(), Left: v1.LeftKept}, failed
 	}
 	return o, err
@@ -176,7 +158,7 @@ func (s provisioning) alreadyUpToDate(ctx context.Context, in inputs) (Outcome, 
 
 // past is the failure of the init scripts of a workspace that runs, where that is one: they
 // may have failed while nobody looked, or another run has said so.
-func (s provisioning) past(ctx context.Context, found inventory.Found, w *v1.Workspace) error {
+func (s session) past(ctx context.Context, found inventory.Found, w *v1.Workspace) error {
 	if !s.scripts.Strict(found.Pods()) {
 		return nil
 	}
@@ -185,7 +167,7 @@ func (s provisioning) past(ctx context.Context, found inventory.Found, w *v1.Wor
 	return s.scripts.Failure(s.id, s.Client.Namespace)
 }
 
-func (s provisioning) stay(ctx context.Context) error {
+func (s session) stay(ctx context.Context) error {
 	if !s.state().IsKept() || s.Intent != nil {
 		return nil
 	}
@@ -237,33 +219,44 @@ const undoTime = 60 * time.Second
 // cleansUp says whether what was created is removed. An interruption keeps it, and so does
 // what is not waited for any longer. What is in the way of the owner of storage with the same
 // ID goes in any case.
-func (p *Provisioner) cleansUp(e ending, err error) bool {
+func (p *Provisioner) cleansUp(at progress, err error) bool {
 	code := fault.CodeOf(err)
 	switch fault.ReasonOf(err) {
 	case deploy.ReasonStorageOfAnother:
-		return e.result.Changes.Any()
+		return at.result.Changes.Any()
 	case deploy.ReasonStuck:
 		return false
 	}
 	return (code == fault.Failed || code == fault.DeadlineExceeded) && p.OnFailure == DeleteOnFailure &&
-		e.result.Changes.Any()
+		at.result.Changes.Any()
 }
 
 // cleanUpOnFailure removes what this run created, while it still holds the lock.
 // What there is to say about the failure is collected before.
-func (s provisioning) cleanUpOnFailure(ctx context.Context, in inputs, turn deploy.Turn, e ending,
-	failure error,
-) (Outcome, error) {
-	o := s.outcome(ctx, in, e, failure)
+func (s session) cleanUpOnFailure(ctx context.Context, dec decision, at progress, failure error) (Outcome, error) {
+	o := s.outcome(ctx, dec, at, failure)
 	o.Left = v1.LeftDeleted
-	err := s.steps.Do("remove", func() (string, error) { return s.undo(ctx, in, turn, e.result) })
+	err := s.steps.Do("remove", func() (string, error) { return s.undo(ctx, dec.deployment, at) })
 	switch {
 	case err != nil:
 		o.Left, o.Problems = v1.LeftKept, []string{err.Error()}
-	case !in.found.Exists(): // nothing is to be there
+	case !dec.found.Exists(): // nothing is to be there
 		s.state().DeleteStale(context.WithoutCancel(ctx))
 	}
 	return o, failure
+}
+
+// undo removes what this run created. The time-out that may have ended the run
+// does not count for it, nor does an interruption: a second one exits at once.
+func (s session) undo(ctx context.Context, d deploy.Deployment, at progress) (string, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	ctx, release := at.turn.Lock.Context(ctx)
+	defer release()
+	if err := at.turn.Lock.Confirm(ctx); err != nil {
+		return "", fmt.Errorf("what was created was not removed: %w", err)
+	}
+	return s.target.Undo(ctx, at.turn, d, at.result)
 }
 
 // withdrawTime is how long a run that has lost its lock cleans up.
@@ -271,23 +264,10 @@ const withdrawTime = 10 * time.Second
 
 // withdraw removes what a run created before it lost the lock, as far as nobody else
 // has taken it up. What cannot be removed is found by the next run.
-func (s provisioning) withdraw(ctx context.Context, d deploy.Deployment, turn deploy.Turn, result deploy.Result) {
+func (s session) withdraw(ctx context.Context, d deploy.Deployment, at progress) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	if err := s.target.Withdraw(ctx, turn, d, result); err != nil {
+	if err := s.target.Withdraw(ctx, at.turn, d, at.result); err != nil {
 		s.steps.Warn("NotWithdrawn", "", "something that this run has created may be left: "+err.Error())
 	}
-}
-
-// undo removes what this run created. The time-out that may have ended the run
-// does not count for it, nor does an interruption: a second one exits at once.
-func (s provisioning) undo(ctx context.Context, in inputs, turn deploy.Turn, result deploy.Result) (string, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-	defer cancel()
-	ctx, release := turn.Lock.Context(ctx)
-	defer release()
-	if err := turn.Lock.Confirm(ctx); err != nil {
-		return "", fmt.Errorf("what was created was not removed: %w", err)
-	}
-	return s.target.Undo(ctx, turn, in.deployment, result)
 }

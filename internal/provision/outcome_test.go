@@ -22,8 +22,8 @@ import (
 )
 
 // created is the end of a run that has created a pod.
-func created(reading v1.Snapshot) ending {
-	return ending{
+func created(reading v1.Snapshot) progress {
+	return progress{
 		result: deploy.Result{Changes: deploy.Changes{Objects: apply.Changes{{
 			Action: apply.Created,
 			Object: kube.Named("Pod", id),
@@ -37,13 +37,13 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, fault.New(fault.DeadlineExceeded, "timed out after 1s"))
 	defer cancel()
 	<-ctx.Done()
-	begun := ending{result: deploy.Result{Changes: deploy.Changes{Begun: true}}}
+	begun := progress{result: deploy.Result{Changes: deploy.Changes{Begun: true}}}
 	notFound := &v1.Cause{Code: cause.ImageNotFound, Message: "image x not found"}
 	for name, test := range map[string]struct {
-		end  ending
+		end  progress
 		says string
 	}{
-		"before anything is written": {ending{}, "nothing is installed yet"},
+		"before anything is written": {progress{}, "nothing is installed yet"},
 		"with the record alone":      {begun, "not all of it is created yet"},
 		"a stage":                    {created(v1.Snapshot{Stage: v1.StageStarting}), "still Starting"},
 		"a message": {
@@ -65,24 +65,24 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := interrupted(ctx, nil, ending{}, nil); err != nil {
+	if err := interrupted(ctx, nil, progress{}, nil); err != nil {
 		t.Errorf("what ended well is interrupted: %v", err)
 	}
 	failed := fault.New(fault.Failed, "no")
-	if err := interrupted(t.Context(), nil, ending{}, failed); !errors.Is(err, failed) {
+	if err := interrupted(t.Context(), nil, progress{}, failed); !errors.Is(err, failed) {
 		t.Errorf("without an interruption it is %v", err)
 	}
 }
 
 // An update says which revision it has made; until there is one, that of before.
 func TestRevisionOfAnUpdate(t *testing.T) {
-	s, _, in := runOn(t)
-	if w := s.workspace(in, ending{}); w.Update != nil {
+	s, _, dec := runOn(t)
+	if w := s.workspace(dec, progress{}); w.Update != nil {
 		t.Errorf("a provisioning says %+v of an update", w.Update)
 	}
 	s.update = &v1.Update{Revision: 2}
-	for want, end := range map[int]ending{2: {}, 3: {result: deploy.Result{Record: &helm.Release{Version: 3}}}} {
-		if w := s.workspace(in, end); w.Update == nil || w.Update.Revision != want {
+	for want, end := range map[int]progress{2: {}, 3: {result: deploy.Result{Record: &helm.Release{Version: 3}}}} {
+		if w := s.workspace(dec, end); w.Update == nil || w.Update.Revision != want {
 			t.Errorf("%+v, want revision %d", w.Update, want)
 		}
 	}
@@ -95,17 +95,17 @@ func TestRevisionOfAnUpdate(t *testing.T) {
 func TestLeft(t *testing.T) {
 	failed, refused := fault.New(fault.Failed, "no"), fault.New(fault.PermissionDenied, "no")
 	for name, test := range map[string]struct {
-		end  ending
+		end  progress
 		err  error
 		want v1.Left
 	}{
 		"all well":                    {created(v1.Snapshot{}), nil, ""},
-		"refused before":              {ending{}, refused, ""},
-		"failed, nothing created":     {ending{}, failed, ""},
+		"refused before":              {progress{}, refused, ""},
+		"failed, nothing created":     {progress{}, failed, ""},
 		"failed":                      {created(v1.Snapshot{}), failed, v1.LeftKept},
-		"failed, the record is there": {ending{found: inventory.Found{Record: &helm.Release{}}}, failed, v1.LeftKept},
-		"failed, another's pod":       {ending{pod: &corev1.Pod{}}, failed, v1.LeftKept},
-		"removed by another":          {ending{pod: &corev1.Pod{}, left: v1.LeftDeleted}, failed, v1.LeftDeleted},
+		"failed, the record is there": {progress{found: inventory.Found{Record: &helm.Release{}}}, failed, v1.LeftKept},
+		"failed, another's pod":       {progress{pod: &corev1.Pod{}}, failed, v1.LeftKept},
+		"removed by another":          {progress{pod: &corev1.Pod{}, left: v1.LeftDeleted}, failed, v1.LeftDeleted},
 		"Ctrl-C":                      {created(v1.Snapshot{}), fault.New(fault.Interrupted, "stop"), v1.LeftKept},
 	} {
 		if got := leftBy(test.end, test.err); got != test.want {
@@ -119,20 +119,20 @@ func TestCleansUp(t *testing.T) {
 	failed := fault.New(fault.Failed, "no")
 	for name, test := range map[string]struct {
 		rule OnFailure
-		end  ending
+		end  progress
 		err  error
 		want bool
 	}{
 		"failed":             {DeleteOnFailure, created(v1.Snapshot{}), failed, true},
 		"timed out":          {DeleteOnFailure, created(v1.Snapshot{}), fault.New(fault.DeadlineExceeded, "late"), true},
 		"interrupted":        {DeleteOnFailure, created(v1.Snapshot{}), fault.New(fault.Interrupted, "stop"), false},
-		"nothing created":    {DeleteOnFailure, ending{}, failed, false},
+		"nothing created":    {DeleteOnFailure, progress{}, failed, false},
 		"to be kept":         {KeepOnFailure, created(v1.Snapshot{}), failed, false},
 		"nothing asked for":  {"", created(v1.Snapshot{}), failed, false},
 		"it ended well":      {DeleteOnFailure, created(v1.Snapshot{}), nil, false},
 		"the lock was taken": {DeleteOnFailure, created(v1.Snapshot{}), lock.ErrTaken, false},
 	} {
-		if got := (&Provisioner{OnFailure: test.rule}).cleansUp(test.end, test.err); got != test.want {
+		if got := (&Provisioner{Options: Options{OnFailure: test.rule}}).cleansUp(test.end, test.err); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -211,9 +211,9 @@ func TestLogsOfTheOutcome(t *testing.T) {
 	for code, want := range map[fault.Code]bool{
 		fault.Failed: true, fault.DeadlineExceeded: true, fault.Interrupted: false, fault.Unavailable: false,
 	} {
-		s, _, in := runOn(t)
+		s, _, dec := runOn(t)
 		s.scripts = deploy.NewScripts(s.steps, s.Client, false)
-		if o := s.outcome(t.Context(), in, end, fault.New(code, "no")); (o.Logs != nil) != want {
+		if o := s.outcome(t.Context(), dec, end, fault.New(code, "no")); (o.Logs != nil) != want {
 			t.Errorf("%s: %+v", code, o.Logs)
 		}
 	}
@@ -251,16 +251,16 @@ func TestWhereInjectionIsAllowed(t *testing.T) {
 		{[]string{"other", "shop"}, ""},
 		{[]string{"*"}, ""},
 	} {
-		if err := (InjectionRules{Namespaces: test.namespaces}).allow(u); fault.CodeOf(err) != test.code {
+		if err := (Environment{InjectNamespaces: test.namespaces}).mayInject(u); fault.CodeOf(err) != test.code {
 			t.Errorf("%v: %v, want %q", test.namespaces, err, test.code)
 		}
 	}
-	refused := Provisioner{Injection: InjectionRules{Namespaces: []string{}}} // asks no cluster
+	refused := Provisioner{Environment: Environment{InjectNamespaces: []string{}}} // asks no cluster
 	if _, err := refused.Provision(t.Context(), u,
 		event.NewStream("alice", time.Now)); fault.CodeOf(err) != fault.PermissionDenied {
 		t.Errorf("it is provisioned: %v", err)
 	}
-	if err := (InjectionRules{Namespaces: []string{}}).allow(userstring.UserString{User: "alice"}); err != nil {
+	if err := (Environment{InjectNamespaces: []string{}}).mayInject(userstring.UserString{User: "alice"}); err != nil {
 		t.Errorf("a workspace of its own: %v", err)
 	}
 }

@@ -16,30 +16,27 @@ import (
 func (p *Provisioner) Preview(ctx context.Context, u userstring.UserString, dry apply.DryRun,
 	stream *event.Stream,
 ) (apply.Changes, error) {
-	if err := p.Injection.allow(u); err != nil {
+	if err := p.mayInject(u); err != nil {
 		return nil, err
 	}
 	s := p.For(u).begin(u, stream)
-	in, err := s.gather(ctx) // identity, lookup, blueprint
+	dec, err := s.fromBlueprint(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if in, err = s.restoreStopped(ctx, in); err != nil {
-		return nil, err
-	}
-	switch in.plan {
+	switch dec.plan {
 	case deploy.Refuse:
-		_, err := s.alreadyRunning(in)
+		_, err := s.alreadyRunning(dec)
 		return nil, err
 	case deploy.Resume:
 		s.steps.Note("%s is already starting: it would be followed", s.id)
 		return nil, nil
 	}
-	return s.preview(ctx, in, dry)
+	return s.preview(ctx, dec, dry)
 }
 
 // preview is what carrying out the plan would change.
-func (s provisioning) preview(ctx context.Context, in inputs, dry apply.DryRun) (apply.Changes, error) {
+func (s session) preview(ctx context.Context, dec decision, dry apply.DryRun) (apply.Changes, error) {
 	namespace, err := s.previewNamespace(ctx, dry)
 	if err != nil {
 		return nil, err
@@ -48,17 +45,17 @@ func (s provisioning) preview(ctx context.Context, in inputs, dry apply.DryRun) 
 		s.steps.Note("namespace %s does not exist: the API server cannot check the objects in it", s.Client.Namespace)
 		dry = apply.DryRunClient
 	}
-	changes, err := s.previewObjects(ctx, in, dry)
+	changes, err := s.previewObjects(ctx, dec, dry)
 	return append(shown(namespace), changes...), err
 }
 
 // previewObjects is preview in a namespace that is known to exist.
-func (s provisioning) previewObjects(ctx context.Context, in inputs, dry apply.DryRun) (apply.Changes, error) {
-	shared, err := s.sharer(dry).Apply(ctx, in.deployment.Shared)
+func (s session) previewObjects(ctx context.Context, dec decision, dry apply.DryRun) (apply.Changes, error) {
+	shared, err := s.sharer(dry).Apply(ctx, dec.deployment.Shared)
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.target.Preview(ctx, in.plan, in.found, in.deployment, dry)
+	own, err := s.target.Preview(ctx, dec.plan, dec.found, dec.deployment, dry)
 	return shown(slices.Concat(shared, own)), err
 }
 

@@ -36,7 +36,7 @@ const id = "alice-59936c3"
 
 // runOn is a provisioning on a cluster with these objects, and its inputs: a
 // chart without objects.
-func runOn(t *testing.T, objects ...runtime.Object) (provisioning, *fake.Clientset, inputs) {
+func runOn(t *testing.T, objects ...runtime.Object) (session, *fake.Clientset, decision) {
 	t.Helper()
 	client := fake.NewClientset(objects...)
 	reader := inventory.Reader{
@@ -46,23 +46,23 @@ func runOn(t *testing.T, objects ...runtime.Object) (provisioning, *fake.Clients
 		},
 		Policy: cause.DefaultPolicy(), Now: time.Now,
 	}
-	s := (&Provisioner{Reader: reader}).begin(userstring.UserString{User: "alice"}, event.NewStream("alice", time.Now))
-	s.session = s.Provisioner.session(id, userstring.Workload{}, event.NewStream("alice", time.Now))
-	s.jobID = "mine"
+	p := &Provisioner{Environment: Environment{Reader: reader}}
+	s := p.session(id, userstring.Workload{}, event.NewStream("alice", time.Now))
+	s.user, s.jobID = userstring.UserString{User: "alice"}, "mine"
 	chart, err := release.Render(map[string]any{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	chart.Objects, chart.Manifest = nil, ""
-	in := inputs{deployment: deploy.Deployment{Chart: chart, OwnPod: true}}
-	if in.found, err = s.target.Lookup(t.Context()); err != nil {
+	dec := decision{deployment: deploy.Deployment{Chart: chart, OwnPod: true}}
+	if dec.found, err = s.target.Lookup(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if in.found.Version == "" {
-		in.found.Version = "1" // the fake cluster has no versions of lists
+	if dec.found.Version == "" {
+		dec.found.Version = "1" // the fake cluster has no versions of lists
 	}
-	in.plan = s.target.Decide(in.found, in.deployment)
-	return s, client, in
+	dec.plan = s.target.Decide(dec.found, dec.deployment)
+	return s, client, dec
 }
 
 func workspacePod() *corev1.Pod {
@@ -73,12 +73,12 @@ func workspacePod() *corev1.Pod {
 }
 
 // lockedByBob is a lock that another user holds to provision, for a job of theirs.
-func lockedByBob(t *testing.T, s provisioning) *lock.Lock {
+func lockedByBob(t *testing.T, s session) *lock.Lock {
 	t.Helper()
 	return lockedByBobFor(t, s, deploy.ForProvisioning)
 }
 
-func lockedByBobFor(t *testing.T, s provisioning, purpose string) *lock.Lock {
+func lockedByBobFor(t *testing.T, s session, purpose string) *lock.Lock {
 	t.Helper()
 	locker := deploy.Locker(s.Reader, purpose)
 	locker.Self, locker.Job = lock.Holder{User: "bob", Host: "elsewhere", PID: 1, Started: "1", Nonce: "x"}, "theirs"
@@ -124,18 +124,18 @@ func TestForAnotherNamespace(t *testing.T) {
 
 // Following a pod ends as soon as it is deleted.
 func TestSaysThatThePodIsGone(t *testing.T) {
-	s, client, in := runOn(t, workspacePod())
-	if in.plan != deploy.Resume {
-		t.Fatalf("the plan is to %s", in.plan)
+	s, client, dec := runOn(t, workspacePod())
+	if dec.plan != deploy.Resume {
+		t.Fatalf("the plan is to %s", dec.plan)
 	}
-	got, err := s.acquire(t.Context(), in)
+	got, err := s.acquire(t.Context(), dec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer deploy.Release(t.Context(), got.turn.Lock)
-	turn, end, err := s.deploy(t.Context(), in, got.turn)
-	if err != nil || end.job != "older" {
-		t.Fatal(end, err)
+	got, err = s.apply(t.Context(), dec, got)
+	if err != nil || got.job != "older" {
+		t.Fatal(got, err)
 	}
 	type ended struct {
 		reading v1.Snapshot
@@ -143,7 +143,7 @@ func TestSaysThatThePodIsGone(t *testing.T) {
 	}
 	followed := make(chan ended, 1)
 	go func() {
-		reading, err := s.report(t.Context(), nil, turn.Follower, "", func() {})
+		reading, err := s.report(t.Context(), nil, got.turn.Follower, "", func() {})
 		followed <- ended{reading, err}
 	}()
 	if err := client.CoreV1().Pods("dev").Delete(t.Context(), id, metav1.DeleteOptions{}); err != nil {
@@ -160,15 +160,15 @@ func TestSaysThatThePodIsGone(t *testing.T) {
 
 // With --no-wait the job of the run that holds the lock is reported.
 func TestNoWaitBesideAnother(t *testing.T) {
-	s, _, in := runOn(t)
+	s, _, dec := runOn(t)
 	s.NoWait = true
 	held := lockedByBob(t, s)
 	defer held.Release(t.Context())
-	got, err := s.acquire(t.Context(), in)
+	got, err := s.acquire(t.Context(), dec)
 	if err != nil || !got.leave || got.turn.Lock != nil {
 		t.Fatal(got, err)
 	}
-	o, err := s.end(t.Context(), in, got.seen, nil)
+	o, err := s.end(t.Context(), dec, got, nil)
 	if err != nil || o.Workspace == nil || o.Workspace.JobID != "theirs" {
 		t.Errorf("%+v, %v", o.Workspace, err)
 	}
@@ -176,11 +176,11 @@ func TestNoWaitBesideAnother(t *testing.T) {
 
 // So it is of a workspace that was stopped, which the other one starts.
 func TestNoWaitBesideAStart(t *testing.T) {
-	s, _, in := runOn(t)
-	s.NoWait, in.kept = true, true
+	s, _, dec := runOn(t)
+	s.NoWait, dec.kept = true, true
 	held := lockedByBob(t, s)
 	defer held.Release(t.Context())
-	if got, err := s.acquire(t.Context(), in); err != nil || !got.leave || got.turn.Lock != nil || got.turn.Kept {
+	if got, err := s.acquire(t.Context(), dec); err != nil || !got.leave || got.turn.Lock != nil || got.turn.Kept {
 		t.Error(got, err)
 	}
 }
@@ -220,12 +220,12 @@ func refusedRecord(chart *release.Rendered, at time.Time) *helm.Release {
 }
 
 // endedRefused checks the end of a run that learned of a refusal.
-func endedRefused(t *testing.T, s provisioning, in inputs, seen ending, err error) {
+func endedRefused(t *testing.T, s session, dec decision, seen progress, err error) {
 	t.Helper()
 	if fault.CodeOf(err) != fault.Failed {
 		t.Fatalf("it ended with %v", err)
 	}
-	o, _ := s.end(t.Context(), in, seen, err)
+	o, _ := s.end(t.Context(), dec, seen, err)
 	if o.Workspace.Stage != v1.StageFailed || o.Workspace.Cause == nil || o.Workspace.Cause.Code != cause.QuotaExceeded {
 		t.Errorf("%+v", o.Workspace.Snapshot)
 	}
@@ -236,15 +236,14 @@ func endedRefused(t *testing.T, s provisioning, in inputs, seen ending, err erro
 
 // A run that waits for another whose pod is refused ends the same, and writes nothing.
 func TestWaitingForARefusal(t *testing.T) {
-	s, client, in := runOn(t)
+	s, client, dec := runOn(t)
 	theirs := lockedByBob(t, s)
-	if err := s.Records().Create(t.Context(), refusedRecord(in.deployment.Chart, time.Now())); err != nil {
+	if err := s.Records().Create(t.Context(), refusedRecord(dec.deployment.Chart, time.Now())); err != nil {
 		t.Fatal(err)
 	}
 	releasedWhenAwaited(client, theirs)
-	got, err := s.acquire(t.Context(), in)
-	deploy.Release(t.Context(), got.turn.Lock)
-	endedRefused(t, s, in, got.seen, err)
+	got, err := s.acquire(t.Context(), dec)
+	endedRefused(t, s, dec, got, err)
 }
 
 // So does one that waits for another whose pod fails, and one that waits for anything else
@@ -257,18 +256,18 @@ func TestWaitingForAFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := workspacePod()
 			pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
-			s, client, in := runOn(t, pod)
+			s, client, dec := runOn(t, pod)
 			var said []string
 			stream := event.NewStream("alice", time.Now, sink(func(e v1.Event) {
 				if e.Progress != nil {
 					said = append(said, e.Progress.Message)
 				}
 			}))
-			s.session = s.Provisioner.session(id, userstring.Workload{}, stream)
+			s = s.on(s.Provisioner, stream)
 			s.WaitForLock = true
 			theirs := lockedByBobFor(t, s, test.purpose)
 			releasedWhenAwaited(client, theirs)
-			got, err := s.acquire(t.Context(), in)
+			got, err := s.acquire(t.Context(), dec)
 			deploy.Release(t.Context(), got.turn.Lock)
 			if (fault.CodeOf(err) == fault.Failed) != test.ends {
 				t.Error(err)
@@ -290,7 +289,7 @@ func (f sink) Handle(e v1.Event) { f(e) }
 
 // The pod is followed all the while: that it failed is known when it is gone.
 func TestWaitingForAFailureThatIsRemoved(t *testing.T) {
-	s, client, in := runOn(t, workspacePod())
+	s, client, dec := runOn(t, workspacePod())
 	theirs := lockedByBob(t, s)
 	pods := client.CoreV1().Pods("dev")
 	react := func(stage v1.Stage) {
@@ -307,31 +306,31 @@ func TestWaitingForAFailureThatIsRemoved(t *testing.T) {
 		}
 		theirs.Release(t.Context())
 	}
-	s.session = s.Provisioner.session(id, userstring.Workload{}, event.NewStream("alice", time.Now, sink(func(e v1.Event) {
+	s = s.on(s.Provisioner, event.NewStream("alice", time.Now, sink(func(e v1.Event) {
 		if e.Stage != nil {
 			go react(e.Stage.Stage)
 		}
 	})))
-	got, err := s.acquire(t.Context(), in)
+	got, err := s.acquire(t.Context(), dec)
 	deploy.Release(t.Context(), got.turn.Lock)
-	if fault.CodeOf(err) != fault.Failed || got.seen.left != v1.LeftDeleted {
-		t.Errorf("%v, it is %q", err, got.seen.left)
+	if fault.CodeOf(err) != fault.Failed || got.left != v1.LeftDeleted {
+		t.Errorf("%v, it is %q", err, got.left)
 	}
 }
 
 // So does who finds the lock free, but looked before.
 func TestRefusedBetweenLookupAndLock(t *testing.T) {
-	s, _, in := runOn(t)
-	if err := s.Records().Create(t.Context(), refusedRecord(in.deployment.Chart, time.Now())); err != nil {
+	s, _, dec := runOn(t)
+	if err := s.Records().Create(t.Context(), refusedRecord(dec.deployment.Chart, time.Now())); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.acquire(t.Context(), in)
+	got, err := s.acquire(t.Context(), dec)
 	if err != nil || got.turn.Lock == nil {
 		t.Fatal(got, err)
 	}
 	defer deploy.Release(t.Context(), got.turn.Lock)
-	_, end, err := s.deploy(t.Context(), in, got.turn)
-	endedRefused(t, s, in, end, err)
+	got, err = s.apply(t.Context(), dec, got)
+	endedRefused(t, s, dec, got, err)
 }
 
 // mayOnly lets the caller do nothing but this.
@@ -350,11 +349,11 @@ func mayOnly(client *fake.Clientset, may ...rbac.Access) {
 // What is missing is missing for what is being done, and nothing is locked then.
 func TestWhatAPermissionIsMissingFor(t *testing.T) {
 	web := userstring.Workload{Kind: "deployment", Name: "web"}
-	s, client, in := runOn(t)
+	s, client, dec := runOn(t)
 	mayOnly(client)
 	may := deploy.Permissions{Review: rbac.Review{Namespace: "dev"}}
 	intoWeb := s.Provisioner.session(id, web, event.NewStream("alice", time.Now))
-	_, _, removal := s.remove(t.Context(), in.found, deploy.Removing{})
+	_, _, removal := s.remove(t.Context(), dec.found, deploy.Removing{})
 	_, _, ejection := intoWeb.remove(t.Context(), inventory.Found{}, deploy.Removing{})
 	for name, check := range map[string]struct {
 		err  error

@@ -13,7 +13,7 @@ import (
 )
 
 // loadRecorded reads what the workspace was made of, and makes every check. Nothing is written.
-func (s provisioning) loadRecorded(ctx context.Context, found inventory.Found) (in inputs, err error) {
+func (s session) loadRecorded(ctx context.Context, found inventory.Found) (dec decision, err error) {
 	var may deploy.Permissions
 	var values map[string]any
 	err = s.steps.Parallel(
@@ -24,29 +24,29 @@ func (s provisioning) loadRecorded(ctx context.Context, found inventory.Found) (
 		}},
 	)
 	if err != nil {
-		return inputs{}, err
+		return decision{}, err
 	}
 	return s.fromValues(values, found, may)
 }
 
 // fromValues is a workspace that is made of values which are recorded.
-func (s provisioning) fromValues(values map[string]any, found inventory.Found, may deploy.Permissions) (in inputs,
+func (s session) fromValues(values map[string]any, found inventory.Found, may deploy.Permissions) (dec decision,
 	err error,
 ) {
 	values, blueprint := manifest.OfJob(values, s.jobID)
 	spec := manifest.Spec{User: s.user, Namespace: s.Client.Namespace, JobID: s.jobID, Blueprint: blueprint}
-	in.found, in.recalled = found, true
-	in.deployment, in.plan, err = s.target.LoadRecorded(values, spec, found, may)
+	dec.found, dec.recalled = found, true
+	dec.deployment, dec.plan, err = s.target.LoadRecorded(values, spec, found, may)
 	if err == nil {
-		err = s.within(in.deployment)
+		err = s.within(dec.deployment)
 	}
-	in.kept = err == nil && in.plan == deploy.Install && s.target.OnlyPodMissing(found, in.deployment)
-	return in, err
+	dec.kept = err == nil && dec.plan == deploy.Install && s.target.OnlyPodMissing(found, dec.deployment)
+	return dec, err
 }
 
 // within returns an error for what is recorded and no workspace is made of; or, of what is
 // ordered, what has more rights than pods have at the level baseline, or its blueprint gives.
-func (s provisioning) within(d deploy.Deployment) error {
+func (s session) within(d deploy.Deployment) error {
 	problems := manifest.Beyond(s.id, d.Chart.Objects)
 	if s.state().IsGuarded() {
 		problems = append(problems, manifest.BeyondBaseline(d.Chart.Objects)...)
@@ -62,42 +62,42 @@ func (s provisioning) within(d deploy.Deployment) error {
 	return err
 }
 
-// recallFormer reads what there is, and what it was made of before the last update, and
+// fromFormer reads what there is, and what it was made of before the last update, and
 // makes every check. Nothing is written.
-func (s provisioning) recallFormer(ctx context.Context) (in inputs, err error) {
+func (s session) fromFormer(ctx context.Context) (dec decision, err error) {
 	var may deploy.Permissions
 	var values map[string]any
 	err = s.steps.Parallel(
 		s.permissionsStep(ctx, &may),
 		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
-			in.found, err = s.lookup(ctx)
+			dec.found, err = s.lookup(ctx)
 			return "", err
 		}},
 	)
 	if err != nil {
-		return in, err
+		return dec, err
 	}
 	if values, err = s.target.Former(ctx); err != nil {
-		return in, err
+		return dec, err
 	}
-	return s.fromValues(values, in.found, may)
+	return s.fromValues(values, dec.found, may)
 }
 
 // restoreStopped replaces what a provisioning would make of a workspace that is stopped by what
 // it was: only an update reads the blueprint again. How the two differ is said.
-func (s provisioning) restoreStopped(ctx context.Context, in inputs) (inputs, error) {
-	if in.plan != deploy.Install || in.recalled {
-		return in, nil
+func (s session) restoreStopped(ctx context.Context, dec decision) (decision, error) {
+	if dec.plan != deploy.Install || dec.recalled {
+		return dec, nil
 	}
 	if stopped, err := s.state().WasStopped(ctx); err != nil || !stopped {
-		return in, err
+		return dec, err
 	}
-	recalled, err := s.loadRecorded(ctx, in.found)
+	recalled, err := s.loadRecorded(ctx, dec.found)
 	if desired.IsNotRecorded(err) {
-		return in, nil
+		return dec, nil
 	}
 	if err == nil {
-		if fields := manifest.Drift(recalled.deployment.Chart.Values, in.deployment.Chart.Values); len(fields) > 0 {
+		if fields := manifest.Drift(recalled.deployment.Chart.Values, dec.deployment.Chart.Values); len(fields) > 0 {
 			s.steps.Warn("BlueprintChanged", "", deploy.Drifted(s.user.String(), fields))
 		}
 	}
@@ -105,7 +105,7 @@ func (s provisioning) restoreStopped(ctx context.Context, in inputs) (inputs, er
 }
 
 // valuesOf are the chart's values that the workspace was made of.
-func (s provisioning) valuesOf(ctx context.Context, found inventory.Found) (map[string]any, error) {
+func (s session) valuesOf(ctx context.Context, found inventory.Found) (map[string]any, error) {
 	if values, ok := s.target.Values(found); ok {
 		return values, s.state().Startable(found)
 	}
@@ -115,7 +115,7 @@ func (s provisioning) valuesOf(ctx context.Context, found inventory.Found) (map[
 // spared says whether a provisioning of what was found goes on without a blueprint: it runs,
 // it is on its way, or it was stopped and starts as it was. What is wrong with what the
 // caller has typed is an error in any case.
-func (s provisioning) spared(ctx context.Context, found inventory.Found, missing error) bool {
+func (s session) spared(ctx context.Context, found inventory.Found, missing error) bool {
 	typed := len(s.Overrides) > 0 && fault.CodeOf(missing) == fault.InvalidArgument
 	if s.update != nil || typed || ctx.Err() != nil {
 		return false
@@ -134,25 +134,25 @@ func (s provisioning) spared(ctx context.Context, found inventory.Found, missing
 // withoutBlueprint goes on with a workspace of whose blueprint nothing can be made: it may
 // be gone, invalid, or not the caller's any more. What runs stays, and the rest is what is
 // recorded. Where the blueprint is needed, the error is why it is missing.
-func (s provisioning) withoutBlueprint(ctx context.Context, in inputs, made making) (inputs, error) {
-	if !s.spared(ctx, in.found, made.missing) {
-		return in, made.missing
+func (s session) withoutBlueprint(ctx context.Context, f facts) (dec decision, err error) {
+	if !s.spared(ctx, f.found, f.missing) {
+		return dec, f.missing
 	}
-	in.plan = s.target.Decide(in.found, deploy.Deployment{})
-	if in.plan != deploy.Refuse {
-		values, err := s.valuesOf(ctx, in.found)
+	dec.found, dec.plan = f.found, s.target.Decide(f.found, deploy.Deployment{})
+	if dec.plan != deploy.Refuse {
+		values, err := s.valuesOf(ctx, f.found)
 		if desired.IsNotRecorded(err) {
-			return in, made.missing
+			return dec, f.missing
 		}
 		if err == nil {
-			in, err = s.fromValues(values, in.found, made.may)
+			dec, err = s.fromValues(values, f.found, f.may)
 		}
 		if err != nil {
-			return in, err
+			return dec, err
 		}
 	}
-	s.steps.Warn("BlueprintUnknown", "", "what its blueprint says now is not known: "+inALine(made.missing))
-	return in, nil
+	s.steps.Warn("BlueprintUnknown", "", "what its blueprint says now is not known: "+inALine(f.missing))
+	return dec, nil
 }
 
 // inALine is an error with the first of its problems.

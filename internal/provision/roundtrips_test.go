@@ -49,14 +49,13 @@ func provisioned(t *testing.T, delay, readyAfter time.Duration, options ...func(
 		server := newAPIServer(delay)
 		client := server.client(t)
 		recorder := job.NewRecorder(job.Open(t.Context(), job.Config{}, client, time.Now), time.Now)
-		p := &Provisioner{
+		p := &Provisioner{Environment: Environment{
 			Reader:           inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now},
 			Users:            everybody{},
 			Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
 			DefaultBlueprint: "default",
-			Jobs:             recorder,
 			States:           lifecycle.Place{Client: client},
-		}
+		}, Options: Options{Jobs: recorder}}
 		for _, option := range options {
 			option(p)
 		}

@@ -23,7 +23,7 @@ import (
 )
 
 // meant is what alice's workspace is recorded to be; nothing is if that is empty.
-func meant(t *testing.T, s provisioning, client *fake.Clientset, desired v1.DesiredState, values string) {
+func meant(t *testing.T, s session, client *fake.Clientset, desired v1.DesiredState, values string) {
 	t.Helper()
 	client.PrependReactor("create", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		a.(clienttesting.CreateAction).GetObject().(*corev1.ConfigMap).
@@ -62,11 +62,11 @@ func TestStay(t *testing.T) {
 		"it was stopped meanwhile": {v1.DesiredStopped, false, fault.Conflict, v1.DesiredStopped},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, client, in := runOn(t)
+			s, client, dec := runOn(t)
 			if test.runs {
-				s, client, in = runOn(t, running)
+				s, client, dec = runOn(t, running)
 			}
-			record := release.NewRecord(id, "dev", in.deployment.Chart, time.Now())
+			record := release.NewRecord(id, "dev", dec.deployment.Chart, time.Now())
 			release.Deployed(record, time.Now())
 			if err := s.Records().Create(t.Context(), record); err != nil {
 				t.Fatal(err)
@@ -90,9 +90,9 @@ func TestExists(t *testing.T) {
 		"": false, v1.DesiredStopped: true, v1.DesiredRunning: true,
 		v1.DesiredTerminated: false,
 	} {
-		s, client, in := runOn(t)
+		s, client, dec := runOn(t)
 		meant(t, s, client, desired, "")
-		if got, err := s.state().Exists(t.Context(), in.found); got != want || err != nil {
+		if got, err := s.state().Exists(t.Context(), dec.found); got != want || err != nil {
 			t.Errorf("%q: %t, %v", desired, got, err)
 		}
 	}
@@ -104,10 +104,10 @@ func TestRestoreStopped(t *testing.T) {
 	for desired, asItWas := range map[v1.DesiredState]bool{
 		"": false, v1.DesiredRunning: false, v1.DesiredTerminated: false, v1.DesiredStopped: true, v1.DesiredRestart: true,
 	} {
-		s, client, in := runOn(t)
-		in.plan = deploy.Install
+		s, client, dec := runOn(t)
+		dec.plan = deploy.Install
 		meant(t, s, client, desired, unreadable)
-		if _, err := s.restoreStopped(t.Context(), in); (err != nil) != asItWas {
+		if _, err := s.restoreStopped(t.Context(), dec); (err != nil) != asItWas {
 			t.Errorf("%q: %v", desired, err)
 		}
 	}
@@ -133,16 +133,18 @@ func TestUnrecord(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newProcess(newModel(time.Millisecond)).provisioner(t, dir)
 			p.States = lifecycle.Place{Client: p.Client}
-			gone, err := p.States.Of(p.Client.Namespace).Change(t.Context(), id, func(lifecycle.Record) (lifecycle.Record, error) {
-				return lifecycle.New(id, "1", time.Now()), nil
-			})
+			gone, err := p.States.Of(p.Client.Namespace).
+				Change(t.Context(), id, func(lifecycle.Record) (lifecycle.Record, error) {
+					return lifecycle.New(id, "1", time.Now()), nil
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.States.Of(p.Client.Namespace).Change(t.Context(), id, func(r lifecycle.Record) (lifecycle.Record, error) {
-				c.meanwhile(&r)
-				return r, nil
-			}); err != nil {
+			if _, err := p.States.Of(p.Client.Namespace).
+				Change(t.Context(), id, func(r lifecycle.Record) (lifecycle.Record, error) {
+					c.meanwhile(&r)
+					return r, nil
+				}); err != nil {
 				t.Fatal(err)
 			}
 			p.State("", id, userstring.Workload{}).Forget(t.Context(), gone)
@@ -169,7 +171,8 @@ func TestOrdered(t *testing.T) {
 		superseded bool
 	}{"the newest": {newest, false}, "an older one": {older, true}, "of one that was deleted": {another, true}} {
 		s.Intent = &test.order
-		if _, err := s.state().Set(t.Context(), nil, "", inventory.Found{}); desired.IsSuperseded(err) != test.superseded || (err != nil) != test.superseded {
+		if _, err := s.state().Set(t.Context(), nil, "", inventory.Found{}); desired.IsSuperseded(err) != test.superseded ||
+			(err != nil) != test.superseded {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

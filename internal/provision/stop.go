@@ -121,19 +121,16 @@ func (p *Provisioner) start(ctx context.Context, t *inventory.Target, user strin
 ) {
 	u, err := p.State("", t.ID, userstring.Workload{}).UserString(ctx, user)
 	if err != nil {
-		return Outcome{}, interrupted(ctx, nil, ending{}, err)
+		return Outcome{}, interrupted(ctx, nil, progress{}, err)
 	}
 	s := p.begin(u, stream)
 	ctx, stop := context.WithCancel(ctx) // the watches end with the run
 	defer stop()
-	in, err := s.loadRecorded(ctx, t.Found)
+	dec, err := s.loadRecorded(ctx, t.Found)
 	if err != nil {
-		return Outcome{}, interrupted(ctx, nil, ending{}, err)
+		return Outcome{}, interrupted(ctx, nil, progress{}, err)
 	}
-	if in.plan == deploy.Refuse {
-		return s.alreadyUpToDate(ctx, in)
-	}
-	return s.run(ctx, in)
+	return s.run(ctx, dec)
 }
 
 // Restart stops a workspace and starts it again, as it was. The desired state says so
@@ -173,11 +170,11 @@ func (p *Provisioner) startsAgain(ctx context.Context, t *inventory.Target, stre
 			return err
 		}
 	}
-	in, err := s.loadRecorded(ctx, found)
+	dec, err := s.loadRecorded(ctx, found)
 	if err != nil {
 		return err
 	}
-	return s.notAdmitted(in.deployment, old, s.tryPod(ctx, in.deployment))
+	return s.notAdmitted(dec.deployment, old, s.tryPod(ctx, dec.deployment))
 }
 
 // noDryRun is what the API server says of a webhook that it does not call in a dry run.
@@ -185,7 +182,7 @@ const noDryRun = "does not support dry run"
 
 // tryPod is the answer of the API server to the pod of a deployment, of which nothing is kept. It
 // asks admission before it finds that there is a pod of that name.
-func (s provisioning) tryPod(ctx context.Context, d deploy.Deployment) error {
+func (s session) tryPod(ctx context.Context, d deploy.Deployment) error {
 	var pod corev1.Pod
 	object := kube.OfKind(d.Objects, watch.KindPod)
 	if object == nil {
@@ -205,7 +202,7 @@ func (s provisioning) tryPod(ctx context.Context, d deploy.Deployment) error {
 // notAdmitted is the error of a pod that the API server refuses, although the old one makes room
 // for it. A quota that does not say what it counts may pass then, and a webhook that answers no
 // dry runs says nothing of the pod.
-func (s provisioning) notAdmitted(d deploy.Deployment, old *corev1.Pod, err error) error {
+func (s session) notAdmitted(d deploy.Deployment, old *corev1.Pod, err error) error {
 	by, refused := errors.AsType[*kube.RefusedError](err)
 	if !refused {
 		return err

@@ -28,7 +28,7 @@ func TestRestartOfWhatIsRefused(t *testing.T) {
 			Reason: metav1.StatusReasonBadRequest,
 		}}
 	}
-	s := provisioning{session: session{Provisioner: new(Provisioner)}}
+	s := session{Provisioner: new(Provisioner)}
 	s.Now = time.Now
 	d := deploy.Deployment{About: deploy.AboutPod("dev", "alice", "default")}
 	for name, test := range map[string]struct {

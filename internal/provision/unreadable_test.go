@@ -51,12 +51,12 @@ func TestProvisionWithAnUnreadableRecord(t *testing.T) {
 				}
 				server.store(namespacePath+"secrets/sh.helm.release.v1."+u.ID()+".v1", unreadableRecord(u.ID(), data),
 					apiwatch.Added)
-				p := &Provisioner{
+				p := &Provisioner{Environment: Environment{
 					Reader:           inventory.Reader{Client: server.client(t), Policy: cause.DefaultPolicy(), Now: time.Now},
 					Users:            everybody{},
 					Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
 					DefaultBlueprint: "default",
-				}
+				}}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				_, err = p.Provision(ctx, u, event.NewStream(u.ID(), time.Now))
@@ -75,18 +75,18 @@ func TestProvisionWithAnUnreadableRecord(t *testing.T) {
 // A Secret that has the name of a record and not its labels is never found, and
 // cannot be created: the run ends, and says so.
 func TestProvisionWithARecordWithoutLabels(t *testing.T) {
-	s, client, in := runOn(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+	s, client, dec := runOn(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "dev",
 		Name:      "sh.helm.release.v1." + id + ".v1",
 	}})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	got, err := s.acquire(ctx, in)
+	got, err := s.acquire(ctx, dec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer deploy.Release(t.Context(), got.turn.Lock)
-	_, _, err = s.deploy(ctx, in, got.turn)
+	_, err = s.apply(ctx, dec, got)
 	if fault.CodeOf(err) != fault.Conflict ||
 		!strings.Contains(err.Error(), "Secret dev/sh.helm.release.v1."+id+".v1 exists") {
 		t.Errorf("%v", err)
@@ -129,7 +129,8 @@ func TestDeleteWithAnUnreadableRecord(t *testing.T) {
 			if withPod {
 				server.store(namespacePath+"pods/"+id, object("v1", "Pod", id, labels, marks), apiwatch.Added)
 			}
-			p := &Provisioner{Reader: inventory.Reader{Client: server.client(t), Policy: cause.DefaultPolicy(), Now: time.Now}}
+			p := &Provisioner{Environment: Environment{Reader: inventory.Reader{Client: server.client(t),
+				Policy: cause.DefaultPolicy(), Now: time.Now}}}
 			arg, err := inventory.ParseArgument("id/" + id)
 			if err != nil {
 				t.Fatal(err)

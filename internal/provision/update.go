@@ -35,16 +35,16 @@ type Update struct {
 	// Objects are what would be changed.
 	Objects apply.Changes
 
-	run   provisioning
-	in    inputs
-	grown []growing
+	run     session
+	decided decision
+	grown   []growing
 }
 
 // Differs says whether there is anything to change in a workspace that exists.
-func (u *Update) Differs() bool { return u.in.plan == deploy.Update }
+func (u *Update) Differs() bool { return u.decided.plan == deploy.Update }
 
 // Idle is true if the workspace runs and is what it is to be.
-func (u *Update) Idle() bool { return u.in.plan == deploy.Refuse }
+func (u *Update) Idle() bool { return u.decided.plan == deploy.Refuse }
 
 // PlanUpdate finds out in what a workspace differs from what its blueprint and the overrides
 // say now, and checks whatever can be checked before anything is replaced: permissions, the
@@ -52,28 +52,28 @@ func (u *Update) Idle() bool { return u.in.plan == deploy.Refuse }
 func (p *Provisioner) PlanUpdate(ctx context.Context, u userstring.UserString, how Updating,
 	stream *event.Stream,
 ) (*Update, error) {
-	if err := p.Injection.allow(u); err != nil {
+	if err := p.mayInject(u); err != nil {
 		return nil, err
 	}
 	s := p.For(u).begin(u, stream)
 	s.update = &v1.Update{Changes: []string{}}
-	gather := s.gather
+	decide := s.fromBlueprint
 	if how.Rollback {
-		gather = s.recallFormer
+		decide = s.fromFormer
 	}
-	in, err := gather(ctx)
+	dec, err := decide(ctx)
 	if err != nil {
 		return nil, err
 	}
-	exists, err := s.state().Exists(ctx, in.found)
+	exists, err := s.state().Exists(ctx, dec.found)
 	if err != nil {
 		return nil, err
 	}
-	plan := &Update{Update: *s.update, run: s, in: in}
+	plan := &Update{Update: *s.update, run: s, decided: dec}
 	switch {
 	case !exists && how.Create:
 		if how.DryRun != apply.DryRunNone {
-			plan.Objects, err = s.preview(ctx, in, how.DryRun)
+			plan.Objects, err = s.preview(ctx, dec, how.DryRun)
 		}
 		return plan, err
 	case !exists:
@@ -89,12 +89,12 @@ func (p *Provisioner) PlanUpdate(ctx context.Context, u userstring.UserString, h
 // compare finds out what differs, and checks it.
 func (u *Update) compare(ctx context.Context, how Updating) error {
 	s := u.run
-	before, err := s.valuesOf(ctx, u.in.found)
+	before, err := s.valuesOf(ctx, u.decided.found)
 	if err != nil && !desired.IsNotRecorded(err) {
 		return err
 	}
-	u.Changes = differences(s.target, u.in, before)
-	grown, again, err := s.growth(ctx, u.in.deployment, before)
+	u.Changes = differences(s.target, u.decided, before)
+	grown, again, err := s.growth(ctx, u.decided.deployment, before)
 	if err != nil {
 		return err
 	}
@@ -104,43 +104,43 @@ func (u *Update) compare(ctx context.Context, how Updating) error {
 	}
 	if len(u.Changes) == 0 && len(u.grown) == 0 {
 		if how.DryRun != apply.DryRunNone && !u.Idle() {
-			u.Objects, err = s.preview(ctx, u.in, how.DryRun)
+			u.Objects, err = s.preview(ctx, u.decided, how.DryRun)
 		}
 		return err
 	}
-	if !u.in.plan.Writes() {
-		if err := s.target.CheckUpdate(u.in.found, u.in.deployment); err != nil {
+	if !u.decided.plan.Writes() {
+		if err := s.target.CheckUpdate(u.decided.found, u.decided.deployment); err != nil {
 			return err
 		}
 	}
-	u.in.plan = deploy.Update
+	u.decided.plan = deploy.Update
 	return u.check(ctx, how)
 }
 
 // check asks the API server what it would say.
 func (u *Update) check(ctx context.Context, how Updating) (err error) {
 	if how.DryRun == apply.DryRunClient {
-		u.Objects, err = u.run.previewObjects(ctx, u.in, apply.DryRunClient)
+		u.Objects, err = u.run.previewObjects(ctx, u.decided, apply.DryRunClient)
 		return err
 	}
 	if err := u.run.grow(ctx, nil, u.grown, apply.DryRunServer); err != nil {
 		return err
 	}
-	u.Objects, err = u.run.previewObjects(ctx, u.in, apply.DryRunServer)
-	if room, known := limit.FitsAfterReplacing(err, u.in.found.Pod); known && room {
-		u.Objects, err = u.run.previewObjects(ctx, u.in, apply.DryRunClient)
+	u.Objects, err = u.run.previewObjects(ctx, u.decided, apply.DryRunServer)
+	if room, known := limit.FitsAfterReplacing(err, u.decided.found.Pod); known && room {
+		u.Objects, err = u.run.previewObjects(ctx, u.decided, apply.DryRunClient)
 	}
 	return err
 }
 
 // differences are the settings in which a workspace is not what it would be made of now.
-func differences(t target, in inputs, before map[string]any) []string {
+func differences(t target, dec decision, before map[string]any) []string {
 	if before != nil {
-		if fields := manifest.Drift(before, in.deployment.Chart.Values); len(fields) > 0 {
+		if fields := manifest.Drift(before, dec.deployment.Chart.Values); len(fields) > 0 {
 			return fields
 		}
 	}
-	return append([]string{}, t.Drift(in.found, in.deployment)...)
+	return append([]string{}, t.Drift(dec.found, dec.deployment)...)
 }
 
 // withStorages adds the storages that are made again to the settings that differ, unless one of
@@ -158,11 +158,12 @@ func withStorages(changes, again []string) []string {
 // Update carries out what was planned. A workspace that is what it is to be stays as it is
 // if it runs, and is brought up if it does not.
 func (p *Provisioner) Update(ctx context.Context, u *Update, stream *event.Stream) (Outcome, error) {
-	s := u.run.again(p, u.Update, stream)
+	s := u.run.on(p.For(u.run.user), stream)
+	s.update = new(u.Update)
 	ctx, stop := context.WithCancel(ctx) // the watches end with the run
 	defer stop()
 	if u.Idle() {
-		o, err := s.alreadyUpToDate(ctx, u.in)
+		o, err := s.alreadyUpToDate(ctx, u.decided)
 		if fault.CodeOf(err) != fault.AlreadyExists {
 			return o, err
 		}
@@ -170,23 +171,21 @@ func (p *Provisioner) Update(ctx context.Context, u *Update, stream *event.Strea
 		return o, nil
 	}
 	if !u.Differs() {
-		return s.run(ctx, u.in)
+		return s.run(ctx, u.decided)
 	}
-	turn, err := s.turnToUpdate(ctx, u.in)
-	seen := ending{found: u.in.found, reading: u.in.found.Reading, pod: u.in.found.Pod, job: u.in.found.Job()}
+	at, err := s.acquireUpdate(ctx, u.decided)
 	if err == nil {
-		err = s.expandClaims(ctx, turn, u.grown)
+		err = s.expandClaims(ctx, at.turn, u.grown)
 	}
 	if err != nil {
-		deploy.Release(ctx, turn.Lock)
-		return s.end(ctx, u.in, seen, err)
+		return s.end(ctx, u.decided, at, err)
 	}
-	o, err := s.execute(ctx, u.in, turn, seen)
+	o, err := s.execute(ctx, u.decided, at)
 	return o, s.addRollbackHint(o, err)
 }
 
 // addRollbackHint adds to the failure of a pod that was updated how to get the former one again.
-func (s provisioning) addRollbackHint(o Outcome, err error) error {
+func (s session) addRollbackHint(o Outcome, err error) error {
 	if code := fault.CodeOf(err); code != fault.Failed && code != fault.DeadlineExceeded || o.Workspace == nil ||
 		o.Workspace.Update.Revision < 2 {
 		return err
@@ -198,29 +197,23 @@ func (s provisioning) addRollbackHint(o Outcome, err error) error {
 	return &why
 }
 
-// again is the same run, which reports on another stream.
-func (s provisioning) again(p *Provisioner, update v1.Update, stream *event.Stream) provisioning {
-	next := p.For(s.user).begin(s.user, stream)
-	next.jobID, next.update = s.jobID, &update
-	return next
-}
-
-// turnToUpdate takes the lock, makes sure that the workspace is still what was compared, and
+// acquireUpdate takes the lock, makes sure that the workspace is still what was compared, and
 // opens the watches. Where a provisioning would follow another run, this one waits for the
 // lock or fails: what was asked for is not what the other one does.
-func (s provisioning) turnToUpdate(ctx context.Context, in inputs) (turn deploy.Turn, err error) {
-	turn.Plan = deploy.Update
-	if turn.Lock, err = s.lockFor(ctx, deploy.ForProvisioning); err != nil {
-		return turn, err
+func (s session) acquireUpdate(ctx context.Context, dec decision) (at progress, err error) {
+	at = progress{found: dec.found, reading: dec.found.Reading, pod: dec.found.Pod, job: dec.found.Job()}
+	at.turn.Plan = deploy.Update
+	if at.turn.Lock, err = s.lockFor(ctx, deploy.ForProvisioning); err != nil {
+		return at, err
 	}
-	if turn.Found, err = s.lookup(ctx); err != nil {
-		return turn, err
+	if at.turn.Found, err = s.lookup(ctx); err != nil {
+		return at, err
 	}
-	if !sameWorkspace(in.found, turn.Found) {
-		return turn, changedMeanwhile(s.id)
+	if !sameWorkspace(dec.found, at.turn.Found) {
+		return at, changedMeanwhile(s.id)
 	}
-	turn.Follower, err = s.target.Watch(ctx, turn.Found, in.deployment)
-	return turn, err
+	at.turn.Follower, err = s.target.Watch(ctx, at.turn.Found, dec.deployment)
+	return at, err
 }
 
 func changedMeanwhile(id string) error {
@@ -251,7 +244,7 @@ func injectedAs(f inventory.Found) [2]string {
 }
 
 // expandClaims lets the claims grow while the lock is held.
-func (s provisioning) expandClaims(ctx context.Context, turn deploy.Turn, all []growing) error {
+func (s session) expandClaims(ctx context.Context, turn deploy.Turn, all []growing) error {
 	if len(all) == 0 {
 		return nil
 	}

@@ -210,7 +210,7 @@ func TestChaosClock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &provision.Provisioner{
+			p := &provision.Provisioner{Environment: provision.Environment{
 				Reader: inventory.Reader{
 					Client: &kube.Client{Interface: w.Interface, Dynamic: untyped, Config: w.config, Namespace: w.namespace},
 					Policy: cause.DefaultPolicy(), Now: now,
@@ -219,7 +219,7 @@ func TestChaosClock(t *testing.T) {
 				Repositories:     noRepositories{},
 				Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("testdata/blueprints") },
 				DefaultBlueprint: "default",
-			}
+			}}
 			u, err := userstring.Parse("alice~plain")
 			if err != nil {
 				t.Fatal(err)

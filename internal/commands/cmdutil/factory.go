@@ -158,7 +158,7 @@ func (d *Dependencies) Provisioner() (*provision.Provisioner, error) {
 	p.DefaultBlueprint, p.DefaultRegistry = c.DefaultBlueprint, c.DefaultRegistry
 	p.Access = func() (manifest.Access, error) { return access(c, d.Getenv) }
 	p.Certificate = certificate(c.Certificate)
-	p.Injection.Namespaces = c.InjectNamespaces
+	p.InjectNamespaces = c.InjectNamespaces
 	p.Allowance = limit.NewAllowance(c.Limits.WorkspacesPerUser, c.Limits.Workspaces)
 	return p, nil
 }
@@ -166,7 +166,7 @@ func (d *Dependencies) Provisioner() (*provision.Provisioner, error) {
 // Remover removes workspaces. It needs no user's identity.
 func (d *Dependencies) Remover() (*provision.Provisioner, error) {
 	reader, err := d.Inventory()
-	return &provision.Provisioner{Reader: reader}, err
+	return &provision.Provisioner{Environment: provision.Environment{Reader: reader}}, err
 }
 
 // access reads the passwords that are configured.

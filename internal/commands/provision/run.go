@@ -135,7 +135,7 @@ func (o *Options) provisioner() (*provision.Provisioner, error) {
 		return nil, err
 	}
 	p.WaitForLock, p.NoWait, p.CreateNamespace = o.Wait, o.NoWait, o.CreateNamespace
-	p.Overrides, p.OnFailure, p.Injection.Force = overrides, o.OnFailure, o.Force
+	p.Overrides, p.OnFailure, p.ForceInjection = overrides, o.OnFailure, o.Force
 	p.StrictScripts = o.Strict
 	p.Users = identity.Cached(p.Users)
 	return p, nil

@@ -130,7 +130,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	defer recorders.Close()
 	p.States, p.Overrides = recorders.States(p.Client), overrides
-	p.WaitForLock, p.NoWait, p.Injection.Force = o.Wait, o.NoWait, o.Force
+	p.WaitForLock, p.NoWait, p.ForceInjection = o.Wait, o.NoWait, o.Force
 	updating := batch.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "update", Yes: o.Yes, Timing: o.Timing,
 		How: provision.Updating{DryRun: o.DryRun, Rollback: o.Rollback},

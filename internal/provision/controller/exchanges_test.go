@@ -102,10 +102,10 @@ func TestExchanges(t *testing.T) {
 			c := &Controller{
 				Log: slog.New(slog.NewTextHandler(log, nil)), Namespace: "team", Partial: 10 * time.Second, Full: time.Minute,
 				Limits: func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} },
-				Provisioner: &provision.Provisioner{
+				Provisioner: &provision.Provisioner{Environment: provision.Environment{
 					States: place,
 					Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now},
-				},
+				}},
 				Changed: func() bool {
 					now := test.changed > 0 && time.Since(begun) >= test.changed
 					if now {

@@ -31,13 +31,14 @@ func TestRemains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Controller{Log: slog.New(slog.DiscardHandler), Provisioner: &provision.Provisioner{Reader: inventory.Reader{
-		Client: &kube.Client{
-			Interface: fake.NewClientset(),
-			Dynamic:   dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "team",
-		},
-		Policy: cause.DefaultPolicy(), Now: time.Now,
-	}}}
+	c := &Controller{Log: slog.New(slog.DiscardHandler),
+		Provisioner: &provision.Provisioner{Environment: provision.Environment{Reader: inventory.Reader{
+			Client: &kube.Client{
+				Interface: fake.NewClientset(),
+				Dynamic:   dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "team",
+			},
+			Policy: cause.DefaultPolicy(), Now: time.Now,
+		}}}}
 	for name, test := range map[string]struct {
 		desired v1.DesiredState
 		values  string
@@ -62,7 +63,7 @@ func TestDone(t *testing.T) {
 	var told []string
 	c := &Controller{
 		Log:         slog.New(slog.NewTextHandler(&log, nil)),
-		Provisioner: &provision.Provisioner{Reader: inventory.Reader{Now: time.Now}},
+		Provisioner: &provision.Provisioner{Environment: provision.Environment{Reader: inventory.Reader{Now: time.Now}}},
 		Done:        func(did Action, _ time.Duration, err error) { told = append(told, fmt.Sprintf("%s: %v", did, err)) },
 	}
 	k := newKnown()
@@ -128,10 +129,10 @@ func TestFirstExchange(t *testing.T) {
 	c := &Controller{
 		Log: slog.New(slog.NewTextHandler(log, nil)), Namespace: "team", Full: time.Hour, Partial: time.Hour,
 		Limits: func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} },
-		Provisioner: &provision.Provisioner{
+		Provisioner: &provision.Provisioner{Environment: provision.Environment{
 			States: place,
 			Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now},
-		},
+		}},
 	}
 	c.exchanges(ctx, newKnown(), func(string) {})
 	if got := log.String(); !strings.Contains(got, "all workspaces are compared") ||

@@ -121,7 +121,7 @@ func TestRunEndsBeforeItIsReady(t *testing.T) {
 func clock(log *lines) *Controller {
 	return &Controller{
 		Log:         slog.New(slog.NewTextHandler(log, nil)),
-		Provisioner: &provision.Provisioner{Reader: inventory.Reader{Now: time.Now}},
+		Provisioner: &provision.Provisioner{Environment: provision.Environment{Reader: inventory.Reader{Now: time.Now}}},
 	}
 }
 

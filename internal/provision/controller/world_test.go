@@ -69,11 +69,11 @@ func newWorld(t *testing.T) *world {
 	typed, untyped, config := kubetest.Clients(t, w.server.URL)
 	client := &kube.Client{Interface: typed, Dynamic: untyped, Config: config, HTTP: http.DefaultClient, Namespace: "team"}
 	w.Controller = &Controller{
-		Provisioner: &provision.Provisioner{
+		Provisioner: &provision.Provisioner{Environment: provision.Environment{
 			Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now},
 			Users:  everybody{}, DefaultBlueprint: "default", States: lifecycle.Place{Client: client},
 			Blueprints: func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
-		},
+		}},
 		Namespace: "team", Workers: 1, Timeout: time.Minute, Log: slog.New(slog.NewTextHandler(w.lines, nil)),
 		Limits: func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} },
 	}
