@@ -1,8 +1,12 @@
+// Package lifecycle keeps the desired state of workspaces, compares it with what they are,
+// and says what has to be done. It decides by values alone: the program that reads the
+// cluster and acts on it reports what is so, and gets back what to apply.
 package lifecycle
 
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -194,4 +198,37 @@ func (r Record) Done() bool {
 // String describes the record in errors of tests and logs.
 func (r Record) String() string {
 	return fmt.Sprintf("%s: desired %s, actual %s", r.ID, r.Desired, r.Actual)
+}
+
+// keptSteps is how many changes a record keeps, the newest.
+const keptSteps = 16
+
+// noted adds the desired and the observed state of the workspace, to its history if that has
+// changed.
+func (r Record) noted(now time.Time) Record {
+	step := v1.StateChange{At: now.UTC(), Desired: r.Desired, Actual: r.Actual, Reason: r.Reason, Cause: r.Cause}
+	if n := len(r.History); n > 0 {
+		if last := r.History[n-1]; last.Desired == step.Desired && last.Actual == step.Actual && last.Cause == step.Cause {
+			return r
+		}
+	}
+	first := max(0, len(r.History)+1-keptSteps)
+	r.History = append(slices.Clone(r.History[first:]), step) // records share what is before it
+	return r
+}
+
+// isDesired is false for a state that nobody knows.
+func isDesired(d v1.DesiredState) bool {
+	return slices.Contains([]v1.DesiredState{
+		v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart,
+		v1.DesiredTerminated,
+	}, d)
+}
+
+// isReportable is false for a state that cannot be reported.
+func isReportable(a v1.ActualState) bool {
+	return slices.Contains([]v1.ActualState{
+		v1.ActualStarting, v1.ActualRunning, v1.ActualStopping, v1.ActualStopped, v1.ActualTerminating,
+		v1.ActualTerminated, v1.ActualFailed, v1.ActualError, v1.ActualUnknown,
+	}, a)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/injection"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
@@ -164,3 +165,111 @@ func DeletePod(ctx context.Context, r inventory.Reader, pod *corev1.Pod) error {
 	}
 	return err
 }
+
+// Plan is what a provisioning does about what it has found.
+type Plan string
+
+// The plans.
+const (
+	Create  Plan = "create"  // nothing is there: the run that creates the record is the first
+	Install Plan = "install" // something is there, but no pod
+	Refuse  Plan = "refuse"  // it is running
+	Resume  Plan = "resume"  // it is starting: complete what is missing, and follow it
+	Heal    Plan = "heal"    // it is there, and something that belongs to it is gone: create that, and follow it
+	Replace Plan = "replace" // it failed, stopped or was asked to stop: make a new one
+	Await   Plan = "await"   // its pod is terminating: wait for that, then install
+	Update  Plan = "update"  // it is not what it is to be: make it again, as a revision of its own
+)
+
+// String describes the plan in a few words; it is empty if there is nothing to say.
+func (p Plan) String() string {
+	switch p {
+	case Refuse:
+		return "already running"
+	case Resume:
+		return "already starting: following it"
+	case Heal:
+		return "something that belongs to it is gone: creating it again"
+	case Replace:
+		return "failed or stopped: replacing it"
+	case Await:
+		return "the old one is terminating: waiting for that"
+	}
+	return ""
+}
+
+// Writes says whether the workspace is to be made, for a job of this run. Otherwise
+// it stays that of the job that made it.
+func (p Plan) Writes() bool { return p != Refuse && p != Resume && p != Heal }
+
+// Permissions are what the caller may do.
+type Permissions struct {
+	rbac.Review
+	// Unread is the refusal of a read that was made before: it is reported
+	// together with whatever else is missing.
+	Unread error
+}
+
+// Check reports all permissions that the caller lacks for a command and such
+// objects. A read that was refused before is reported if nothing else is missing.
+func (p Permissions) Check(doing, command string, objects []*unstructured.Unstructured, resources ...string) error {
+	row := rbac.Named(command)
+	missing := p.Missing(row.Needs(append(resourcesOf(objects), resources...)...))
+	if err := row.Denied(doing, p.Namespace, missing); err != nil {
+		return err
+	}
+	return p.Unread
+}
+
+// resourcesOf are the resources of objects, as the rules of a Role name them.
+func resourcesOf(objects []*unstructured.Unstructured) (names []string) {
+	for _, object := range objects {
+		if resource, known := kube.ResourceOf(object.GroupVersionKind()); known {
+			names = append(names, resource.Resource)
+		} else {
+			names = append(names, strings.ToLower(object.GetKind()))
+		}
+	}
+	return names
+}
+
+// Changes are what a run has done.
+type Changes struct {
+	Objects apply.Changes
+	// Begun is true once something else may have been written, of which the answer
+	// may be lost: Helm's record, or the patch of a workload.
+	Begun bool
+	// Replaced is true if the workload had the workspace before.
+	Replaced bool
+}
+
+// Any says whether anything may have been created.
+func (c Changes) Any() bool { return c.Begun || len(c.Objects.With(apply.Created)) > 0 }
+
+// Removable are those of the wanted objects that this run may remove: what it
+// created and, in the workspace's first run, what it may have created although the
+// answer was lost, which has to be asked whose it is. A claim may hold data: it has to
+// be known as created.
+func (c Changes) Removable(wanted []*unstructured.Unstructured, namespace string, first bool) (mine,
+	unsure []*unstructured.Unstructured,
+) {
+	for _, object := range wanted {
+		change, known := c.Objects.Of(object, namespace)
+		switch {
+		case change.Action == apply.Created:
+			mine = append(mine, change.Object) // this very one, by its UID
+		case first && !known && object.GetKind() != kindClaim:
+			unsure = append(unsure, object)
+		}
+	}
+	return mine, unsure
+}
+
+// Keeps says whether an object stays when the workspace is removed: a claim that
+// this run is not known to have created. The object is one of the cluster.
+func (c Changes) Keeps(object *unstructured.Unstructured) bool {
+	change, _ := c.Objects.Of(object, "")
+	return object.GetKind() == kindClaim && change.Action != apply.Created
+}
+
+const kindClaim = "PersistentVolumeClaim"

@@ -3,15 +3,19 @@ package deploy
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/userstring"
@@ -126,5 +130,101 @@ func noteKept(d Deployment, there apply.Changes, steps *Steps) {
 	}
 	if len(names) > 0 {
 		steps.Note("storage that was kept is used again: %s", strings.Join(names, ", "))
+	}
+}
+
+// Renewing is NeedsRecreation for an applier.
+func Renewing(r inventory.Reader) func(ctx context.Context, have, wanted *unstructured.Unstructured) bool {
+	return func(ctx context.Context, have, wanted *unstructured.Unstructured) bool {
+		return NeedsRecreation(ctx, r, have, wanted)
+	}
+}
+
+// NeedsRecreation says whether a claim that exists is to be made again as its blueprint says now: the
+// spec of a claim cannot be changed, but nothing is in one that was never bound. A class that
+// the blueprint does not name is the one that the cluster gives a new claim.
+func NeedsRecreation(ctx context.Context, r inventory.Reader, have, wanted *unstructured.Unstructured) bool {
+	if !IsClaim(have) || !neverBound(have) || have.GetDeletionTimestamp() != nil {
+		return false
+	}
+	if len(manifest.ClaimChanges(wanted, have)) > 0 {
+		return true
+	}
+	if _, named := classOf(wanted); named {
+		return false
+	}
+	now, _ := classOf(have)
+	given, known := givenClass(ctx, r, wanted)
+	return known && given != now
+}
+
+// neverBound is true for a claim that no volume was ever bound to.
+func neverBound(claim *unstructured.Unstructured) bool {
+	phase, _, _ := unstructured.NestedString(claim.Object, "status", "phase")
+	volume, _, _ := unstructured.NestedString(claim.Object, "spec", "volumeName")
+	_, bound := claim.GetAnnotations()["pv.kubernetes.io/bind-completed"]
+	return phase == string(corev1.ClaimPending) && volume == "" && !bound
+}
+
+// classOf is the storage class that a claim names; it may name none on purpose.
+func classOf(claim *unstructured.Unstructured) (string, bool) {
+	class, named, _ := unstructured.NestedString(claim.Object, "spec", "storageClassName")
+	return class, named
+}
+
+// givenClass is the class that the cluster gives a claim which names none. The API server is
+// asked by a dry run of another name.
+func givenClass(ctx context.Context, r inventory.Reader, wanted *unstructured.Unstructured) (class string, known bool) {
+	asked := wanted.DeepCopy()
+	asked.SetName("")
+	asked.SetGenerateName(wanted.GetName() + "-")
+	claims := r.Client.Dynamic.Resource(corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")).
+		Namespace(r.Client.Namespace)
+	made, err := claims.Create(ctx, asked,
+		metav1.CreateOptions{FieldManager: kube.FieldManager, DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return "", false
+	}
+	class, _ = classOf(made)
+	return class, true
+}
+
+// Applier applies the objects of an owner under a lock, which a dry run does not
+// have: it overwrites what others have changed in them.
+func Applier(r inventory.Reader, owner apply.Owner, held *lock.Lock, dry apply.DryRun) apply.Applier {
+	a := apply.Applier{
+		Client: r.Client.Dynamic, Discovery: r.Client.Discovery(), Namespace: r.Client.Namespace,
+		Owner: owner, Force: true, DryRun: dry,
+	}
+	if held != nil {
+		a.Fence = held
+	}
+	return a
+}
+
+// WarnOfClaims says which claims were kept, and warns of those that existed and are not
+// what the blueprint asks for now: the spec of a claim cannot be changed later.
+func WarnOfClaims(d Deployment, there apply.Changes, steps *Steps) {
+	noteKept(d, there, steps)
+	for _, claim := range append(apply.Unwrap(d.Shared), d.Objects...) {
+		have, known := there.Of(claim, d.Spec.Namespace)
+		if claim.GetKind() != kindClaim || !known {
+			continue
+		}
+		storage := manifest.StorageOf(d.Chart.Values, claim.GetName())
+		if have.InPlaceOf != nil {
+			steps.Note("storage %s is made again as its blueprint says: it never had a volume", storage)
+			continue
+		}
+		changes := manifest.ClaimChanges(claim, have.Object)
+		if len(changes) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("storage %s stays as it is: %s", storage, strings.Join(changes, "; "))
+		if neverBound(have.Object) {
+			text += "; it never had a volume: with the right to delete it, run `" +
+				fault.Command("kubectl", "delete", "pvc", claim.GetName(), "--namespace", d.Spec.Namespace) + "`"
+		}
+		steps.Warn("ClaimSpecChanged", kube.Object("persistentvolumeclaim", claim.GetName()), text)
 	}
 }

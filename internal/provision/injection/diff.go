@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // operation is one step of a JSON patch (RFC 6902).
@@ -89,3 +92,27 @@ func diffOfItems(path string, before, after []any) (patch []operation) {
 
 // escape makes a key a part of a path, as RFC 6901 writes it.
 func escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
+
+// Settings are what a person tells two versions of a blueprint apart by: the image,
+// the environment and the resources of the workspace's main container, among others.
+func Settings(id string, containers []any) map[string]any {
+	settings := map[string]any{}
+	for _, item := range containers {
+		c, _ := item.(map[string]any)
+		if nameOf(c) != kube.Name(id, v1.MainContainer) {
+			continue
+		}
+		env := map[string]any{}
+		for _, variable := range list(c, "env") {
+			fields, _ := variable.(map[string]any)
+			env[nameOf(fields)] = fields["value"]
+		}
+		settings["image"], settings["env"], settings["resources"] = c["image"], env, c["resources"]
+	}
+	return settings
+}
+
+// Containers are those of a workload's pods.
+func Containers(workload map[string]any) []any {
+	return list(workload, "spec", "template", "spec", "containers")
+}

@@ -6,6 +6,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // Severity says whether a finding prevents the injection.
@@ -153,4 +155,108 @@ func number(value any) (int64, bool) {
 		return int64(n), true
 	}
 	return 0, false
+}
+
+// fit returns an error if the pod template already has a container, a volume or a
+// port of the workspace. All containers of a pod share its ports.
+func (p Parts) fit(workload map[string]any) error {
+	spec, _ := lookup(workload, "spec", "template", "spec").(map[string]any)
+	var problems []string
+	clash := func(what string, injected []any, present ...any) {
+		have := map[string]bool{}
+		for _, item := range present {
+			have[nameOf(item)] = true
+		}
+		for _, item := range injected {
+			if have[nameOf(item)] {
+				problems = append(problems, fmt.Sprintf("it already has a %s %s", what, nameOf(item)))
+			}
+		}
+	}
+	containers := append(append([]any{}, list(spec, "containers")...), list(spec, "initContainers")...)
+	clash("container", append(append([]any{}, p.Containers...), p.InitContainers...), containers...)
+	clash("volume", p.Volumes, list(spec, "volumes")...)
+	taken := ports(containers)
+	for port, by := range ports(p.Containers) {
+		if owner, ok := taken[port]; ok {
+			problems = append(problems, fmt.Sprintf("its container %s listens on port %s, as %s does", owner, port, by))
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	err := fault.New(fault.Conflict, "workspace %s cannot be injected into %s", p.ID, text(workload, "metadata", "name"))
+	err.Problems = problems
+	return err
+}
+
+// ports are the declared ports and the containers that declare them.
+func ports(containers []any) map[string]string {
+	all := map[string]string{}
+	for _, item := range containers {
+		c, _ := item.(map[string]any)
+		for _, port := range list(c, "ports") {
+			declared, _ := port.(map[string]any)
+			protocol := text(declared, "protocol")
+			if protocol == "" {
+				protocol = "TCP"
+			}
+			all[fmt.Sprintf("%v/%s", declared["containerPort"], protocol)] = nameOf(c)
+		}
+	}
+	return all
+}
+
+// gitOps: a tool that makes the cluster what a repository says reverts what
+// others patch.
+func (x *examination) gitOps() {
+	labels := (&unstructured.Unstructured{Object: x.workload}).GetLabels()
+	annotations := annotationsOf(x.workload)
+	switch {
+	case anyPrefix("argocd.argoproj.io/", labels, annotations):
+		x.reverted("Argo CD", annotations["argocd.argoproj.io/tracking-id"])
+	case labels["kustomize.toolkit.fluxcd.io/name"] != "":
+		x.reverted("Flux", "Kustomization "+labels["kustomize.toolkit.fluxcd.io/name"])
+	case labels["helm.toolkit.fluxcd.io/name"] != "":
+		x.reverted("Flux", "HelmRelease "+labels["helm.toolkit.fluxcd.io/name"])
+	case anyPrefix("fleet.cattle.io/", labels, annotations), anyPrefix("objectset.rio.cattle.io/", labels, annotations):
+		x.reverted("Fleet", "")
+	case anyPrefix("config.k8s.io/owning-inventory", labels, annotations):
+		x.reverted("a GitOps tool", annotations["config.k8s.io/owning-inventory"])
+	case tool(labels["app.kubernetes.io/managed-by"]) != "":
+		x.reverted(tool(labels["app.kubernetes.io/managed-by"]), "")
+	case annotations["meta.helm.sh/release-name"] != "":
+		x.say(Notice, "HelmOwned", "", "%s belongs to the Helm release %s: its next upgrade may revert the injection",
+			x, annotations["meta.helm.sh/release-name"])
+	}
+}
+
+func (x *examination) reverted(by, what string) {
+	if what != "" {
+		by += " (" + what + ")"
+	}
+	x.say(Warning, "GitOpsOwned", "",
+		"%s is managed by %s, which will revert the injection unless its synchronisation is suspended", x, by)
+}
+
+// tool is the GitOps tool that a managed-by label names; empty for all others.
+func tool(managedBy string) string {
+	switch name := strings.ToLower(managedBy); {
+	case strings.Contains(name, "argo"):
+		return "Argo CD"
+	case strings.Contains(name, "flux"), name == "kustomize-controller", name == "helm-controller":
+		return "Flux"
+	}
+	return ""
+}
+
+func anyPrefix(prefix string, maps ...map[string]string) bool {
+	for _, m := range maps {
+		for key := range m {
+			if strings.HasPrefix(key, prefix) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -5,9 +5,17 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // Target is a workspace that exists, or a part of one.
@@ -113,4 +121,111 @@ func (r Reader) look(ctx context.Context, c candidate) (Target, error) {
 		return Target{}, err
 	}
 	return Target{ID: c.id, Namespace: r.Client.Namespace, Found: f}, nil
+}
+
+// Lookup is LookupStatus, and says why the pod waits. Where that may not be read, what
+// was found is returned with the error.
+func (r Reader) Lookup(ctx context.Context, id string) (Found, error) {
+	f, err := r.LookupStatus(ctx, id)
+	if err != nil || f.Pod == nil || !r.NeedsEvents(f.Reading) {
+		return f, err
+	}
+	return r.explain(ctx, f)
+}
+
+// explain reads what explains the pod: the status of its containers lags behind
+// its events.
+func (r Reader) explain(ctx context.Context, f Found) (Found, error) {
+	around, err := r.around(ctx, f.Pod)
+	return r.read(f, Objects{Pods: []*corev1.Pod{f.Pod}, Around: around}), err
+}
+
+// LookupStatus asks for the pod and the record side by side. The reading is by the
+// pod's status alone, which is enough to remove it.
+func (r Reader) LookupStatus(ctx context.Context, id string) (f Found, err error) {
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		f.Pod, f.Version, err = r.findPod(groupCtx, id)
+		return err
+	})
+	group.Go(func() (err error) {
+		f.Record, err = r.Records().Latest(groupCtx, id)
+		if fault.ReasonOf(err) == release.ReasonUnreadable {
+			f.Unreadable, err = err, nil // the workspace can be seen and removed all the same
+		}
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return Found{}, err
+	}
+	return r.byStatus(f), nil
+}
+
+// Read is the reading of a pod by its status alone.
+func (r Reader) Read(pod *corev1.Pod) v1.Snapshot { return r.byStatus(Found{Pod: pod}).Reading }
+
+func (r Reader) byStatus(f Found) Found {
+	if f.Pod == nil {
+		return f
+	}
+	return r.read(f, Objects{Pods: []*corev1.Pod{f.Pod}})
+}
+
+// findPod lists instead of getting: the list's version is where the watch goes
+// on from.
+func (r Reader) findPod(ctx context.Context, id string) (*corev1.Pod, string, error) {
+	list, err := r.Client.CoreV1().Pods(r.Client.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, id).String(),
+	})
+	if err != nil {
+		return nil, "", kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: r.Client.Namespace})
+	}
+	if len(list.Items) == 0 {
+		return nil, list.ResourceVersion, nil
+	}
+	pod := &list.Items[0]
+	if pod.Labels[kube.LabelCanonicalID] != kube.LabelValue(id) {
+		return nil, "", fault.New(fault.Conflict, "pod %s in namespace %s exists and is not managed by berth", id,
+			r.Client.Namespace).
+			WithHint("rename or delete it, then try again")
+	}
+	return pod, list.ResourceVersion, nil
+}
+
+// around are the claims that a pod mounts, and the events about it and them.
+func (r Reader) around(ctx context.Context, pod *corev1.Pod) ([]runtime.Object, error) {
+	core, ns := r.Client.CoreV1(), pod.Namespace
+	names := evidence.ClaimNames(pod)
+	claims, events := make([]runtime.Object, len(names)), make([][]runtime.Object, len(names)+1)
+	group, ctx := errgroup.WithContext(ctx)
+	for i, name := range names {
+		group.Go(func() error {
+			claim, err := core.PersistentVolumeClaims(ns).Get(ctx, name, metav1.GetOptions{})
+			err = kube.Fault(err, kube.Call{Verb: "get", Resource: "persistentvolumeclaims", Namespace: ns, Name: name})
+			if fault.CodeOf(err) == fault.NotFound {
+				return nil
+			}
+			claims[i] = claim
+			return err
+		})
+	}
+	for i, name := range append(names, pod.Name) {
+		group.Go(func() error {
+			list, err := core.Events(ns).List(ctx, metav1.ListOptions{
+				FieldSelector: fields.OneTermEqualSelector("involvedObject.name", name).String(),
+			})
+			if err != nil {
+				return kube.Fault(err, kube.Call{Verb: "list", Resource: "events", Namespace: ns})
+			}
+			for e := range list.Items {
+				events[i] = append(events[i], &list.Items[e])
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	claims = slices.DeleteFunc(claims, func(claim runtime.Object) bool { return claim == nil })
+	return append(claims, slices.Concat(events...)...), nil
 }

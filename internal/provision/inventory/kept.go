@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/userstring"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // FindKept finds the storage that was kept of a workspace that is deleted. It returns
@@ -79,4 +80,17 @@ func IsKept(claim *unstructured.Unstructured) bool {
 // ID, and so is everything without a user string.
 func IsKeptForAnother(claim *unstructured.Unstructured, asked userstring.UserString) bool {
 	return IsKept(claim) && collision(asked, UserStringOf(claim.GetAnnotations())) != nil
+}
+
+// Claims are the claims that the pods mount, by their names alone.
+func (f Found) Claims() (claims []*unstructured.Unstructured) {
+	var names []string
+	for _, pod := range f.objects.Pods {
+		names = append(names, evidence.ClaimNames(pod)...)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		claims = append(claims, kube.Named("PersistentVolumeClaim", name))
+	}
+	return claims
 }

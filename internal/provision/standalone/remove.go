@@ -3,14 +3,24 @@ package standalone
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
@@ -90,4 +100,86 @@ func (t Target) AwaitGone(ctx context.Context, removal deploy.Removal) (deploy.L
 		left.What, left.Hint = stillThere(pod, t.Now(), removal.Again)
 	}
 	return left, err
+}
+
+// MayStop checks the permissions to end the pod.
+func (t Target) MayStop(may deploy.Permissions) error {
+	return may.Check("stopping "+t.ID, rbac.Stop, nil)
+}
+
+// Stop ends the pod, which says before that it is stopped rather than deleted. One that was
+// replaced since it was found is left: the lock was another's then.
+func (t Target) Stop(ctx context.Context, turn deploy.Turn, wait bool) (removal deploy.Removal, err error) {
+	pod := turn.Found.Pod
+	if pod == nil {
+		return deploy.Removal{Gone: true, Done: "it has no pod"}, nil
+	}
+	if err := turn.Lock.Confirm(ctx); err != nil {
+		return removal, err
+	}
+	if pod.DeletionTimestamp == nil {
+		if err := t.request(ctx, pod); err != nil {
+			return removal, err
+		}
+		if err := deploy.DeletePod(ctx, t.Reader, pod); err != nil {
+			return removal, err
+		}
+	}
+	removal.Done, removal.Again = "pod "+pod.Name, kube.Command("stop", t.ID, t.Client.Namespace)
+	if wait {
+		found := inventory.Found{Pod: pod, Version: turn.Found.Version}
+		if removal.Follower, err = t.Watch(ctx, found, deploy.Deployment{}); err != nil {
+			return removal, err
+		}
+		removal.Follower.Expect(pod.UID)
+	}
+	return removal, nil
+}
+
+// request marks the pod as one that is stopped, for programs that see it end.
+func (t Target) request(ctx context.Context, pod *corev1.Pod) error {
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:"true"}}}`, pod.UID, kube.StopRequested)
+	_, err := t.Client.CoreV1().Pods(pod.Namespace).
+		Patch(ctx, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: kube.FieldManager})
+	err = kube.Fault(err, kube.Call{Verb: "patch", Resource: "pods", Namespace: pod.Namespace, Name: pod.Name})
+	switch fault.CodeOf(err) {
+	case fault.NotFound:
+		return nil
+	case fault.Conflict:
+		return fault.New(fault.Conflict, "pod %s was replaced while workspace %s was being stopped", pod.Name, t.ID).
+			WithHint("stop it again")
+	}
+	return err
+}
+
+// terminating is the pod that is followed until it is gone; nil without one.
+func terminating(follower *follow.Follower) *corev1.Pod {
+	if follower == nil {
+		return nil
+	}
+	pod, gone := follower.State().Pod()
+	if gone || pod != nil && pod.DeletionTimestamp == nil {
+		return nil
+	}
+	return pod
+}
+
+// stillThere describes a pod that has been deleted and is not gone, and says what
+// to do about it; again is the command that goes on waiting.
+func stillThere(pod *corev1.Pod, now time.Time, again string) (what, hint string) {
+	left := pod.DeletionTimestamp.Sub(now).Round(time.Second)
+	parts := []string{"phase " + string(pod.Status.Phase), fmt.Sprintf("%s of its grace period left", left)}
+	hint = "keep waiting with `" + again + "`"
+	if left <= 0 {
+		parts[1] = "its grace period has expired"
+		hint = "its node has not reported that its containers ended: " +
+			fault.Command("kubectl", "describe", "pod", pod.Name, "--namespace", pod.Namespace)
+	}
+	if held := watch.HeldBy(pod); held != "" {
+		parts = append(parts, held)
+		hint = "whatever set the finalizer has to remove it; if nothing does: " +
+			fault.Command("kubectl", "patch", "pod", pod.Name, "--namespace", pod.Namespace, "--type", "merge", "--patch",
+				`{"metadata":{"finalizers":null}}`)
+	}
+	return fmt.Sprintf("pod %s is still there: %s", pod.Name, strings.Join(parts, ", ")), hint
 }

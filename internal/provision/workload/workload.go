@@ -3,9 +3,13 @@
 package workload
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -123,4 +127,79 @@ func (w *Workload) PodSelector() (labels.Selector, error) {
 		return nil, fault.New(fault.Internal, "cannot read the selector of %s: %w", w.Ref, err)
 	}
 	return metav1.LabelSelectorAsSelector(&selector)
+}
+
+// Objects are the ConfigMaps and claims of an injected workspace as they are, found by
+// their labels: each says itself that it belongs to it. What is shared carries no
+// canonical ID; a claim that has outlived the workspace is nobody's until it is used
+// again.
+func Objects(ctx context.Context, client *kube.Client, id string) ([]*unstructured.Unstructured, error) {
+	core, ns, opts := client.CoreV1(), client.Namespace,
+		metav1.ListOptions{LabelSelector: Selector(id).String() + "," + kube.LabelKept + "!=true"}
+	var maps, claims []*unstructured.Unstructured
+	var mapsErr, claimsErr error
+	var both sync.WaitGroup
+	both.Go(func() {
+		list, err := core.ConfigMaps(ns).List(ctx, opts)
+		if mapsErr = kube.Fault(err, kube.Call{Verb: "list", Resource: "configmaps", Namespace: ns}); err == nil {
+			maps, mapsErr = kube.UntypedList("ConfigMap", list.Items)
+		}
+	})
+	both.Go(func() {
+		list, err := core.PersistentVolumeClaims(ns).List(ctx, opts)
+		if claimsErr = kube.Fault(err,
+			kube.Call{Verb: "list", Resource: "persistentvolumeclaims", Namespace: ns}); err == nil {
+			claims, claimsErr = kube.UntypedList("PersistentVolumeClaim", list.Items)
+		}
+	})
+	both.Wait()
+	return slices.Concat(maps, claims), cmp.Or(mapsErr, claimsErr)
+}
+
+// Selector selects whatever carries the canonical ID of a workspace in a workload.
+func Selector(id string) labels.Selector {
+	return labels.SelectorFromSet(labels.Set{kube.LabelCanonicalID: kube.LabelValue(id), kube.LabelInjected: "true"})
+}
+
+// Pods are the pods that have the workspace and are not terminating, the one to
+// enter first at the front.
+func Pods(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, error) {
+	all, err := List(ctx, client, id)
+	return preferred(all), err
+}
+
+// List lists the pods that have the workspace.
+func List(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, error) {
+	list, err := client.CoreV1().Pods(client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: Selector(id).String()})
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: client.Namespace})
+	}
+	var pods []*corev1.Pod
+	for i := range list.Items {
+		if pod := &list.Items[i]; kube.IsOfWorkspace(&pod.ObjectMeta) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods, nil
+}
+
+// preferred orders pods by how well they can be entered: those that are ready
+// before the others, the newest first. Those that are terminating are left out.
+func preferred(all []*corev1.Pod) []*corev1.Pod {
+	pods := slices.DeleteFunc(slices.Clone(all), func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
+		return cmp.Or(
+			-cmp.Compare(rank(a), rank(b)),
+			b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+			cmp.Compare(a.Name, b.Name),
+		)
+	})
+	return pods
+}
+
+func rank(pod *corev1.Pod) int {
+	if kube.IsReady(pod) {
+		return 1
+	}
+	return 0
 }

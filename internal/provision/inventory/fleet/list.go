@@ -2,9 +2,14 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/metadata"
 
@@ -114,4 +119,92 @@ func Names(ctx context.Context, r inventory.Reader, q Query) (*v1.WorkspaceList,
 	}
 	Sort(list.Items, ByDefault)
 	return &list, nil
+}
+
+// pageSize is how many objects one answer holds at most: kubectl's number, too.
+const pageSize = 500
+
+// eachPage reads a list page by page and keeps none of them. It takes one
+// request a page.
+func eachPage[L metav1.ListInterface](
+	ctx context.Context, opts metav1.ListOptions,
+	list func(context.Context, metav1.ListOptions) (L, error), use func(L),
+) error {
+	opts.Limit = pageSize
+	for {
+		page, err := list(ctx, opts)
+		if next := expired(err); next != "" && opts.Continue != "" {
+			opts.Continue = next
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		use(page)
+		if opts.Continue = page.GetContinue(); opts.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// expired is the token with which a list can be continued whose first pages were of
+// a version that the server no longer has: what follows is of now. The server sends
+// it with the refusal of the old one.
+func expired(err error) string {
+	var status apierrors.APIStatus
+	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {
+		return ""
+	}
+	return status.Status().Continue
+}
+
+// Order is what a list is sorted by.
+type Order string
+
+// The orders. The default is by namespace, then ID; it also decides between
+// those that are equal in another.
+const (
+	ByDefault   Order = ""
+	ByName      Order = "name"
+	ByOwner     Order = "owner"
+	ByBlueprint Order = "blueprint"
+	ByStage     Order = "stage"    // in the order of the flow
+	ByAge       Order = "age"      // the youngest first
+	ByRestarts  Order = "restarts" // the most first
+)
+
+// Orders are all that can be asked for.
+func Orders() []Order { return []Order{ByName, ByOwner, ByBlueprint, ByStage, ByAge, ByRestarts} }
+
+// Stages are all stages, in the order of the flow.
+func Stages() []v1.Stage {
+	return []v1.Stage{
+		v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting, v1.StageRunning,
+		v1.StageTerminating, v1.StageStopped, v1.StageFailed, v1.StageUnknown,
+	}
+}
+
+// Sort sorts workspaces in place.
+func Sort(items []v1.Workspace, by Order) {
+	slices.SortStableFunc(items, func(a, b v1.Workspace) int {
+		return cmp.Or(by.compare(a, b), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.ID, b.ID))
+	})
+}
+
+func (o Order) compare(a, b v1.Workspace) int {
+	switch o {
+	case ByName:
+		return strings.Compare(a.ID, b.ID)
+	case ByOwner:
+		return strings.Compare(a.Owner, b.Owner)
+	case ByBlueprint:
+		return strings.Compare(a.Blueprint, b.Blueprint)
+	case ByStage:
+		return slices.Index(Stages(), a.Stage) - slices.Index(Stages(), b.Stage)
+	case ByAge:
+		return b.CreatedAt.Compare(a.CreatedAt)
+	case ByRestarts:
+		return b.Restarts() - a.Restarts()
+	}
+	return 0
 }
