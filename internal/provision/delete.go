@@ -14,7 +14,6 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/inventory/recorded"
-	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -66,17 +65,16 @@ func (p *Provisioner) Delete(ctx context.Context, t *inventory.Target, how deplo
 	return deletion, s.notRemoved(ctx, how, left, err)
 }
 
-// remove checks the permissions, takes the lock, records what is wanted, and removes what
-// there is by then.
+// remove goes from the permissions to the end of the objects: gather, decide, acquire, record, apply.
 // The lock is released before the pod is gone, which a new provisioning waits for.
 func (s session) remove(ctx context.Context, found inventory.Found, how deploy.Removing) (removal deploy.Removal,
 	wanted lifecycle.Record, err error,
 ) {
-	review, err := rbac.Ask(ctx, s.Client, s.Client.Namespace)
+	may, err := s.permissions(ctx)
 	if err != nil {
 		return removal, wanted, err
 	}
-	if err := s.target.MayRemove(ctx, found, deploy.Permissions{Review: review}); err != nil {
+	if err := s.target.MayRemove(ctx, found, may); err != nil {
 		return removal, wanted, err
 	}
 	held, err := s.lockFor(ctx, deploy.ForDeleting)

@@ -131,10 +131,17 @@ func (s session) countStep(ctx context.Context, c *limit.Count) []event.Step {
 
 // permissionsStep is the step that reads the caller's permissions.
 func (s session) permissionsStep(ctx context.Context, may *deploy.Permissions) event.Step {
-	return event.Step{Name: "permissions", Quiet: true, Do: func() (_ string, err error) {
-		may.Review, err = rbac.Ask(ctx, s.Client, s.Client.Namespace)
+	return event.Step{Name: "permissions", Quiet: true, Do: func() (string, error) {
+		read, err := s.permissions(ctx)
+		may.Review = read.Review // the lookup beside it may note what it was refused
 		return "", err
 	}}
+}
+
+// permissions are what the caller may do.
+func (s session) permissions(ctx context.Context) (deploy.Permissions, error) {
+	review, err := rbac.Ask(ctx, s.Client, s.Client.Namespace)
+	return deploy.Permissions{Review: review}, err
 }
 
 // lookup finds what is there under the workspace's name, which may be that of another

@@ -20,7 +20,6 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/limit"
-	"github.com/berthdev/berth/internal/rbac"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/cause"
@@ -62,15 +61,15 @@ func (p *Provisioner) halt(ctx context.Context, t *inventory.Target, desired v1.
 	return stop, s.notStopped(ctx, left, err)
 }
 
-// stop checks the permissions, takes the lock, records what is wanted and ends the pods.
+// stop goes from the permissions to the end of the pods: gather, decide, acquire, record, apply.
 func (s session) stop(ctx context.Context, found inventory.Found, desired v1.DesiredState,
 	wait bool,
 ) (removal deploy.Removal, wanted lifecycle.Record, err error) {
-	review, err := rbac.Ask(ctx, s.Client, s.Client.Namespace)
+	may, err := s.permissions(ctx)
 	if err != nil {
 		return removal, wanted, err
 	}
-	if err := s.target.MayStop(deploy.Permissions{Review: review}); err != nil {
+	if err := s.target.MayStop(may); err != nil {
 		return removal, wanted, err
 	}
 	held, err := s.lockFor(ctx, deploy.ForStopping)
