@@ -79,8 +79,18 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Rendered, error) {
 	})
 }
 
-// Fill fills values into a chart of berth's own: without limits, which take longer than all the
-// rest, and with its objects as they are, of which none is a hook.
+// Check reads the chart at the root of a file system as Load does, and renders nothing: only
+// with its values can be said what its templates make.
+func Check(ctx context.Context, fsys fs.FS, o Options) error {
+	_, err := o.bounded(ctx, func(ctx context.Context, memory *budget.Budget) (*Rendered, error) {
+		r, _, err := o.read(ctx, fsys, memory)
+		return r, err
+	})
+	return err
+}
+
+// Fill fills values into a chart of berth's own. What its templates take is not counted, which takes
+// as long as all the rest; its objects are as they are written, and none is a hook.
 func Fill(c *helmchart.Chart, given map[string]any) (*Rendered, error) {
 	r := &Rendered{Chart: c, Values: given, budget: budget.Unlimited(), trusted: true}
 	ctx := context.Background() // nothing is asked
@@ -92,16 +102,6 @@ func Fill(c *helmchart.Chart, given map[string]any) (*Rendered, error) {
 		return nil, errors.New(strings.Join(problems, "; "))
 	}
 	return r, nil
-}
-
-// Check reads the chart at the root of a file system as Load does, and renders nothing: only
-// with its values can be said what its templates make.
-func Check(ctx context.Context, fsys fs.FS, o Options) error {
-	_, err := o.bounded(ctx, func(ctx context.Context, memory *budget.Budget) (*Rendered, error) {
-		r, _, err := o.read(ctx, fsys, memory)
-		return r, err
-	})
-	return err
 }
 
 // bounded calls f with the time and the memory that a chart may take.
