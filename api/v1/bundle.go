@@ -13,8 +13,7 @@ type BundleInstallation struct {
 	Bundle   string        `json:"bundle"`
 	Previous string        `json:"previous,omitempty"`
 	Content  BundleContent `json:"content"`
-	// Namespace is that of objects which name none, and SystemNamespace where berth
-	// keeps the release.
+	// Namespace is that of objects which name none, and SystemNamespace where berth keeps the release.
 	Namespace       string `json:"namespace"`
 	SystemNamespace string `json:"systemNamespace"`
 	// Revision is that of the Helm release.
@@ -47,8 +46,7 @@ type BundleChanges struct {
 	Unchanged int `json:"unchanged"`
 }
 
-// BundleContent is what is in a bundle: also the answer to `berth bundle unpack` and
-// `berth bundle validate`.
+// BundleContent is what is in a bundle: also the answer to `berth bundle unpack` and `berth bundle validate`.
 type BundleContent struct {
 	TypeMeta
 	// Source names what was fetched, in one line, and exactly.
@@ -69,8 +67,7 @@ type BundleContent struct {
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
-// BundleState is a BundleInstance in its current state, and the answer to `berth bundle
-// status`.
+// BundleState is a BundleInstance in its current state, and the answer to `berth bundle status`.
 type BundleState struct {
 	TypeMeta
 	Name string `json:"name"`
@@ -150,8 +147,8 @@ type BundleRemoval struct {
 	TypeMeta
 	Name    string `json:"name"`
 	Objects int    `json:"objects"`
-	// Kept are what was left: definitions with the objects of their kinds, what is
-	// marked to be kept, and what belongs to others.
+	// Kept are what was left: definitions with the objects of their kinds, what is marked to be kept, and what belongs
+	// to others.
 	Kept     []KeptObject `json:"kept,omitempty"`
 	NotFound bool         `json:"notFound,omitempty"`
 	Seconds  float64      `json:"seconds"`
@@ -175,4 +172,21 @@ type BundleReconciliation struct {
 type ReconciledObject struct {
 	Object string `json:"object"` // kind/name
 	Error  *Error `json:"error,omitempty"`
+}
+
+// BundleDiff is the answer to `berth bundle diff`: what an installation would change.
+type BundleDiff struct {
+	TypeMeta
+	Name  string             `json:"name"`
+	Items []BundleDiffObject `json:"items"`
+}
+
+// BundleDiffObject is an object that would change.
+type BundleDiffObject struct {
+	Object    string `json:"object"` // kind/name
+	Namespace string `json:"namespace,omitempty"`
+	// Action is create, update or delete.
+	Action string `json:"action"`
+	// Diff are the lines that would change, as diff --unified has them. What Secrets hold is masked.
+	Diff string `json:"diff,omitempty"`
 }

@@ -1,7 +1,6 @@
-// Package v1 holds the documents and events that berth prints, and nothing
-// else: what a script that reads `--output json` can rely on. Every document
-// carries apiVersion and kind; the schemas in docs/schema only grow. Times are
-// RFC 3339 in UTC.
+// Package v1 holds the documents and events that berth prints, and nothing else: what a script that reads `--output
+// json` can rely on. Every document carries apiVersion and kind; the schemas in docs/schema only grow. Times are RFC
+// 3339 in UTC.
 package v1
 
 import (
@@ -18,9 +17,8 @@ type TypeMeta struct {
 	Kind       string `json:"kind"`
 }
 
-// Complete is a copy of a document that is ready to be printed: it, and every
-// document in it, has its TypeMeta, and lists that are always there are lists even
-// if nothing is in them.
+// Complete is a copy of a document that is ready to be printed: it, and every document in it, has its TypeMeta, and
+// lists that are always there are lists even if nothing is in them.
 func Complete[D any](document D) D {
 	v := reflect.ValueOf(&document).Elem()
 	v.Set(complete(v))

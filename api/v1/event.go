@@ -1,9 +1,12 @@
 package v1
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
-// Event is one thing that happened while a command worked: a line of
-// `--output jsonl`. Exactly one of the fields after Workspace is set.
+// Event is one thing that happened while a command worked: a line of `--output jsonl`. Exactly one of the fields after
+// Workspace is set.
 type Event struct {
 	TypeMeta
 	// Seq numbers the events of one command from 1, without gaps.
@@ -22,16 +25,15 @@ type Event struct {
 	Outcome *Result `json:"outcome,omitempty"`
 }
 
-// ObjectEvent is an event that Kubernetes recorded about one of the
-// workspace's objects.
+// ObjectEvent is an event that Kubernetes recorded about one of the workspace's objects.
 type ObjectEvent struct {
 	Object  string `json:"object"` // kind/name[:container]
 	Type    string `json:"type"`   // Normal or Warning
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Count   int    `json:"count"`
-	// FirstAt and At are when it happened first and last: of events that are
-	// listed, not of those that are reported as they happen.
+	// FirstAt and At are when it happened first and last: of events that are listed, not of those that are reported as
+	// they happen.
 	FirstAt time.Time `json:"firstAt,omitzero"`
 	At      time.Time `json:"at,omitzero"`
 }
@@ -77,3 +79,44 @@ type Result struct {
 	Installation *BundleInstallation `json:"installation,omitempty"`
 	Removal      *BundleRemoval      `json:"removal,omitempty"`
 }
+
+// Script is one of the init scripts of a workspace, and what has become of it.
+type Script struct {
+	Name string `json:"name"`
+	// Number is its place in the order in which they are run, from 1.
+	Number int         `json:"number"`
+	State  ScriptState `json:"state"`
+	// Object is where it is run: pod/alice-1234567:k8shell-main.
+	Object string `json:"object,omitempty"`
+	// At is when it began, and Seconds how long it took, by the clock of the node.
+	At      time.Time `json:"at,omitzero"`
+	Seconds float64   `json:"seconds,omitempty"`
+	// ExitCode is that of a script that has failed.
+	ExitCode *int `json:"exitCode,omitempty"`
+	// Lines are the last lines of its output: one while it runs, more once it has failed.
+	Lines []string `json:"lines,omitempty"`
+}
+
+// Pod is the name of the pod in which it is run.
+func (s Script) Pod() string {
+	pod, _, _ := strings.Cut(strings.TrimPrefix(s.Object, "pod/"), ":")
+	return pod
+}
+
+// Container is the name of the container in which it is run.
+func (s Script) Container() string {
+	_, container, _ := strings.Cut(s.Object, ":")
+	return container
+}
+
+// ScriptState says how far an init script is.
+type ScriptState string
+
+// The states of an init script.
+const (
+	ScriptRunning ScriptState = "running"
+	ScriptDone    ScriptState = "done"
+	ScriptFailed  ScriptState = "failed"
+	// ScriptSkipped is one that has run before: the home directory is kept.
+	ScriptSkipped ScriptState = "skipped"
+)

@@ -12,8 +12,8 @@ type State struct {
 	Actual ActualState `json:"actual"`
 	// Cause is why the workspace is Failed or Error.
 	Cause string `json:"cause,omitempty"`
-	// Next is what a limit makes of the workspace if nothing else changes it before. It comes
-	// about where something enforces limits.
+	// Next is what a limit makes of the workspace if nothing else changes it before. It comes about where something
+	// enforces limits.
 	Next *NextState `json:"next,omitempty"`
 }
 

@@ -5,8 +5,7 @@ import "time"
 // VolumeList is what `berth volume list` finds: the scratch volumes whose pods are gone.
 type VolumeList struct {
 	TypeMeta
-	// Items are in the order of the nodes; on each node, the one that was deleted first
-	// comes first.
+	// Items are in the order of the nodes; on each node, the one that was deleted first comes first.
 	Items []Volume `json:"items"`
 	// Nodes are those that have a driver of scratch volumes.
 	Nodes []VolumeNode `json:"nodes"`
@@ -52,8 +51,7 @@ type VolumeNode struct {
 	Kept int `json:"kept"`
 	// Factor is by how much a full disk shortens every lifespan: 1 while there is room.
 	Factor float64 `json:"factor"`
-	// FreeBytes and TotalBytes are those of the disk, and Headroom the part of it that is
-	// to be free.
+	// FreeBytes and TotalBytes are those of the disk, and Headroom the part of it that is to be free.
 	FreeBytes  int64   `json:"freeBytes"`
 	TotalBytes int64   `json:"totalBytes"`
 	Headroom   float64 `json:"headroom"`
@@ -65,8 +63,8 @@ type VolumeRestoration struct {
 	// ID is that of the volume, on its Node.
 	ID   string `json:"id"`
 	Node string `json:"node"`
-	// Workspace is the ID of the one that the files were copied into, and Namespace where
-	// it is; empty for a directory of this machine.
+	// Workspace is the ID of the one that the files were copied into, and Namespace where it is; empty for a directory
+	// of this machine.
 	Workspace string `json:"workspace,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	// Destination is the directory that has the files now.
