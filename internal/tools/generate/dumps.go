@@ -18,8 +18,8 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// Where dumps of pods and workloads are, for the tests of diagnose. An expected.yaml in
-// each directory has their names and says how they are read.
+// Where dumps of pods and workloads are, for the tests of diagnose. An expected.yaml in each directory has their names
+// and says how they are read.
 const (
 	casesDir      = "internal/commands/diagnose/testdata/cases"
 	recordingsDir = "internal/watch/testdata/recordings"
@@ -75,8 +75,7 @@ func (d dump) in(dir, name string) dump {
 	return d
 }
 
-// read is what `berth diagnose -f` says of a dump under a policy. There is nothing to say
-// of some of them.
+// read is what `berth diagnose -f` says of a dump under a policy. There is nothing to say of some of them.
 func (d dump) read(policy cause.Policy) (diagnosis v1.Diagnosis, err error) {
 	streams, printed := terminal.Test("", time.Time{})
 	o := diagnose.Options{

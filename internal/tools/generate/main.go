@@ -1,10 +1,8 @@
-// Command generate writes what is made from the code and kept in the checkout:
-// completions, command reference, schemas and pictures. It is run at the top
-// of the checkout. What it writes is the same on every machine and every day,
-// so that a difference always means that the code has changed.
+// Command generate writes what is made from the code and kept in the checkout: completions, command reference, schemas
+// and pictures. It is run at the top of the checkout. What it writes is the same on every machine and every day, so
+// that a difference always means that the code has changed.
 //
-// With -man DIR it writes the man pages instead, which a release has and the
-// checkout has not.
+// With -man DIR it writes the man pages instead, which a release has and the checkout has not.
 package main
 
 import (

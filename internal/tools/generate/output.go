@@ -20,8 +20,8 @@ var examples embed.FS
 // outputPage is what the topic `output` becomes.
 const outputPage = "docs/output.md"
 
-// output adds to the page about output what the schemas say: each document with
-// an example and its fields, and the parts that they have in common.
+// output adds to the page about output what the schemas say: each document with an example and its fields, and the
+// parts that they have in common.
 func output(all files) error {
 	documents, err := documentSchemas()
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/schematest"
 )
 
-// Every document has an example that was really printed and still fits what is
-// printed now, to the last field.
+// Every document has an example that was really printed and still fits what is printed now, to the last field.
 func TestOutputExamples(t *testing.T) {
 	atTop(t)
 	all, err := generated()

@@ -16,8 +16,7 @@ const permissionsAbout = "berth does what the caller's kubeconfig may do, and no
 	"an authorizer outside the API server decides, a missing permission is found when it is used.\n\n" +
 	"Replace `team` with your namespace and `developers` with your group.\n"
 
-// permissionsPage is the page about permissions: what each command takes, and
-// why, as Roles to copy.
+// permissionsPage is the page about permissions: what each command takes, and why, as Roles to copy.
 func permissionsPage() string {
 	var b strings.Builder
 	b.WriteString(permissionsAbout)
@@ -77,8 +76,8 @@ func section(c rbac.Command) string {
 	return b.String()
 }
 
-// writeRules writes the rules of a Role: first what is required, and then, with what is lost
-// without it, what can be left out.
+// writeRules writes the rules of a Role: first what is required, and then, with what is lost without it, what can be
+// left out.
 func writeRules(b *strings.Builder, c rbac.Command) {
 	required := c.Required()
 	for _, r := range required.PolicyRules() {

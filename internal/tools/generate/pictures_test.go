@@ -30,8 +30,7 @@ func wordsOf(t *testing.T, svg []byte) string {
 	}
 }
 
-// The pictures show the moments that they are named after, and nothing of the
-// machine that they were recorded on.
+// The pictures show the moments that they are named after, and nothing of the machine that they were recorded on.
 func TestPictures(t *testing.T) {
 	all := files{}
 	if err := pictures(all); err != nil {

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -10,14 +13,15 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/berthdev/berth/internal/commands"
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // kubectlFlags is said where flags are listed, of those that are not.
 const kubectlFlags = "All other flags of `kubectl` that say how a cluster is reached work too, such as\n" +
 	"`--server`, `--token`, `--as` and `--request-timeout`: see `kubectl options`."
 
-// manualDate is the date of the man pages. It does not follow the calendar, as the
-// pages would otherwise change without the code having changed.
+// manualDate is the date of the man pages. It does not follow the calendar, as the pages would otherwise change without
+// the code having changed.
 func manualDate() time.Time { return time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC) }
 
 // reference makes a page of Markdown for each command.
@@ -85,8 +89,7 @@ func eachCommand(visit func(*cobra.Command) error) error {
 	return walk(commands.Tree())
 }
 
-// fenced makes code blocks of what a help text sets off by an indentation,
-// which Markdown would run together.
+// fenced makes code blocks of what a help text sets off by an indentation, which Markdown would run together.
 func fenced(text string) string {
 	var b strings.Builder
 	inside := false
@@ -107,8 +110,7 @@ func fenced(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// endSection puts a text at the end of the section with a heading, if the page
-// has it.
+// endSection puts a text at the end of the section with a heading, if the page has it.
 func endSection(page, heading, next, text string) string {
 	before, after, found := strings.Cut(page, heading)
 	if !found {
@@ -128,4 +130,63 @@ func trimLines(text string) string {
 		lines[i] = strings.TrimRight(line, " \t")
 	}
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
+}
+
+// otherPage is a page that a topic names, in a line that is not set off as code.
+var otherPage = regexp.MustCompile(`(?m)^((?:[^ \n].*?)?)\bdocs/([a-z-]+\.md)\b`)
+
+// linked makes links of the pages that a topic names, of the first in each line.
+func linked(text string) string { return otherPage.ReplaceAllString(text, "$1[docs/$2]($2)") }
+
+// topics makes a page of each topic of `berth help`.
+func topics(all files) error {
+	for _, cmd := range commands.Tree().Commands() {
+		if !cmd.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		text := fenced(linked(cmd.Long))
+		if cmd.Name() == "exit-codes" {
+			text = exitCodes(cmd)
+		}
+		if cmd.Name() == "rbac" {
+			text = permissionsPage()
+		}
+		all["docs/"+cmd.Name()+".md"] = fmt.Appendf(nil, "# %s\n\n%s\n\nAlso in the terminal: `berth help %s`.\n",
+			cmd.Short, text, cmd.Name())
+	}
+	return nil
+}
+
+// exitCodes has the table as a table, and the words around it as they are.
+func exitCodes(cmd *cobra.Command) string {
+	var table strings.Builder
+	table.WriteString("| exit | code | when |\n| --- | --- | --- |\n| 0 | | done |\n")
+	for _, m := range fault.Table() {
+		codes := make([]string, len(m.Codes))
+		for i, code := range m.Codes {
+			codes[i] = "`" + string(code) + "`"
+		}
+		fmt.Fprintf(&table, "| %d | %s | %s |\n", m.Exit, strings.Join(codes, ", "), m.When)
+	}
+	before, rest, _ := strings.Cut(fenced(cmd.Long), "```\n")
+	_, after, _ := strings.Cut(rest, "```\n")
+	return before + table.String() + after
+}
+
+// completions makes a script for each shell.
+func completions(all files) error {
+	root := commands.Tree()
+	for shell, write := range map[string]func(io.Writer) error{
+		"bash": func(w io.Writer) error { return root.GenBashCompletionV2(w, true) },
+		"zsh":  root.GenZshCompletion,
+		"fish": func(w io.Writer) error { return root.GenFishCompletion(w, true) },
+		"ps1":  root.GenPowerShellCompletionWithDesc,
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			return err
+		}
+		all["completions/berth."+shell] = b.Bytes()
+	}
+	return nil
 }

@@ -36,8 +36,8 @@ func schemas(all files) error {
 	return err
 }
 
-// documentSchemas makes a JSON Schema of each kind of document that berth prints.
-// They say what is there and allow more, because documents may grow.
+// documentSchemas makes a JSON Schema of each kind of document that berth prints. They say what is there and allow
+// more, because documents may grow.
 func documentSchemas() ([]*jsonschema.Schema, error) {
 	values, err := constants(documents)
 	if err != nil {
@@ -114,31 +114,6 @@ func printed() []any {
 	}
 }
 
-// editorSchema makes the JSON Schema of a file that people write, for editors. Here
-// a field that is not known is an error, as it is for berth.
-func editorSchema(of any, dir, name, title, about string) (*jsonschema.Schema, error) {
-	reflector := &jsonschema.Reflector{
-		Anonymous: true, ExpandedStruct: true, FieldNameTag: "yaml",
-		RequiredFromJSONSchemaTags: true,
-	}
-	if err := addComments(reflector, dir); err != nil {
-		return nil, err
-	}
-	schema := reflector.Reflect(of)
-	schema.ID = jsonschema.ID(schemaURL + name + ".json")
-	schema.Title, schema.Description = title, about
-	return schema, nil
-}
-
-// property is a field of a schema, which must have it.
-func property(of *jsonschema.Schema, name string) *jsonschema.Schema {
-	schema, ok := of.Properties.Get(name)
-	if !ok {
-		panic("unknown field " + name)
-	}
-	return schema
-}
-
 // addComments makes the comments of a package the descriptions, on one line.
 func addComments(reflector *jsonschema.Reflector, dir string) error {
 	if err := reflector.AddGoComments(module, dir, jsonschema.WithFullComment()); err != nil {
@@ -162,8 +137,7 @@ func write(all files, name string, schema *jsonschema.Schema) error {
 	return nil
 }
 
-// finish says what the types alone do not: what a document calls itself, and
-// the codes of errors.
+// finish says what the types alone do not: what a document calls itself, and the codes of errors.
 func finish(name string, schema *jsonschema.Schema) {
 	if schema.Properties == nil {
 		return
@@ -185,15 +159,13 @@ func finish(name string, schema *jsonschema.Schema) {
 	}
 }
 
-// open is a word of which the values are known that there are now. It is no
-// enum: a later version may print others, and a reader that checks documents
-// against the schema of today must accept them.
+// open is a word of which the values are known that there are now. It is no enum: a later version may print others, and
+// a reader that checks documents against the schema of today must accept them.
 func open(known []any) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Extras: map[string]any{knownValues: known}}
 }
 
-// constants finds the values of the string types in a package: those of Stage,
-// for example.
+// constants finds the values of the string types in a package: those of Stage, for example.
 func constants(dir string) (map[string][]any, error) {
 	names, err := filepath.Glob(dir + "/*.go")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// The measures of a picture, in pixels. A sign's width is said for each run of
-// text, so that columns stay below each other in whatever font there is.
+// The measures of a picture, in pixels. A sign's width is said for each run of text, so that columns stay below each
+// other in whatever font there is.
 const (
 	cellWidth  = 8.4
 	lineHeight = 19
@@ -26,8 +26,7 @@ type look struct {
 	bold   bool
 }
 
-// The picture is a dark terminal with a frame: it can be read on a dark page as
-// well as on a light one.
+// The picture is a dark terminal with a frame: it can be read on a dark page as well as on a light one.
 const (
 	background = "#1b1f24"
 	foreground = "#d5dae0"
@@ -90,8 +89,7 @@ func drawLine(b *bytes.Buffer, line string, y int) error {
 	return nil
 }
 
-// words each begin where their column begins, whatever the signs before them
-// measure in the reader's font.
+// words each begin where their column begins, whatever the signs before them measure in the reader's font.
 var words = regexp.MustCompile(`\S+`)
 
 // drawRun draws text that looks alike.
@@ -112,8 +110,8 @@ func drawRun(b *bytes.Buffer, text string, l look, column, y int) {
 	}
 }
 
-// change applies the codes of one sequence. One that the view does not use is
-// an error, so that no picture is wrong in silence.
+// change applies the codes of one sequence. One that the view does not use is an error, so that no picture is wrong in
+// silence.
 func (l *look) change(codes string) error {
 	switch {
 	case codes == "" || codes == "0":

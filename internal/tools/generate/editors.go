@@ -6,10 +6,36 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/identity"
+	"github.com/berthdev/berth/internal/identity/provider"
 )
 
-// blueprints makes the JSON Schemas of files of platform blueprints and of custom
-// blueprints, for editors.
+// editorSchema makes the JSON Schema of a file that people write, for editors. Here a field that is not known is an
+// error, as it is for berth.
+func editorSchema(of any, dir, name, title, about string) (*jsonschema.Schema, error) {
+	reflector := &jsonschema.Reflector{
+		Anonymous: true, ExpandedStruct: true, FieldNameTag: "yaml",
+		RequiredFromJSONSchemaTags: true,
+	}
+	if err := addComments(reflector, dir); err != nil {
+		return nil, err
+	}
+	schema := reflector.Reflect(of)
+	schema.ID = jsonschema.ID(schemaURL + name + ".json")
+	schema.Title, schema.Description = title, about
+	return schema, nil
+}
+
+// property is a field of a schema, which must have it.
+func property(of *jsonschema.Schema, name string) *jsonschema.Schema {
+	schema, ok := of.Properties.Get(name)
+	if !ok {
+		panic("unknown field " + name)
+	}
+	return schema
+}
+
+// blueprints makes the JSON Schemas of files of platform blueprints and of custom blueprints, for editors.
 func blueprints(all files) error {
 	const dir = "internal/blueprint"
 	platform, err := editorSchema(blueprint.File{}, dir, "blueprints", "Platform blueprints",
@@ -94,4 +120,19 @@ func scalar(schema *jsonschema.Schema, types ...string) {
 	for _, t := range types {
 		schema.AnyOf = append(schema.AnyOf, &jsonschema.Schema{Type: t})
 	}
+}
+
+// users makes the JSON Schema of documents of users, for editors.
+func users(all files) error {
+	schema, err := editorSchema(provider.Document{}, "internal/identity/provider", "users",
+		"Users", "A document of users, for the identity providers file and configmap.")
+	if err != nil {
+		return err
+	}
+	entry := schema.Definitions["Entry"]
+	entry.Description = "One user."
+	entry.Required = []string{"username"}
+	property(entry, "username").Pattern = `^([a-z0-9._@-]|%[0-9A-F]{2}|[^\x00-\x7F])+$`
+	property(entry, "status").Enum = []any{identity.Active, identity.Locked, identity.Invalid}
+	return write(all, "users", schema)
 }
