@@ -1,17 +1,23 @@
 // Package manifest makes the Kubernetes objects that run a role of `berth serve`. It is pure: what is random or depends
-// on the time is an argument.
+// on the time is an argument. The objects are the templates, but for admission policies, which are compared with those
+// of a cluster, too.
 package manifest
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/json"
 	"fmt"
+	"net"
+	"path"
 	"slices"
+	"strings"
+	"text/template"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/rbac"
@@ -85,11 +91,45 @@ type Options struct {
 	Accounts []types.NamespacedName
 }
 
-// The ports of a pod.
+// Node is what a role needs of each node that it runs on: it is a CSI driver.
+type Node struct {
+	// Driver is the name of the driver.
+	Driver string
+	// Directory is where it keeps volumes, and Kubelet the directory of the kubelet.
+	Directory, Kubelet string
+}
+
+// EnvNode is the variable with the name of the node, for arguments: $(NODE_NAME).
+const EnvNode = "NODE_NAME"
+
+// Pods is the directory of the kubelet that has the volumes of pods.
+func (n Node) Pods() string { return path.Join(n.Kubelet, "pods") }
+
+// Plugin is where the kubelet finds the socket of the driver.
+func (n Node) Plugin() string { return path.Join(n.Kubelet, "plugins", n.Driver) }
+
+// Registry is where a driver registers itself.
+func (n Node) Registry() string { return path.Join(n.Kubelet, "plugins_registry") }
+
+// The files that a pod finds what the options say in, and what they are in a ConfigMap or a Secret.
 const (
-	servingPort = 8443
-	aboutPort   = 8081
+	keyKubeconfig = "kubeconfig"
+	// PathAuthorities is the file of Options.Authorities.
+	PathAuthorities = "/etc/berth/authorities/ca.crt"
+	// PathKubeconfig is the file of Options.Kubeconfig.
+	PathKubeconfig = "/etc/berth/target/" + keyKubeconfig
 )
+
+// SecretKubeconfig is the Secret that has the kubeconfig of a role.
+func SecretKubeconfig(role string) string { return "berth-" + role + "-target" }
+
+// SecretConfiguration is the Secret that has the configuration of a role.
+func SecretConfiguration(role string) string { return "berth-" + role + "-configuration" }
+
+// Account is as what a role runs in a namespace.
+func Account(role, namespace string) types.NamespacedName {
+	return types.NamespacedName{Namespace: namespace, Name: Role{Name: role}.objectName()}
+}
 
 func (r Role) objectName() string { return "berth-" + r.Name }
 
@@ -110,24 +150,31 @@ func (r Role) labels() map[string]string {
 	}
 }
 
-// selector are the labels by which its pods are found.
-func (r Role) selector() map[string]string {
-	return map[string]string{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": r.Name}
-}
-
-// YAML are the objects as documents, in an order in which they can be created.
+// YAML are the objects as documents, in an order in which they can be created: admission policies before what they
+// guard.
 func YAML(r Role, o Options) ([]byte, error) {
-	guards, err := marshalAll(r.policies())
+	var documents [][]byte
+	for _, p := range r.Policies {
+		policy, binding := p.Objects(r)
+		for _, object := range []runtime.Object{policy, binding} {
+			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+			if err != nil {
+				return nil, fmt.Errorf("policy %s: %w", p.Name, err)
+			}
+			document, err := marshal(content)
+			if err != nil {
+				return nil, err
+			}
+			documents = append(documents, document)
+		}
+	}
+	documents = append(documents, r.Definitions...)
+	objects, err := r.objects(o)
 	if err != nil {
 		return nil, err
 	}
-	objects, err := marshalAll(r.objects(o))
-	if err != nil {
-		return nil, err
-	}
-	documents := slices.Concat(guards, r.Definitions, objects)
 	var out bytes.Buffer
-	for i, document := range documents {
+	for i, document := range append(documents, objects...) {
 		if i > 0 {
 			out.WriteString("---\n")
 		}
@@ -136,50 +183,110 @@ func YAML(r Role, o Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (r Role) objects(o Options) []runtime.Object {
-	if r.Node != (Node{}) {
-		return r.onNodes(o)
+// marshal leaves out what an API server fills in.
+func marshal(content map[string]any) ([]byte, error) {
+	delete(content, "status")
+	if metadata, ok := content["metadata"].(map[string]any); ok {
+		delete(metadata, "creationTimestamp")
 	}
-	objects := append([]runtime.Object{namespace(o)}, r.access(o)...)
-	objects = append(objects, r.trust(o)...)
-	if !r.NoService {
-		objects = append(objects, r.service(o))
-	}
-	return append(objects, r.disruptions(o), r.network(o), r.deployment(o))
+	return yaml.Marshal(content)
 }
 
-func marshalAll(objects []runtime.Object) (documents [][]byte, err error) {
-	for _, object := range objects {
-		document, err := marshal(object)
-		if err != nil {
-			return nil, err
+//go:embed templates
+var templates embed.FS
+
+// objects are those of the templates, each as a document with its fields in order.
+func (r Role) objects(o Options) (documents [][]byte, err error) {
+	parsed, err := template.New("").Funcs(template.FuncMap{"json": toJSON, "text": func(b []byte) (string, error) {
+		return toJSON(string(b))
+	}}).ParseFS(templates, "templates/*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("the templates: %w", err)
+	}
+	files := []string{"access", "trust", "service", "network", "deployment"}
+	if r.Node != (Node{}) {
+		files = []string{"driver-access", "trust", "network", "driver"}
+	}
+	values := r.values(o)
+	for _, file := range files {
+		var text bytes.Buffer
+		if err := parsed.ExecuteTemplate(&text, file+".yaml", values); err != nil {
+			return nil, fmt.Errorf("the templates: %w", err)
 		}
-		documents = append(documents, document)
+		for part := range strings.SplitSeq("\n"+text.String(), "\n---\n") {
+			var content map[string]any
+			if err := yaml.Unmarshal([]byte(part), &content); err != nil {
+				return nil, fmt.Errorf("%s.yaml: %w", file, err)
+			}
+			if len(content) == 0 {
+				continue
+			}
+			document, err := marshal(content)
+			if err != nil {
+				return nil, fmt.Errorf("%s.yaml: %w", file, err)
+			}
+			documents = append(documents, document)
+		}
 	}
 	return documents, nil
 }
 
-// marshal leaves out what an API server fills in.
-func marshal(object runtime.Object) ([]byte, error) {
-	untyped, is := object.(*unstructured.Unstructured)
-	if !is {
-		kinds, _, err := scheme.Scheme.ObjectKinds(object)
-		if err != nil {
-			return nil, fmt.Errorf("the kind of an object: %w", err)
+// toJSON is a value as YAML on one line.
+func toJSON(value any) (string, error) {
+	text, err := json.Marshal(value)
+	return string(text), err
+}
+
+// values are what the templates say.
+type values struct {
+	Role                          Role
+	Options                       Options
+	Name, Namespace, BaseURL      string
+	Labels, Selector, Annotations map[string]string
+	GuardRules                    []rbacv1.PolicyRule
+	// Installs is true for a role that does as another ServiceAccount what others have chosen, and Impersonated are its
+	// permissions to do so, by namespace.
+	Installs     bool
+	Impersonated map[string][]rbacv1.PolicyRule
+	// DNSNames and Addresses are what the certificate of the issuer is for.
+	DNSNames               []string
+	Addresses              []net.IP
+	IssuerKind, IssuerName string
+}
+
+// annotationTarget is a digest of the kubeconfig, on pods. A process reads it once: one that is applied with another
+// kubeconfig is replaced.
+const annotationTarget = "berth.dev/target"
+
+func (r Role) values(o Options) values {
+	v := values{
+		Role: r, Options: o, Name: r.objectName(), Namespace: o.Namespace, BaseURL: r.BaseURL(o.Namespace),
+		Labels:   r.labels(),
+		Selector: map[string]string{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": r.Name},
+		Installs: len(r.Installer.Rules) > 0,
+	}
+	if len(o.Kubeconfig) > 0 {
+		v.Annotations = map[string]string{annotationTarget: fmt.Sprintf("%x", sha256.Sum256(o.Kubeconfig))[:16]}
+	}
+	var policies []string
+	for _, p := range r.Policies {
+		policies = append(policies, PolicyName(r.Name, p.Name))
+	}
+	v.GuardRules = r.Guard.PolicyRulesOf(policies...)
+	names := map[string][]string{o.Namespace: {v.Name + "-installer"}}
+	for _, account := range o.Accounts {
+		if !slices.Contains(names[account.Namespace], account.Name) {
+			names[account.Namespace] = append(names[account.Namespace], account.Name)
 		}
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", kinds[0].Kind, err)
-		}
-		untyped = &unstructured.Unstructured{Object: content}
-		untyped.SetGroupVersionKind(kinds[0])
 	}
-	unstructured.RemoveNestedField(untyped.Object, "status")
-	if spec, ok := untyped.Object["spec"].(map[string]any); ok && len(spec) == 0 {
-		delete(untyped.Object, "spec")
+	v.Impersonated = map[string][]rbacv1.PolicyRule{}
+	for namespace, accounts := range names {
+		v.Impersonated[namespace] = r.Installer.PolicyRulesOf(accounts...)
 	}
-	for _, at := range [][]string{{"metadata"}, {"spec", "template", "metadata"}} {
-		unstructured.RemoveNestedField(untyped.Object, append(at, "creationTimestamp")...)
+	v.DNSNames, v.Addresses = apart(append(r.Hosts(o.Namespace), o.Hosts...))
+	var divided bool
+	if v.IssuerKind, v.IssuerName, divided = strings.Cut(o.Issuer, "/"); !divided {
+		v.IssuerKind, v.IssuerName = "ClusterIssuer", o.Issuer
 	}
-	return yaml.Marshal(untyped.Object)
+	return v
 }
