@@ -27,10 +27,10 @@ type session interface {
 	Close() error
 }
 
-// open connects to the remote: over HTTP with a client that keeps the credential
-// from other hosts, over SSH with the user's own client.
+// open connects to the remote: over HTTP with a client that keeps the credential from other hosts, over SSH with the
+// user's own client.
 func (r Remote) open(ctx context.Context) (session, error) {
-	expect(ctx)
+	arm(ctx)
 	if r.URL.Scheme == "ssh" {
 		return r.openSSH(ctx)
 	}
@@ -60,8 +60,7 @@ type fetcher struct {
 	objects      *objects
 }
 
-// withoutBlobs is the filter that leaves file contents out, or none if the
-// remote cannot send them one by one.
+// withoutBlobs is the filter that leaves file contents out, or none if the remote cannot send them one by one.
 func (f *fetcher) withoutBlobs() packp.Filter {
 	c := f.capabilities
 	if c.Supports(capability.Filter) &&
@@ -100,7 +99,7 @@ func (f *fetcher) get(ctx context.Context, session session, filter packp.Filter,
 		pack = sideband.NewDemuxer(sideband.Sideband, pack)
 	}
 	content, file, err := keep(f.remote.progress(pack), f.remote.Limits.Transfer, f.remote.Dir)
-	rest(ctx) // what is done with it takes its time
+	disarm(ctx) // what is done with it takes its time
 	if err != nil {
 		return err
 	}

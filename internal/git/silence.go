@@ -17,32 +17,31 @@ var errSilent = errors.New("the remote is silent")
 // watchKey is where a context has its watch, a pace.Watch.
 type watchKey struct{}
 
-// watched is a context that ends when the remote says too little for too long while it is
-// expected to say something.
+// watched is a context that ends when the remote says too little for too long while it is expected to say something.
 func (r Remote) watched(ctx context.Context) (context.Context, context.CancelFunc) {
 	if r.Silence == 0 {
 		return context.WithCancel(ctx)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := pace.New(r.Silence, func() { cancel(errSilent) })
-	return context.WithValue(ctx, watchKey{}, w), func() { w.Rest(); cancel(nil) }
+	return context.WithValue(ctx, watchKey{}, w), func() { w.Disarm(); cancel(nil) }
 }
 
-// expect begins to wait for the remote, and rest ends that.
-func expect(ctx context.Context) {
+// arm begins to wait for the remote, and disarm ends that.
+func arm(ctx context.Context) {
 	if w, ok := ctx.Value(watchKey{}).(*pace.Watch); ok {
-		w.Expect()
+		w.Arm()
 	}
 }
 
-func rest(ctx context.Context) {
+func disarm(ctx context.Context) {
 	if w, ok := ctx.Value(watchKey{}).(*pace.Watch); ok {
-		w.Rest()
+		w.Disarm()
 	}
 }
 
-// heard is a reader of what the remote sends.
-func heard(ctx context.Context, r io.Reader) io.Reader {
+// counted is a reader of what the remote sends.
+func counted(ctx context.Context, r io.Reader) io.Reader {
 	if w, ok := ctx.Value(watchKey{}).(*pace.Watch); ok {
 		return w.Reader(r)
 	}
@@ -103,7 +102,7 @@ func (l listening) RoundTrip(r *http.Request) (*http.Response, error) {
 	response.Body = struct {
 		io.Reader
 		io.Closer
-	}{heard(r.Context(), body), body}
+	}{counted(r.Context(), body), body}
 	return response, nil
 }
 

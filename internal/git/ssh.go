@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +20,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
-// SSHCommand is the client that git would run: the user's own, which knows
-// their hosts, agent, keys and jumps.
+// SSHCommand is the client that git would run: the user's own, which knows their hosts, agent, keys and jumps.
 func SSHCommand(getenv func(string) string) []string {
 	if command := getenv("GIT_SSH_COMMAND"); command != "" {
 		return []string{"sh", "-c", command + ` "$@"`, "ssh"}
@@ -27,8 +28,7 @@ func SSHCommand(getenv func(string) string) []string {
 	return []string{"ssh"}
 }
 
-// sshArguments run git-upload-pack on the remote without prompting for a
-// passphrase or the trust in an unknown host.
+// sshArguments run git-upload-pack on the remote without prompting for a passphrase or the trust in an unknown host.
 func sshArguments(remote *url.URL) []string {
 	args := []string{"-T", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes"}
 	if port := remote.Port(); port != "" {
@@ -43,8 +43,7 @@ func sshArguments(remote *url.URL) []string {
 	return append(args, "--", sshDestination(remote), transport.UploadPackServiceName+" "+quoted)
 }
 
-// sshDestination leaves the user to the client's configuration if the URL has
-// none.
+// sshDestination leaves the user to the client's configuration if the URL has none.
 func sshDestination(remote *url.URL) string {
 	if name := remote.User.Username(); name != "" {
 		return name + "@" + remote.Hostname()
@@ -63,8 +62,8 @@ type sshSession struct {
 	advertised *packp.AdvRefs
 }
 
-// sshWaitDelay is how long the client may take to exit, and how long a shared
-// connection that it leaves behind may keep its output open.
+// sshWaitDelay is how long the client may take to exit, and how long a shared connection that it leaves behind may keep
+// its output open.
 const sshWaitDelay = time.Second
 
 // openSSH starts the client, which the end of the context kills.
@@ -79,7 +78,7 @@ func (r Remote) openSSH(ctx context.Context) (session, error) {
 	if err == nil {
 		// A child of the client may outlive it and keep the pipe open.
 		context.AfterFunc(ctx, func() { _ = stdout.Close() })
-		s.stdout = bufio.NewReader(heard(ctx, http.MaxBytesReader(nil, stdout, r.Limits.Transfer)))
+		s.stdout = bufio.NewReader(counted(ctx, http.MaxBytesReader(nil, stdout, r.Limits.Transfer)))
 		s.stdin, err = s.cmd.StdinPipe()
 	}
 	if err == nil {
@@ -160,3 +159,36 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 func (t *tail) String() string { return string(bytes.TrimSpace(t.text)) }
+
+// SSHKey is a client that logs in with one key and nothing else of the user's: no agent, no other key, no
+// configuration. Without known hosts, those of the user and the machine are known; insecure trusts every host. The key
+// is in a private directory until remove is called.
+func SSHKey(privateKey, knownHosts []byte, insecure bool) (command []string, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "berth-ssh-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	key, known := filepath.Join(dir, "key"), filepath.Join(dir, "known_hosts")
+	// Without the newline at its end, OpenSSH takes a key for none.
+	err = os.WriteFile(key, append(bytes.TrimRight(privateKey, "\r\n "), '\n'), 0o600)
+	if err == nil {
+		err = os.WriteFile(known, append(knownHosts, '\n'), 0o600)
+	}
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	command = []string{
+		"ssh", "-F", "none", "-i", key, "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none",
+		"-o", "PreferredAuthentications=publickey", "-o", "ControlPath=none", "-o", "ForwardAgent=no",
+	}
+	switch {
+	case insecure:
+		command = append(command, "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile="+os.DevNull, "-o",
+			"GlobalKnownHostsFile="+os.DevNull)
+	case len(bytes.TrimSpace(knownHosts)) > 0:
+		command = append(command, "-o", `UserKnownHostsFile="`+known+`"`, "-o", "GlobalKnownHostsFile="+os.DevNull)
+	}
+	return command, remove, nil
+}

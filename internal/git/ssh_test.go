@@ -104,8 +104,8 @@ func serveSSH(conn net.Conn, config *ssh.ServerConfig) {
 	}
 }
 
-// The user's own SSH client reads a repository from a real server. A host whose
-// key is not known is not asked, nor is one that has another key than it had.
+// The user's own SSH client reads a repository from a real server. A host whose key is not known is not asked, nor is
+// one that has another key than it had.
 func TestFetchOverSSH(t *testing.T) {
 	if _, err := exec.LookPath("ssh"); err != nil {
 		skiptest.Lacks(t, "remotes behind SSH are read with the Debian package openssh-client, which is not installed")

@@ -34,14 +34,13 @@ const (
 	maxProblems = 20 // that are named
 )
 
-// Files gives every file below a directory to files; empty is the whole commit. They
-// are regular files, whether executable or not: what else there is, is refused by its
-// name, as are names that are none on some system. What the remote has left out is
-// fetched at once. An error of files is returned as it is.
+// Files gives every file below a directory to files; empty is the whole commit. They are regular files, whether
+// executable or not: what else there is, is refused by its name, as are names that are none on some system. What the
+// remote has left out is fetched at once. An error of files is returned as it is.
 func (s *Snapshot) Files(ctx context.Context, dir string, files Files) error {
 	watched, stop := s.fetcher.remote.watched(ctx)
 	defer stop()
-	rest(watched)
+	disarm(watched)
 	found := &contents{snapshot: s, dir: dir, files: map[plumbing.Hash][]string{}}
 	err := found.list(watched)
 	if err == nil {
@@ -168,8 +167,8 @@ func (c *contents) read(dir string, entries []object.TreeEntry, next map[plumbin
 	return nil
 }
 
-// badName says what is wrong with a name in a tree. Git itself takes none of these;
-// who makes a tree by hand can have any.
+// badName says what is wrong with a name in a tree. Git itself takes none of these; who makes a tree by hand can have
+// any.
 func badName(name string) string {
 	switch {
 	case name == "" || name == "." || name == ".." || strings.Contains(name, "/"):

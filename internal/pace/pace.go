@@ -1,5 +1,4 @@
-// Package pace ends a transfer of which too little comes for too long, whether nothing comes
-// or a byte now and then.
+// Package pace ends a transfer of which too little comes for too long, whether nothing comes or a byte now and then.
 package pace
 
 import (
@@ -51,16 +50,16 @@ func (h heard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Expect counts the time from now: something else is waited for.
-func (w *Watch) Expect() {
+// Arm counts the time from now: something else is waited for.
+func (w *Watch) Arm() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.came = 0
 	w.late.Reset(w.within)
 }
 
-// Rest waits for nothing, until Expect or until enough is heard.
-func (w *Watch) Rest() { w.late.Stop() }
+// Disarm waits for nothing, until Arm or until enough is heard.
+func (w *Watch) Disarm() { w.late.Stop() }
 
 // enough is what has to come within this time.
 func enough(within time.Duration) int64 { return max(1, int64(within.Seconds()*least)) }

@@ -26,7 +26,7 @@ func TestWatch(t *testing.T) {
 				begun := time.Now()
 				var ended atomic.Int64
 				w := New(within, func() { ended.Store(int64(time.Since(begun))) })
-				defer w.Rest()
+				defer w.Disarm()
 				for time.Since(begun) < 10*time.Minute && ended.Load() == 0 {
 					time.Sleep(c.every)
 					synctest.Wait()
@@ -47,9 +47,9 @@ func TestRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended atomic.Bool
 		w := New(time.Second, func() { ended.Store(true) })
-		w.Rest()
+		w.Disarm()
 		time.Sleep(time.Hour)
-		w.Expect()
+		w.Arm()
 		time.Sleep(900 * time.Millisecond)
 		synctest.Wait()
 		if ended.Load() {

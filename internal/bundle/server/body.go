@@ -41,7 +41,7 @@ func (b *body) Read(p []byte) (int, error) {
 
 // Close ends the request.
 func (b *body) Close() error {
-	b.watch.Rest()
+	b.watch.Disarm()
 	b.cancel(nil)
 	return b.ReadCloser.Close()
 }

@@ -161,5 +161,5 @@ func watchdog(ctx context.Context, silence time.Duration) (_ context.Context, al
 ) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := pace.New(silence, func() { cancel(errSilent) })
-	return ctx, watch.Reader, func() { watch.Rest(); cancel(nil) }
+	return ctx, watch.Reader, func() { watch.Disarm(); cancel(nil) }
 }

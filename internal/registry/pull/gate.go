@@ -164,13 +164,13 @@ func (e silentError) Error() string { return "it " + pace.TooLittle(e.within) }
 func (g *gate) send(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	watch := pace.New(g.silence, func() { cancel(silentError{g.silence}) })
-	end := func() { watch.Rest(); cancel(nil) }
+	end := func() { watch.Disarm(); cancel(nil) }
 	response, err := g.base.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		end()
 		return nil, why(ctx, err)
 	}
-	watch.Expect()
+	watch.Arm()
 	body := response.Body
 	response.Body = &patient{end: end, body: body, read: func(p []byte) (int, error) {
 		n, err := body.Read(p)
