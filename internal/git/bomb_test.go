@@ -32,8 +32,7 @@ func delta(base plumbing.Hash, size int, begin ...byte) entry {
 	return entry{kind: plumbing.REFDeltaObject, size: len(steps), base: base, content: steps}
 }
 
-// chain is a pack of deltas, each of what the one before it makes. Backwards, each
-// comes before what it is applied to.
+// chain is a pack of deltas, each of what the one before it makes. Backwards, each comes before what it is applied to.
 func chain(size, count int, backwards bool) []byte {
 	content := make([]byte, size)
 	entries := []entry{{kind: plumbing.CommitObject, size: size, content: bytes.Clone(content)}}
@@ -114,8 +113,7 @@ func sends(t *testing.T, commit plumbing.Hash, pack []byte) *httptest.Server {
 
 const bombLimit = 256 << 20 // as it is configured
 
-// What a pack makes is bounded, whatever its deltas say, and whatever is looked for
-// in it.
+// What a pack makes is bounded, whatever its deltas say, and whatever is looked for in it.
 func TestPackBombs(t *testing.T) {
 	elsewhere := plumbing.NewHash(strings.Repeat("ab", 20)) // of none of the objects, so that all are made
 	for name, test := range map[string]struct {

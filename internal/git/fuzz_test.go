@@ -96,8 +96,7 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-// Whatever a remote answers, the error is one of those that the user is told, and
-// none of ours.
+// Whatever a remote answers, the error is one of those that the user is told, and none of ours.
 func FuzzRemote(f *testing.F) {
 	f.Add("001e# service=git-upload-pack\n0000", "0008NAK\n"+string(packOf()))
 	f.Add("001e# service=git-upload-pack\n0000003e"+strings.Repeat("ab", 20)+" HEAD\x00shallow filter\n0000", "0000"+

@@ -1,12 +1,14 @@
-// Package git reads files of a commit from a remote repository, without
-// history, a clone or a working tree, within limits on what the remote sends.
+// Package git reads files of a commit from a remote repository, without history, a clone or a working tree, within
+// limits on what the remote sends.
 package git
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -36,8 +38,7 @@ type Remote struct {
 	Dir string
 	// Key names the one SSH key that SSH logs in with, in messages; see SSHKey.
 	Key string
-	// SameHost refuses redirects to another host, which are otherwise followed without
-	// the credential.
+	// SameHost refuses redirects to another host, which are otherwise followed without the credential.
 	SameHost bool
 	// InsecureSkipVerify leaves the certificate of the host unverified.
 	InsecureSkipVerify bool
@@ -72,9 +73,8 @@ type Snapshot struct {
 	tree    plumbing.Hash
 }
 
-// Fetch gets the commit of the first of refs that exists: a branch, a tag, or a
-// commit by its hash. An empty ref is the default branch. File contents are
-// left out if the remote can send them one by one.
+// Fetch gets the commit of the first of refs that exists: a branch, a tag, or a commit by its hash. An empty ref is the
+// default branch. File contents are left out if the remote can send them one by one.
 func (r Remote) Fetch(ctx context.Context, refs ...string) (*Snapshot, error) {
 	s, err := r.fetch(ctx, func(advertised *packp.AdvRefs) (string, plumbing.Hash, error) {
 		if ref, hash, ok := findRef(advertised, refs); ok {
@@ -138,8 +138,7 @@ func (s *Snapshot) Location(path string) string {
 	return Location(s.fetcher.remote.String(), s.Ref, path)
 }
 
-// ReadFile returns the content of a regular file. The error is fs.ErrNotExist
-// if there is nothing at path.
+// ReadFile returns the content of a regular file. The error is fs.ErrNotExist if there is nothing at path.
 func (s *Snapshot) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	entry, err := s.fetcher.entry(ctx, s.tree, path)
 	switch {
@@ -158,4 +157,22 @@ func (s *Snapshot) ReadFile(ctx context.Context, path string) ([]byte, error) {
 		return nil, s.fetcher.remote.fault(ctx, err, s.Ref)
 	}
 	return text, nil
+}
+
+// scp is git's short way to write a remote behind SSH: git@host:owner/name. What has a slash before its colon is
+// something else.
+var scp = regexp.MustCompile(`^([A-Za-z0-9_.-]+)@([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:]+\]):([^:].*)$`)
+
+// ParseAddress reads the address of a remote: a URL, or the short form of one for SSH, whose path is below the home
+// directory at the remote unless it begins with a slash.
+func ParseAddress(text string) (*url.URL, error) {
+	parts := scp.FindStringSubmatch(text)
+	if parts == nil || strings.Contains(text, "://") {
+		return url.Parse(text)
+	}
+	path, err := url.PathUnescape(parts[3])
+	if err != nil {
+		return nil, fmt.Errorf("the path of a remote: %w", err)
+	}
+	return &url.URL{Scheme: "ssh", User: url.User(parts[1]), Host: parts[2], Path: path}, nil
 }

@@ -40,9 +40,8 @@ func run(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// repositories creates org/proj with branches, tags and a file in each; org/bare
-// without the file; org/hashes with a branch named like a commit of org/proj;
-// org/empty; org/odd with a directory in its place; org/huge
+// repositories creates org/proj with branches, tags and a file in each; org/bare without the file; org/hashes with a
+// branch named like a commit of org/proj; org/empty; org/odd with a directory in its place; org/huge
 // with a large file.
 func repositories(t *testing.T) (root, first string) {
 	t.Helper()
@@ -233,8 +232,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Errors distinguish a remote that requires a login, rejects one, forbids, is down
-// or is silent, and no error holds the token.
+// Errors distinguish a remote that requires a login, rejects one, forbids, is down or is silent, and no error holds the
+// token.
 func TestFetchOverHTTP(t *testing.T) {
 	root, _ := repositories(t)
 	backend := server(t, root)

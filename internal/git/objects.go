@@ -34,8 +34,8 @@ func (o *objects) add(ctx context.Context, content storage) error {
 	return err
 }
 
-// get is the content of an object: plumbing.ErrObjectNotFound if there is none of
-// that kind and hash, errObjectTooLarge if it is larger than limit.
+// get is the content of an object: plumbing.ErrObjectNotFound if there is none of that kind and hash, errObjectTooLarge
+// if it is larger than limit.
 func (o *objects) get(ctx context.Context, kind plumbing.ObjectType, hash plumbing.Hash, limit int64) (content []byte,
 	err error,
 ) {
@@ -50,9 +50,8 @@ func (o *objects) get(ctx context.Context, kind plumbing.ObjectType, hash plumbi
 	return content, err
 }
 
-// each gives the objects of a kind that are wanted, one after the other, and takes
-// them out of wanted. How many are missing is no error. Every pack is gone through
-// once, however many objects of it are wanted.
+// each gives the objects of a kind that are wanted, one after the other, and takes them out of wanted. How many are
+// missing is no error. Every pack is gone through once, however many objects of it are wanted.
 func (o *objects) each(ctx context.Context, kind plumbing.ObjectType, wanted map[plumbing.Hash]struct{}, limit int64,
 	take func(plumbing.Hash, []byte) error,
 ) (missing int, err error) {
@@ -123,10 +122,9 @@ type layer struct {
 	deltas  []int
 }
 
-// search applies the deltas of an object, and those of what they make, and gives what
-// is wanted of that, until nothing is wanted any more. Only the objects on the way to
-// the newest are held. A delta is applied once: one can lead back to what it is
-// applied to.
+// search applies the deltas of an object, and those of what they make, and gives what is wanted of that, until nothing
+// is wanted any more. Only the objects on the way to the newest are held. A delta is applied once: one can lead back to
+// what it is applied to.
 func (o *objects) search(ctx context.Context, p *pack, i int, wanted map[plumbing.Hash]struct{}, applied []bool,
 	found func(plumbing.Hash, []byte) error,
 ) error {

@@ -46,8 +46,8 @@ func packOf(entries ...entry) []byte {
 	return append(b.Bytes(), sum[:]...)
 }
 
-// A pack can be small and its content large: by compression, by a delta that
-// copies its base again and again, or by a size that is a lie.
+// A pack can be small and its content large: by compression, by a delta that copies its base again and again, or by a
+// size that is a lie.
 func TestUnpackIsBounded(t *testing.T) {
 	zeros := make([]byte, 1000)
 	base := entry{kind: plumbing.BlobObject, size: 1000, content: zeros}

@@ -38,8 +38,8 @@ func (t taken) Add(name string, size int64, r io.Reader) error {
 	return err
 }
 
-// bundles creates org/bundle: a tag v1, annotated, with deploy/ in a branch and files
-// that are deltas of each other; links and a submodule elsewhere.
+// bundles creates org/bundle: a tag v1, annotated, with deploy/ in a branch and files that are deltas of each other;
+// links and a submodule elsewhere.
 func bundles(t *testing.T) (root, first string) {
 	t.Helper()
 	root = t.TempDir()
@@ -397,8 +397,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A key and known hosts of a Secret, and nothing else of the user's, lead to a real
-// server; and leave nothing behind.
+// A key and known hosts of a Secret, and nothing else of the user's, lead to a real server; and leave nothing behind.
 func TestSSHKey(t *testing.T) {
 	if _, err := exec.LookPath("ssh"); err != nil {
 		skiptest.Lacks(t, "remotes behind SSH are read with the Debian package openssh-client, which is not installed")
@@ -469,8 +468,7 @@ func TestSSHKey(t *testing.T) {
 	}
 }
 
-// Whatever a tree says, files come out of it with decent names, or an error that the
-// user is told.
+// Whatever a tree says, files come out of it with decent names, or an error that the user is told.
 func FuzzTree(f *testing.F) {
 	blob := blobOf("x")
 	hash := hashOf(blob)

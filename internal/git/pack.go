@@ -6,13 +6,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// The limits of one pack beside those of Limits. They hold for what comes out of
-// it: a few kilobytes of deltas make gigabytes.
+// The limits of one pack beside those of Limits. They hold for what comes out of it: a few kilobytes of deltas make
+// gigabytes.
 const (
 	maxObjects = 500_000
 	maxMeta    = 8 << 20  // bytes of a commit, a tag or a directory
@@ -26,13 +29,12 @@ var (
 	errObjectTooLarge   = errors.New("an object is too large")
 )
 
-// pack is a pack as it was sent, and where its objects are. Nothing of it is
-// unpacked until it is needed: most of a commit never is.
+// pack is a pack as it was sent, and where its objects are. Nothing of it is unpacked until it is needed: most of a
+// commit never is.
 type pack struct {
 	content storage
 	entries []packed
-	// whole are the objects that are not deltas. The others are found by what they
-	// are made of: its place, or its hash.
+	// whole are the objects that are not deltas. The others are found by what they are made of: its place, or its hash.
 	whole    map[plumbing.Hash]int
 	onEntry  map[int][]int
 	onObject map[plumbing.Hash][]int
@@ -103,8 +105,7 @@ func (p *pack) addWhole(scanner *packfile.Scanner, header *packfile.ObjectHeader
 	return hash, err
 }
 
-// addDelta notes a delta by what it is applied to, and returns the size of what it
-// makes.
+// addDelta notes a delta by what it is applied to, and returns the size of what it makes.
 func (p *pack) addDelta(scanner *packfile.Scanner, header *packfile.ObjectHeader, i int,
 	places map[int64]int,
 ) (result int64, err error) {
@@ -159,4 +160,53 @@ func (h *head) deltaResult() (size uint64, ok bool) {
 	}
 	size, m := binary.Uvarint(h.text[n:])
 	return size, m > 0
+}
+
+// storage is where a pack is kept, in memory or in a file.
+type storage struct {
+	io.ReaderAt
+	size int64
+}
+
+// inMemory keeps a pack that is there already.
+func inMemory(content []byte) storage { return storage{bytes.NewReader(content), int64(len(content))} }
+
+// keep stores a pack as it is sent: in memory, or in a file of the directory if there is one. The file has no name any
+// more when keep returns, so that nothing is left behind by whatever ends the program; closing it gives the space back.
+func keep(pack io.Reader, limit int64, dir string) (_ storage, file *os.File, err error) {
+	limited := http.MaxBytesReader(nil, io.NopCloser(pack), limit)
+	if dir == "" {
+		content, err := io.ReadAll(limited)
+		return inMemory(content), nil, err
+	}
+	if file, err = os.CreateTemp(dir, "pack-"); err != nil {
+		return storage{}, nil, err
+	}
+	if err = os.Remove(file.Name()); err == nil {
+		var size int64
+		if size, err = io.Copy(file, limited); err == nil {
+			return storage{file, size}, file, nil
+		}
+	}
+	file.Close()
+	return storage{}, nil, err
+}
+
+// reader reads a pack from its beginning until the context ends.
+func (s storage) reader(ctx context.Context) io.ReadSeeker {
+	return &interruptible{io.NewSectionReader(s, 0, s.size), ctx.Err}
+}
+
+// interruptible is a content whose reader is stopped by an error, such as that of a context that has ended.
+type interruptible struct {
+	io.ReadSeeker
+	err func() error
+}
+
+// Read implements io.Reader.
+func (r *interruptible) Read(p []byte) (int, error) {
+	if err := r.err(); err != nil {
+		return 0, err
+	}
+	return r.ReadSeeker.Read(p)
 }
