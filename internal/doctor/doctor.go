@@ -1,5 +1,5 @@
-// Package doctor looks whether everything is there that provisioning takes, and
-// says what to do where it is not. It changes nothing.
+// Package doctor looks whether everything is there that provisioning takes, and says what to do where it is not. It
+// changes nothing.
 package doctor
 
 import (
@@ -15,11 +15,10 @@ import (
 type Check struct {
 	Name string
 	// Look says what was found; the name is filled in by Run. An
-	// error is judged by its code: what may not be read or cannot be asked is
-	// skipped.
+	// error is judged by its code: what may not be read or cannot be asked is skipped.
 	Look func(context.Context) (Finding, error)
-	// Reaches is true for the check of the way to the cluster itself, which
-	// fails if there is none where the others are skipped.
+	// Reaches is true for the check of the way to the cluster itself, which fails if there is none where the others are
+	// skipped.
 	Reaches bool
 }
 
@@ -46,8 +45,8 @@ func Failed(message, hint string) Finding {
 // Skipped is a check that was not made.
 func Skipped(message string) Finding { return Finding{Status: v1.CheckupSkipped, Message: message} }
 
-// Run makes all checks side by side and gives each the same time; one that takes
-// longer is left alone. The items are in the order of the checks.
+// Run makes all checks side by side and gives each the same time; one that takes longer is left alone. The items are in
+// the order of the checks.
 func Run(ctx context.Context, checks []Check, each time.Duration) v1.Checkup {
 	checkup := v1.Checkup{Items: make([]v1.CheckupItem, len(checks))}
 	var group sync.WaitGroup

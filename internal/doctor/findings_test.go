@@ -166,8 +166,7 @@ func TestScratchSays(t *testing.T) {
 	}
 }
 
-// What is to be removed is named with its namespace, which is not the current one if
-// another was asked for.
+// What is to be removed is named with its namespace, which is not the current one if another was asked for.
 func TestReleasesHint(t *testing.T) {
 	record := corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team",

@@ -20,8 +20,7 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-// Cluster are the checks that ask the API server; those of what is configured
-// only where that could be read.
+// Cluster are the checks that ask the API server; those of what is configured only where that could be read.
 func Cluster(client *kube.Client, now func() time.Time, configured *Configured) []Check {
 	l := live{client, now}
 	core, ns := client.CoreV1(), client.Namespace
@@ -59,8 +58,7 @@ func Cluster(client *kube.Client, now func() time.Time, configured *Configured) 
 	return checks
 }
 
-// once asks one time for several checks, which begin together and have the same
-// time.
+// once asks one time for several checks, which begin together and have the same time.
 func once(ask func(context.Context) (rbac.Review, error)) func(context.Context) (rbac.Review, error) {
 	var asked sync.Once
 	var review rbac.Review
@@ -80,8 +78,7 @@ func (l live) fault(err error, verb, resource string) error {
 	return kube.Fault(err, kube.Call{Verb: verb, Resource: resource, Namespace: l.client.Namespace})
 }
 
-// get asks for a path and keeps the header of the answer, which client-go does
-// not hand out.
+// get asks for a path and keeps the header of the answer, which client-go does not hand out.
 func (l live) get(ctx context.Context, path string) (http.Header, error) {
 	var header http.Header
 	config := rest.CopyConfig(l.client.Config)
@@ -147,8 +144,7 @@ func (l live) namespace(ctx context.Context) (Finding, error) {
 	return Namespace(ns), nil
 }
 
-// listing is a check that judges one list; the namespace is empty for what belongs
-// to none.
+// listing is a check that judges one list; the namespace is empty for what belongs to none.
 func listing[L any](list func(context.Context, metav1.ListOptions) (L, error), resource, namespace, selector string,
 	judge func(L) Finding,
 ) func(context.Context) (Finding, error) {

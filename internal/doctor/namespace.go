@@ -1,20 +1,27 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 const enforce = "pod-security.kubernetes.io/enforce"
 
-// Namespace judges the namespace: that pods can be made in it. As the chart has
-// them they run as root, if the blueprint does not say otherwise.
+// Namespace judges the namespace: that pods can be made in it. As the chart has them they run as root, if the blueprint
+// does not say otherwise.
 func Namespace(ns *corev1.Namespace) Finding {
 	level := ns.Labels[enforce]
 	switch {
@@ -82,8 +89,7 @@ func sorted(list corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// LimitRanges tells what a container may have: a blueprint that asks for more is
-// refused.
+// LimitRanges tells what a container may have: a blueprint that asks for more is refused.
 func LimitRanges(ranges []corev1.LimitRange) Finding {
 	var limits []string
 	for _, r := range ranges {
@@ -98,4 +104,81 @@ func LimitRanges(ranges []corev1.LimitRange) Finding {
 		return OK("no upper limits")
 	}
 	return OK(strings.Join(limits, ", "))
+}
+
+// Permissions judges whether the caller may do what a command needs. What only some workspaces need, or only some
+// options, is a warning.
+func Permissions(c rbac.Command, review rbac.Review) Finding {
+	if review.Incomplete {
+		return Skipped("the API server cannot list your permissions; each is tried when it is used")
+	}
+	needed, rest := review.Missing(c.Needs()), review.Missing(c.All())
+	if len(rest) == 0 {
+		return OK("berth " + c.Name)
+	}
+	f := Failed("berth "+c.Name+" would fail in namespace "+review.Namespace, "")
+	if len(needed) == 0 {
+		f = Warning("berth "+c.Name+" works in namespace "+review.Namespace+", but not with all features", "")
+	}
+	for _, a := range rest {
+		f.Problems = append(f.Problems, "missing: "+a.String())
+	}
+	words := []string{
+		"ask for the Role", c.ObjectName(), "of docs/rbac.md (`berth help rbac`); afterwards:",
+		rbac.CanI(rest[0], review.Namespace),
+	}
+	f.Hint = strings.Join(words, " ")
+	return f
+}
+
+// Locks judges the locks of workspaces: one that is not renewed belongs to a run that was killed.
+func Locks(leases []coordinationv1.Lease, now time.Time) Finding {
+	var stale []string
+	held := 0
+	for _, l := range leases {
+		if l.Labels[kube.LabelCanonicalID] == "" {
+			continue
+		}
+		held++
+		if lock.IsOverdue(&l, now) {
+			stale = append(stale, "lease/"+l.Name)
+		}
+	}
+	if len(stale) == 0 {
+		if held > 0 {
+			return OK("all held locks are in use")
+		}
+		return OK("no locks are held")
+	}
+	f := Warning("some were left by runs that were killed",
+		"they do no harm: the next provision or delete of the workspace takes them over")
+	f.Problems = stale
+	return f
+}
+
+// Releases judges Helm's records: one that is neither done nor being worked at was left by a run that was killed.
+func Releases(records []corev1.Secret, leases []coordinationv1.Lease, now time.Time) Finding {
+	busy := map[string]bool{}
+	for _, l := range leases {
+		if !lock.IsOverdue(&l, now) {
+			busy[l.Labels[kube.LabelCanonicalID]] = true
+		}
+	}
+	var halves []string
+	remove := ""
+	for _, s := range records {
+		name, status := s.Labels["name"], s.Labels["status"]
+		if status == "deployed" || status == "superseded" || !userstring.LooksLikeID(name) || busy[name] {
+			continue
+		}
+		remove = cmp.Or(remove, kube.Command("delete", name, s.Namespace))
+		halves = append(halves, name+" ("+status+")")
+	}
+	if len(halves) == 0 {
+		return OK("all are complete")
+	}
+	f := Warning("some workspaces are only partly installed",
+		"provision them again, which completes them, or remove them: "+remove)
+	f.Problems = halves
+	return f
 }

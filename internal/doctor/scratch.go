@@ -21,14 +21,12 @@ const installVolumes = "install it: berth serve manifests volumes | kubectl appl
 // Drivers is what the cluster has of the driver of scratch storages.
 type Drivers struct {
 	Installed bool
-	// Nodes are those of the cluster, with the drivers that they have; Unread is why
-	// they are not known.
+	// Nodes are those of the cluster, with the drivers that they have; Unread is why they are not known.
 	Nodes  []storagev1.CSINode
 	Unread string
 }
 
-// Scratch judges whether storages of type scratch can be had; wanted are those of the
-// default blueprint.
+// Scratch judges whether storages of type scratch can be had; wanted are those of the default blueprint.
 func Scratch(d Drivers, wanted []string) Finding {
 	if !d.Installed {
 		missing := "the driver of scratch storages, " + volume.DriverName + ", is not installed"
