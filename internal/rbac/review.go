@@ -16,13 +16,12 @@ import (
 type Review struct {
 	Namespace string
 	Rules     []authorizationv1.ResourceRule
-	// Incomplete is true if the API server cannot list everything: an authorizer
-	// behind a webhook, such as a cloud's, may allow more.
+	// Incomplete is true if the API server cannot list everything: an authorizer behind a webhook, such as a cloud's,
+	// may allow more.
 	Incomplete bool
 }
 
-// Ask asks the API server, in one request. For a caller who may not ask, the review
-// is incomplete.
+// Ask asks the API server, in one request. For a caller who may not ask, the review is incomplete.
 func Ask(ctx context.Context, client kube.Interface, namespace string) (Review, error) {
 	answer, err := client.AuthorizationV1().SelfSubjectRulesReviews().Create(ctx, &authorizationv1.SelfSubjectRulesReview{
 		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
@@ -37,8 +36,7 @@ func Ask(ctx context.Context, client kube.Interface, namespace string) (Review, 
 	return Review{}, err
 }
 
-// Missing are the accesses that the caller does not have; none if the review is
-// incomplete.
+// Missing are the accesses that the caller does not have; none if the review is incomplete.
 func (r Review) Missing(needs []Access) (missing []Access) {
 	if r.Incomplete {
 		return nil
@@ -51,8 +49,8 @@ func (r Review) Missing(needs []Access) (missing []Access) {
 	return missing
 }
 
-// covers reports whether a rule allows an access. If the name is not known, a rule
-// for some names counts, except for verbs to which names do not apply.
+// covers reports whether a rule allows an access. If the name is not known, a rule for some names counts, except for
+// verbs to which names do not apply.
 func covers(rule authorizationv1.ResourceRule, a Access) bool {
 	has := func(list []string, wanted ...string) bool {
 		return slices.Contains(list, "*") ||
@@ -74,8 +72,8 @@ func covers(rule authorizationv1.ResourceRule, a Access) bool {
 	return a.Verb != "create" && a.Verb != "deletecollection"
 }
 
-// Denied is the error about all missing permissions of a command; nil if none is
-// missing. Doing is what they are needed for: provisioning alice-2bd806c.
+// Denied is the error about all missing permissions of a command; nil if none is missing. Doing is what they are needed
+// for: provisioning alice-2bd806c.
 func (c Command) Denied(doing, namespace string, missing []Access) error {
 	if len(missing) == 0 {
 		return nil

@@ -25,8 +25,8 @@ const (
 	groupAdmission      = "admissionregistration.k8s.io"
 )
 
-// WorkspaceUser is the ClusterRole of those who enter workspaces through a gateway, as
-// `berth serve manifests gateway` prints it.
+// WorkspaceUser is the ClusterRole of those who enter workspaces through a gateway, as `berth serve manifests gateway`
+// prints it.
 const WorkspaceUser = "workspace-user"
 
 // PoolHint is what to ask for who may not enter the machines of a pool.
@@ -35,12 +35,12 @@ func PoolHint() string {
 		" of its pool, or for verb create on machinepools/proxy of the group " + groupMachines
 }
 
-// MachinePoolUser is the ClusterRole of those who enter the machines of a pool through its
-// gateway, as `berth serve manifests gateway --machine-pool` prints it.
+// MachinePoolUser is the ClusterRole of those who enter the machines of a pool through its gateway, as `berth serve
+// manifests gateway --machine-pool` prints it.
 func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-user" }
 
-// Serving are the permissions of servers. What a bundle installs is not among them:
-// that depends on the bundles, and an administrator chooses it.
+// Serving are the permissions of servers. What a bundle installs is not among them: that depends on the bundles, and an
+// administrator chooses it.
 func Serving() []Command {
 	return []Command{
 		serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayMachines(),
