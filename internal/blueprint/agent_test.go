@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The agent starts as root, becomes the user and writes to the image: a security context that
-// takes one of that away is refused where there is an agent, and fine without.
+// The agent starts as root, becomes the user and writes to the image: a security context that takes one of that away is
+// refused where there is an agent, and fine without.
 func TestSecurityContextOfTheAgent(t *testing.T) {
 	drop := func(names ...any) map[string]any {
 		return map[string]any{"capabilities": map[string]any{"drop": names}}

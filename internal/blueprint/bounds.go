@@ -14,8 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The bounds of what a blueprint has, above what anybody needs and below what the
-// kernel and the API server take.
+// The bounds of what a blueprint has, above what anybody needs and below what the kernel and the API server take.
 const (
 	maxBlueprintName = 40
 	maxDescription   = 500
@@ -133,8 +132,8 @@ func userID(report reporter, field string, id *int64) {
 	}
 }
 
-// validateRecord makes sure that Helm's record fits into a Secret. The texts of a
-// blueprint are in it twice, compressed and in base64.
+// validateRecord makes sure that Helm's record fits into a Secret. The texts of a blueprint are in it twice, compressed
+// and in base64.
 func validateRecord(report reporter, b Blueprint) {
 	text, err := json.Marshal(b)
 	if err != nil || len(text) < maxRecord/3 {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What is too long, too many or too large is refused at once, and the message names
-// the field, shows not more than the beginning of the value, and says the bound.
+// What is too long, too many or too large is refused at once, and the message names the field, shows not more than the
+// beginning of the value, and says the bound.
 func TestBounds(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
 	claim := func(key string, size any) func(*Blueprint) {

@@ -47,8 +47,7 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// A home that a user would take for the one that stays is refused, with what to
-// write.
+// A home that a user would take for the one that stays is refused, with what to write.
 func TestContradictingHomesAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		home     string

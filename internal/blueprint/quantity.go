@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// quantityText are the quantities that are parsed: of some length, and with an
-// exponent of two digits. What takes longer to compare than to write, such as
-// 1e2147483647, would occupy the program that compares it for hours, the API server included.
+// quantityText are the quantities that are parsed: of some length, and with an exponent of two digits. What takes
+// longer to compare than to write, such as 1e2147483647, would occupy the program that compares it for hours, the API
+// server included.
 var quantityText = regexp.MustCompile(`^[+-]?[0-9.]{1,30}([eE][+-]?[0-9]{1,2}|[a-zA-Z]{0,2})$`)
 
 // ParseQuantity parses a quantity of Kubernetes that can be worked with.
@@ -116,8 +116,8 @@ func (of measure) makesSense(value string) bool {
 	return err == nil && parsed.Cmp(resource.MustParse(of.least)) >= 0 && parsed.Cmp(resource.MustParse(of.most)) <= 0
 }
 
-// quantities checks a value of which every text and number is a quantity, before it
-// is parsed as what Kubernetes has for it.
+// quantities checks a value of which every text and number is a quantity, before it is parsed as what Kubernetes has
+// for it.
 func quantities(report reporter, field string, value any) (ok bool) {
 	switch value := value.(type) {
 	case map[string]any:

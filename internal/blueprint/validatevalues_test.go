@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A template may leave to others what is missing, and what does not fit together; a
-// value that is wrong by itself is wrong in it, too.
+// A template may leave to others what is missing, and what does not fit together; a value that is wrong by itself is
+// wrong in it, too.
 func TestValuesOfATemplate(t *testing.T) {
 	b := Blueprint{
 		Name: "team", Podman: Podman{Enabled: true}, K8shelld: K8shelld{Image: "agent"},

@@ -1,5 +1,4 @@
-// Package catalog loads blueprints, merges them with those they inherit from, and
-// resolves them for a user.
+// Package catalog loads blueprints, merges them with those they inherit from, and resolves them for a user.
 package catalog
 
 import (
@@ -21,8 +20,7 @@ var builtin []byte
 // Set is the platform blueprints by name.
 type Set struct {
 	entries map[string]entry
-	// own are those that are looked for problems, in the order of the files: not the
-	// built-in ones.
+	// own are those that are looked for problems, in the order of the files: not the built-in ones.
 	own []entry
 	// texts are the files, to show a line of them.
 	texts map[string][]byte
@@ -58,9 +56,8 @@ func Builtin() (*Set, error) {
 	return s, nil
 }
 
-// Load reads the built-in blueprints, then the *.yaml and *.yml files of dir, if
-// it is not empty, then the other sources. The error has the problems of all of
-// them.
+// Load reads the built-in blueprints, then the *.yaml and *.yml files of dir, if it is not empty, then the other
+// sources. The error has the problems of all of them.
 func Load(dir string, more ...blueprint.Source) (*Set, error) {
 	s, err := Builtin()
 	if err != nil {
@@ -90,8 +87,7 @@ func readDir(dir string) (sources []blueprint.Source, problems []yamldoc.Problem
 	return sources, problems, nil
 }
 
-// add adds the blueprints of sources, and finds their problems as written. Those that
-// were there before are replaced.
+// add adds the blueprints of sources, and finds their problems as written. Those that were there before are replaced.
 func (s *Set) add(sources ...blueprint.Source) (problems []yamldoc.Problem) {
 	s.own = nil
 	first := map[string]entry{}

@@ -7,6 +7,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/blueprint/layer"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/registry"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -24,8 +25,8 @@ type Order struct {
 	Registry string
 }
 
-// Compose merges a blueprint with its ancestors, the farthest first. Draft.Resolve
-// finds the problems that depend on expressions.
+// Compose merges a blueprint with its ancestors, the farthest first. Draft.Resolve finds the problems that depend on
+// expressions.
 func (s *Set) Compose(o Order) (Draft, error) {
 	own, problems, err := s.ordered(o)
 	if err != nil {
@@ -44,8 +45,8 @@ func (s *Set) Compose(o Order) (Draft, error) {
 	return d, nil
 }
 
-// Show returns a blueprint with everything inherited, for display: also a template,
-// or one that cannot be provisioned. Expressions are shown as written.
+// Show returns a blueprint with everything inherited, for display: also a template, or one that cannot be provisioned.
+// Expressions are shown as written.
 func (s *Set) Show(name, registry string) (blueprint.Blueprint, error) {
 	own, err := s.find(name)
 	if err != nil {
@@ -138,10 +139,77 @@ func platformStrategies() layer.Strategies {
 	}
 }
 
-// customStrategies merge the lists that a user sets: their scripts do not replace
-// the platform's.
+// customStrategies merge the lists that a user sets: their scripts do not replace the platform's.
 func customStrategies() layer.Strategies {
 	s := platformStrategies()
 	delete(s.Exact, "initScripts")
 	return s
+}
+
+// maxLineage is how many blueprints may inherit from each other.
+const maxLineage = 32
+
+// lineage is a blueprint and its ancestors, nearest first, as far as there are any. What is broken about it is reported
+// where it is: once, however many inherit from there.
+func (s *Set) lineage(own entry) (chain []entry, broken *yamldoc.Problem) {
+	var seen []string
+	for e := own; ; {
+		chain = append(chain, e)
+		if !e.custom {
+			seen = append(seen, e.name)
+		}
+		parent, ok := s.entries[e.template]
+		var problem yamldoc.Problem
+		switch repeated := slices.Index(seen, e.template); {
+		case e.template == "":
+			return chain, nil
+		case !ok:
+			problem = e.problem("template", "template %q of blueprint %q not found%s", e.template, e.name,
+				s.suggestion(e.template))
+		case repeated >= 0:
+			problem = s.cycle(seen[repeated:])
+		case len(seen) == maxLineage:
+			problem = e.problem("template", "inheritance chain longer than %d blueprints", maxLineage)
+		default:
+			e = parent
+			continue
+		}
+		return chain, &problem
+	}
+}
+
+// cycle is the problem of blueprints that inherit from each other, the same one whichever of them it is found from.
+func (s *Set) cycle(names []string) yamldoc.Problem {
+	first := slices.Index(names, slices.Min(names))
+	names = slices.Concat(names[first:], names[:first+1])
+	return s.entries[names[0]].problem("template", "inheritance cycle: %s", strings.Join(names, " → "))
+}
+
+// suggestion is a question for the name that is meant, if there is one like it.
+func (s *Set) suggestion(name string) string {
+	if nearest := yamldoc.Nearest(name, s.all()); nearest != "" {
+		return ": did you mean " + nearest + "?"
+	}
+	return ""
+}
+
+// fillIn gives a blueprint what no layer of it sets, and its images their registry.
+func fillIn(b *blueprint.Blueprint, registryHost string) {
+	for _, field := range []struct {
+		path  string
+		value *string
+		unset string
+	}{
+		{"helperImage", &b.HelperImage, blueprint.DefaultHelperImage},
+		{"imagePullPolicy", &b.ImagePullPolicy, blueprint.DefaultPullPolicy},
+		{"resources.cpu", &b.Resources.CPU, blueprint.DefaultCPU},
+		{"resources.memory", &b.Resources.Memory, blueprint.DefaultMemory},
+	} {
+		if *field.value == "" {
+			*field.value, b.Origins[field.path] = field.unset, "default (built in)"
+		}
+	}
+	for _, image := range []*string{&b.Image, &b.HelperImage, &b.K8shelld.Image, &b.Podman.Image} {
+		*image = registry.Qualify(*image, registryHost)
+	}
 }

@@ -22,8 +22,7 @@ func configMap(namespace, name string, data map[string]string) *corev1.ConfigMap
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: data}
 }
 
-// The YAML keys of ConfigMaps are read, in the order in which those are configured, and sorted in
-// each.
+// The YAML keys of ConfigMaps are read, in the order in which those are configured, and sorted in each.
 func TestReadConfigMaps(t *testing.T) {
 	client := fake.NewClientset(
 		configMap("team", "a", map[string]string{"z.yaml": "z", "b.yml": "b", "README.md": "no"}),

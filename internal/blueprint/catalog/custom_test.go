@@ -66,8 +66,7 @@ apps: {editor: {port: 8080}}
 	}
 }
 
-// Whatever a platform blueprint has and a custom one must not set, it is refused
-// by name, however it is written.
+// Whatever a platform blueprint has and a custom one must not set, it is refused by name, however it is written.
 func TestBoundaryOfCustomBlueprints(t *testing.T) {
 	platformOnly := slices.Sorted(maps.Keys(yamldoc.Fields(reflect.TypeFor[blueprint.Blueprint]())))
 	platformOnly = slices.DeleteFunc(platformOnly,

@@ -11,8 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// Draft is a blueprint with everything inherited, and expressions that need a user
-// to be evaluated.
+// Draft is a blueprint with everything inherited, and expressions that need a user to be evaluated.
 type Draft struct {
 	own      entry
 	lineage  []string
@@ -25,8 +24,7 @@ type Draft struct {
 // Lineage is the name and its ancestors, nearest first.
 func (d Draft) Lineage() []string { return d.lineage }
 
-// Scratch are the names of the scratch storages, as far as no expression says whether
-// they are some.
+// Scratch are the names of the scratch storages, as far as no expression says whether they are some.
 func (d Draft) Scratch() []string {
 	b, err := d.decode(withoutUser(d.merged))
 	if err != nil {
@@ -35,8 +33,7 @@ func (d Draft) Scratch() []string {
 	return b.Scratch()
 }
 
-// Resolve evaluates the expressions and validates the result. The name in the
-// metadata is filled in.
+// Resolve evaluates the expressions and validates the result. The name in the metadata is filled in.
 func (d Draft) Resolve(ctx context.Context, known expression.Facts) (blueprint.Blueprint, error) {
 	known.Metadata.Name = d.lineage[0]
 	final, problems := d.set.language.resolve(ctx, d.merged, known)
@@ -58,8 +55,8 @@ func (d Draft) Resolve(ctx context.Context, known expression.Facts) (blueprint.B
 	return b, nil
 }
 
-// proxies are the variables by which the platform names proxies. They have been
-// validated as a part of the blueprint, unless the user has replaced them.
+// proxies are the variables by which the platform names proxies. They have been validated as a part of the blueprint,
+// unless the user has replaced them.
 func (d Draft) proxies(ctx context.Context, known expression.Facts) map[string]string {
 	env := map[string]layer.Value{}
 	for name, value := range d.platform.Fields["env"].Fields {
@@ -73,8 +70,8 @@ func (d Draft) proxies(ctx context.Context, known expression.Facts) map[string]s
 	return b.Env
 }
 
-// limits are the problems that the expressions have for everybody: which values they
-// have is not known, but whether they are too many, or too much work.
+// limits are the problems that the expressions have for everybody: which values they have is not known, but whether
+// they are too many, or too much work.
 func (d Draft) limits(ctx context.Context) []string {
 	return d.set.language.limits(ctx, d.merged, standIn(d.lineage[0]))
 }
@@ -91,8 +88,7 @@ func standIn(name string) expression.Facts {
 	}
 }
 
-// isOwn reports whether a field has been set by a user: in their own blueprint, or
-// by a flag.
+// isOwn reports whether a field has been set by a user: in their own blueprint, or by a flag.
 func (d Draft) isOwn(field string) bool {
 	at, ok := d.merged.Lookup(field)
 	return ok && (at.File == "" || d.own.custom && at.File == d.own.file)
@@ -117,8 +113,8 @@ func (d Draft) undecodable(err error) error {
 	return d.set.invalid([]yamldoc.Problem{d.own.problem("", "blueprint %s: %v", d.lineage[0], err)}, d.own)
 }
 
-// isProxy reports whether a variable names a proxy, or says what to reach without
-// one. Programs read them in both cases.
+// isProxy reports whether a variable names a proxy, or says what to reach without one. Programs read them in both
+// cases.
 func isProxy(name string) bool {
 	return slices.Contains([]string{"all_proxy", "http_proxy", "https_proxy", "no_proxy"}, strings.ToLower(name))
 }

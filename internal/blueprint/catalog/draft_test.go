@@ -51,8 +51,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A blueprint is shown with what it inherits, and its expressions as they are written; a template
-// as well.
+// A blueprint is shown with what it inherits, and its expressions as they are written; a template as well.
 func TestShow(t *testing.T) {
 	s := familySet(t)
 	b, err := s.Show("child", "registry.example.com")

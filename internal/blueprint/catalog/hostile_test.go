@@ -53,8 +53,8 @@ func hostile() map[string]struct{ text, says string } {
 	}
 }
 
-// Every one is refused within a second and 100 MB. The clock of a busy machine
-// proves little; what is allocated bounds the work as well.
+// Every one is refused within a second and 100 MB. The clock of a busy machine proves little; what is allocated bounds
+// the work as well.
 func TestHostileFilesAreRefused(t *testing.T) {
 	for name, tc := range hostile() {
 		t.Run(name, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestHostileFilesAreRefused(t *testing.T) {
 	}
 }
 
-// allocated is all that has been allocated so far, whether it was freed or not:
-// more than what was ever held at one time.
+// allocated is all that has been allocated so far, whether it was freed or not: more than what was ever held at one
+// time.
 func allocated() uint64 {
 	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(samples)

@@ -29,8 +29,8 @@ type language struct {
 
 func newLanguage() *language { return &language{get: sync.OnceValues(expression.New)} }
 
-// recounted is the same language with counters of its own: for what one user adds
-// to the platform's blueprints, which several may do concurrently.
+// recounted is the same language with counters of its own: for what one user adds to the platform's blueprints, which
+// several may do concurrently.
 func (l *language) recounted() *language { return &language{get: l.get} }
 
 // checker checks what is written in a file, with its expressions.
@@ -68,8 +68,8 @@ func (l *language) check(text string, expected expression.Result) error {
 	return cel.Check(text, expected)
 }
 
-// resolve evaluates the expressions of a blueprint. They see it without the
-// expressions, so that their order does not matter.
+// resolve evaluates the expressions of a blueprint. They see it without the expressions, so that their order does not
+// matter.
 func (l *language) resolve(ctx context.Context, v layer.Value, known expression.Facts) (layer.Value, []string) {
 	return l.all(ctx, v, known, func(error) bool { return true })
 }
@@ -138,8 +138,7 @@ func withoutUser(v layer.Value) layer.Value {
 	})
 }
 
-// resultOf is what an expression must return for a type; empty if there must be
-// none.
+// resultOf is what an expression must return for a type; empty if there must be none.
 func resultOf(t reflect.Type) expression.Result {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

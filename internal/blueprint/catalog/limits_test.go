@@ -78,8 +78,7 @@ func TestWrongLimits(t *testing.T) {
 	}
 }
 
-// How long a workspace is kept is up to the platform: neither a repository nor a flag
-// changes it.
+// How long a workspace is kept is up to the platform: neither a repository nor a flag changes it.
 func TestLimitsAreThePlatforms(t *testing.T) {
 	set, err := Builtin()
 	if err != nil {

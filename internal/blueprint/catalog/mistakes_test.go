@@ -11,9 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// The mistakes that people make in a file of blueprints: each is told where it is, with
-// what is meant, and with nothing that only follows from it. What is below a blueprint's
-// template is written from line 4 on.
+// The mistakes that people make in a file of blueprints: each is told where it is, with what is meant, and with nothing
+// that only follows from it. What is below a blueprint's template is written from line 4 on.
 func TestMistakes(t *testing.T) {
 	for name, test := range map[string]struct {
 		written string
@@ -187,8 +186,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A provisioning says of platform blueprints what validating them says, whatever else is
-// wrong with them.
+// A provisioning says of platform blueprints what validating them says, whatever else is wrong with them.
 func TestNothingHidesAnotherProblem(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -249,8 +247,7 @@ func TestNothingHidesAnotherProblem(t *testing.T) {
 	}
 }
 
-// A blueprint of a repository is told with the repository, the file and the commit, and
-// with all that is wrong with it.
+// A blueprint of a repository is told with the repository, the file and the commit, and with all that is wrong with it.
 func TestMistakesInARepository(t *testing.T) {
 	source := blueprint.Source{
 		Name: "github.com/org/proj@main:.k8shell.yaml", Commit: "0123456789abcdef0123456789abcdef01234567",

@@ -25,8 +25,8 @@ type Override struct {
 	Value string
 }
 
-// settable are the fields that flags can set: those of a custom blueprint, except
-// the name, which the user string determines.
+// settable are the fields that flags can set: those of a custom blueprint, except the name, which the user string
+// determines.
 func settable() []string {
 	return slices.DeleteFunc(blueprint.CustomFields(), func(field string) bool { return field == "name" })
 }

@@ -40,8 +40,8 @@ func guardedSet(t *testing.T) *Set {
 	return set
 }
 
-// What a custom blueprint mounts is in the home directory or where users may, and
-// every problem is reported, at its place.
+// What a custom blueprint mounts is in the home directory or where users may, and every problem is reported, at its
+// place.
 func TestStoragesOfCustomBlueprints(t *testing.T) {
 	b, err := resolve(t, guardedSet(t), own(`template: guarded
 storages:
@@ -99,8 +99,8 @@ func TestHomeOfTheUserOpensNothing(t *testing.T) {
 	}
 }
 
-// Root gives away what a custom blueprint says only where the template is root, and
-// never what others may have, unless the template itself says so.
+// Root gives away what a custom blueprint says only where the template is root, and never what others may have, unless
+// the template itself says so.
 func TestOwnersOfCustomStorages(t *testing.T) {
 	const root, others, lent = ": only root can give a directory away, which ",
 		": only the platform gives away the directory of a claim that others may have",

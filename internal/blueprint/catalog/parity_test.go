@@ -14,8 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// bad are custom blueprints that nobody can provision, and a part of what is said of
-// each.
+// bad are custom blueprints that nobody can provision, and a part of what is said of each.
 func bad() map[string]struct{ text, says string } {
 	many := "env:\n"
 	for i := range maxEvaluated + 1 {
@@ -72,8 +71,7 @@ func bad() map[string]struct{ text, says string } {
 	}
 }
 
-// What a provisioning refuses by itself, validating a file refuses with the same
-// words, and the reverse.
+// What a provisioning refuses by itself, validating a file refuses with the same words, and the reverse.
 func TestValidateSaysWhatProvisioningSays(t *testing.T) {
 	for name, test := range bad() {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,7 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// invalid is the error of blueprints with problems, and of one that is not in the set:
-// a user's own.
+// invalid is the error of blueprints with problems, and of one that is not in the set: a user's own.
 func (s *Set) invalid(problems []yamldoc.Problem, own entry) error {
 	lines := yamldoc.Report(problems, func(file string) []byte {
 		if own.custom && own.file == file {
@@ -53,8 +52,7 @@ func subject(problem string) string {
 	return path
 }
 
-// about reports whether a problem is about one of the paths, or about something
-// that contains one of them.
+// about reports whether a problem is about one of the paths, or about something that contains one of them.
 func about(problem string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool {
 		rest, ok := strings.CutPrefix(path, subject(problem))

@@ -33,8 +33,8 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// What is validated: the files and directories that are named, on top of what is configured, or
-// what is configured alone; or why not.
+// What is validated: the files and directories that are named, on top of what is configured, or what is configured
+// alone; or why not.
 func TestCheckOfPaths(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"set/a.yaml": "blueprints: [{name: a, template: base}]", "set/b.yml": "blueprints: [{name: b, template: a}]",

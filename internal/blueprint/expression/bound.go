@@ -7,16 +7,15 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// The limits of intermediate values. CEL adds up the cost of a call when it has
-// returned, which is too late for one that compares lists of lists that were
-// doubled forty times.
+// The limits of intermediate values. CEL adds up the cost of a call when it has returned, which is too late for one
+// that compares lists of lists that were doubled forty times.
 const (
 	maxText   = 16 << 10 // bytes
 	maxValues = 2000     // of a list or mapping, including nested ones
 )
 
-// bound checks the size of the result of every call and every list or mapping
-// literal, so that no large value is ever created.
+// bound checks the size of the result of every call and every list or mapping literal, so that no large value is ever
+// created.
 func bound(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	switch i := i.(type) {
 	case interpreter.InterpretableConstructor:

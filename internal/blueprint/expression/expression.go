@@ -1,3 +1,5 @@
+// Package expression evaluates the !cel expressions of blueprints. Anybody may write a blueprint, so their cost is
+// bounded.
 package expression
 
 import (
@@ -10,16 +12,6 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
-)
-
-// The limits of one expression, far above what blueprints need.
-const (
-	maxLength  = 1024   // characters as written
-	maxNodes   = 300    // after macros are put in
-	maxNesting = 24     // of brackets and calls
-	maxCost    = 10_000 // in CEL's unit, about one per step
-	maxRegex   = 500    // states of a regular expression
-	interrupt  = 100    // steps of a loop between checks of the context
 )
 
 // Language checks and evaluates expressions.
@@ -54,8 +46,57 @@ func facts(env *cel.Env) (*cel.Env, error) {
 	return cel.CustomTypeProvider(provider)(env)
 }
 
-// Check reports whether text is an expression that can return what is expected.
-// It needs no facts.
+// Facts are the variables of expressions, except the blueprint that they are in.
+type Facts struct {
+	User          User
+	WorkspaceName string
+	Metadata      Metadata
+}
+
+// User is the user that a workspace is for.
+type User struct {
+	Username     string   `cel:"username"`
+	UID          int      `cel:"uid"`
+	GID          int      `cel:"gid"`
+	Email        string   `cel:"email"`
+	Organization string   `cel:"organization"`
+	Roles        []string `cel:"roles"`
+	Blueprints   []string `cel:"blueprints"`
+}
+
+// Metadata is where a blueprint comes from.
+type Metadata struct {
+	// Name is the blueprint's, which may be computed.
+	Name string `cel:"name"`
+	// RepoOwner, RepoName and Ref are empty unless it is a repository's.
+	RepoOwner string `cel:"repoOwner"`
+	RepoName  string `cel:"repoName"`
+	Ref       string `cel:"ref"`
+}
+
+// Result is what a field accepts, named for messages.
+type Result string
+
+// The results.
+const (
+	Text   Result = "a string"
+	Bool   Result = "a boolean"
+	Number Result = "an integer"
+	Float  Result = "a number"
+	Scalar Result = "a string, a number or a boolean" // Kubernetes validates it
+)
+
+// The limits of one expression, far above what blueprints need.
+const (
+	maxLength  = 1024   // characters as written
+	maxNodes   = 300    // after macros are put in
+	maxNesting = 24     // of brackets and calls
+	maxCost    = 10_000 // in CEL's unit, about one per step
+	maxRegex   = 500    // states of a regular expression
+	interrupt  = 100    // steps of a loop between checks of the context
+)
+
+// Check reports whether text is an expression that can return what is expected. It needs no facts.
 func (l *Language) Check(text string, expected Result) error {
 	_, err := l.compile(text, expected)
 	return err
@@ -73,8 +114,7 @@ func (l *Language) compile(text string, expected Result) (*cel.Ast, error) {
 	return ast, nil
 }
 
-// accepts reports whether a type fits. That of a dynamic expression is known only
-// when it has been evaluated.
+// accepts reports whether a type fits. That of a dynamic expression is known only when it has been evaluated.
 func (r Result) accepts(kind types.Kind) bool {
 	switch kind {
 	case types.DynKind, types.NullTypeKind:
@@ -92,9 +132,8 @@ func (r Result) accepts(kind types.Kind) bool {
 	}
 }
 
-// Evaluate returns the value of an expression: a string, bool, int64, uint64,
-// float64 or nil. The blueprint is the one that the expression is in, as plain
-// values.
+// Evaluate returns the value of an expression: a string, bool, int64, uint64, float64 or nil. The blueprint is the one
+// that the expression is in, as plain values.
 func (l *Language) Evaluate(ctx context.Context, text string, expected Result, known Facts,
 	blueprint map[string]any,
 ) (any, error) {

@@ -104,8 +104,7 @@ func TestHostileExpressionsAreRefused(t *testing.T) {
 			if err == nil {
 				t.Errorf("it gives %v", got)
 			}
-			// The clock of a busy machine proves little; what is allocated bounds the
-			// work as well.
+			// The clock of a busy machine proves little; what is allocated bounds the work as well.
 			if bytes > 8<<20 {
 				t.Errorf("%d MB were allocated", bytes>>20)
 			}

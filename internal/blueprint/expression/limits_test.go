@@ -76,8 +76,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// What an expression returns is known only now where a field of the blueprint has any type; nothing
-// fits everywhere.
+// What an expression returns is known only now where a field of the blueprint has any type; nothing fits everywhere.
 func TestWhatIsReturned(t *testing.T) {
 	blueprint := map[string]any{"text": "a", "whole": 7, "part": 0.5, "yes": true, "list": []any{1}}
 	for _, expected := range []Result{Text, Bool, Number, Float, Scalar} {

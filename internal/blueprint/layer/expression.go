@@ -36,8 +36,8 @@ func (v Value) Expressions() map[string]string {
 	return all
 }
 
-// Evaluate replaces each expression by a node. The value is one of type root, and
-// evaluate is given the type of the expression's field.
+// Evaluate replaces each expression by a node. The value is one of type root, and evaluate is given the type of the
+// expression's field.
 func (v Value) Evaluate(root reflect.Type, evaluate func(path, expression string, t reflect.Type) *yaml.Node) Value {
 	return v.evaluate("", root, evaluate)
 }
@@ -64,8 +64,8 @@ func (v Value) evaluate(path string, t reflect.Type,
 	return v
 }
 
-// Plain is the value, one of type t, in Go's terms, for use in expressions.
-// Strings are as they are written. Expressions are left out, or nil in a list.
+// Plain is the value, one of type t, in Go's terms, for use in expressions. Strings are as they are written.
+// Expressions are left out, or nil in a list.
 func (v Value) Plain(t reflect.Type) any {
 	switch {
 	case v.Fields != nil:

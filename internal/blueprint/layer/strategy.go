@@ -25,9 +25,8 @@ const (
 	Union              // as Append, but an item of the child replaces the parent's that is the same
 )
 
-// Strategies are the strategies by path. An exact dotted path wins over a suffix
-// of it, a longer suffix over a shorter one, and the bare key comes last. Other
-// lists are appended.
+// Strategies are the strategies by path. An exact dotted path wins over a suffix of it, a longer suffix over a shorter
+// one, and the bare key comes last. Other lists are appended.
 type Strategies struct {
 	Exact, Suffix, Key map[string]Strategy
 }
@@ -45,8 +44,8 @@ func (s Strategies) find(path string) Strategy {
 	return s.Key[parts[len(parts)-1]]
 }
 
-// Merge merges a child layer into its parent: scalars are the child's, mappings
-// merge key by key, lists by their strategies. Null changes nothing.
+// Merge merges a child layer into its parent: scalars are the child's, mappings merge key by key, lists by their
+// strategies. Null changes nothing.
 func (s Strategies) Merge(parent, child Value) Value { return s.merge("", parent, child) }
 
 func (s Strategies) merge(path string, parent, child Value) Value {
@@ -100,8 +99,7 @@ func union(parent, child []Value, key string) []Value {
 	return all
 }
 
-// id identifies an item of a list. An expression does not until it has been
-// evaluated.
+// id identifies an item of a list. An expression does not until it has been evaluated.
 func (v Value) id(key string) (id string, ok bool) {
 	if key != "" {
 		v = v.Fields[key]

@@ -1,5 +1,5 @@
-// Package layer merges YAML layers, such as a blueprint and its ancestors, into
-// one value that knows where each of its parts was written.
+// Package layer merges YAML layers, such as a blueprint and its ancestors, into one value that knows where each of its
+// parts was written.
 package layer
 
 import (
@@ -27,9 +27,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s (%s:%d)", p.Layer, p.File, p.Line)
 }
 
-// Value is a part of a layer, or of several merged ones: a mapping, a list or a
-// scalar. Scalars stay as they are written, because 1.10 is not 1.1 where a string
-// is expected.
+// Value is a part of a layer, or of several merged ones: a mapping, a list or a scalar. Scalars stay as they are
+// written, because 1.10 is not 1.1 where a string is expected.
 type Value struct {
 	At     Place
 	Scalar *yaml.Node
@@ -80,8 +79,7 @@ func (v Value) Node() *yaml.Node {
 	return v.Scalar
 }
 
-// Walk calls each for the scalars that are not null, with their dotted paths:
-// image, env.TEAM, initScripts[0].name.
+// Walk calls each for the scalars that are not null, with their dotted paths: image, env.TEAM, initScripts[0].name.
 func (v Value) Walk(each func(path string, leaf Value)) { v.walk("", each) }
 
 func (v Value) walk(path string, each func(path string, leaf Value)) {
@@ -98,8 +96,8 @@ func (v Value) walk(path string, each func(path string, leaf Value)) {
 
 func join(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
-// Find returns where a path was written. If there is nothing at the path, it is
-// the place of the nearest part around it.
+// Find returns where a path was written. If there is nothing at the path, it is the place of the nearest part around
+// it.
 func (v Value) Find(path string) Place {
 	at, _ := v.Lookup(path)
 	return at
@@ -117,8 +115,7 @@ func (v Value) Lookup(path string) (at Place, ok bool) {
 	return v.At, true
 }
 
-// step goes down one part of a path. A key may contain dots, so the longest
-// matching key is taken.
+// step goes down one part of a path. A key may contain dots, so the longest matching key is taken.
 func (v Value) step(path string) (inner Value, rest string, ok bool) {
 	longest := -1
 	for key, field := range v.Fields {

@@ -122,8 +122,8 @@ func plain(t *testing.T, v Value) string {
 	return strings.ReplaceAll(string(text), "\n", " ")
 }
 
-// Expressions are evaluated in order, each for the type of its field; in Go's terms they are left
-// out, and nil in a list.
+// Expressions are evaluated in order, each for the type of its field; in Go's terms they are left out, and nil in a
+// list.
 func TestEvaluate(t *testing.T) {
 	type inner struct {
 		Text string  `yaml:"text"`
