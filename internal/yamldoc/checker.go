@@ -12,12 +12,11 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Checker compares YAML as written with the type that it is decoded into, and
-// collects everything that does not fit.
+// Checker compares YAML as written with the type that it is decoded into, and collects everything that does not fit.
 type Checker struct {
 	File string
-	// OnTag checks a scalar with a custom tag in the place of a value of type t.
-	// If nil, custom tags are problems, except in a value of type any.
+	// OnTag checks a scalar with a custom tag in the place of a value of type t. If nil, custom tags are problems,
+	// except in a value of type any.
 	OnTag    func(n *yaml.Node, t reflect.Type)
 	Problems []Problem
 }
@@ -36,12 +35,11 @@ func (c *Checker) Reported(n *yaml.Node) bool {
 	return slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Line == n.Line && p.Column == n.Column })
 }
 
-// Check finds what does not fit the type t. A value of type any is passed on as it
-// is: only its keys are checked, and its tags if OnTag is set.
+// Check finds what does not fit the type t. A value of type any is passed on as it is: only its keys are checked, and
+// its tags if OnTag is set.
 //
-// What does not fit becomes null, and a key that is misspelled the one that is meant:
-// so the rest can be checked further, and a mistake is not reported again as what
-// follows from it.
+// What does not fit becomes null, and a key that is misspelled the one that is meant: so the rest can be checked
+// further, and a mistake is not reported again as what follows from it.
 func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 	n = Resolve(n)
 	if t.Kind() == reflect.Pointer {
@@ -76,8 +74,7 @@ func (c *Checker) Check(n *yaml.Node, t reflect.Type) {
 	}
 }
 
-// fits reports whether a node is of the kind that a type is written as, and what keeps it
-// from being one of the type.
+// fits reports whether a node is of the kind that a type is written as, and what keeps it from being one of the type.
 func (c *Checker) fits(n *yaml.Node, t reflect.Type) bool {
 	switch kind, expected := Expected(t); {
 	case n.Kind != kind, !tagFits(n, t):
@@ -101,8 +98,8 @@ func Drop(n *yaml.Node) {
 	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: n.Line, Column: n.Column}
 }
 
-// Unknown adds a problem of a key of a mapping that is not one of the fields. If one of
-// them is meant that the mapping does not have, the key becomes that.
+// Unknown adds a problem of a key of a mapping that is not one of the fields. If one of them is meant that the mapping
+// does not have, the key becomes that.
 func (c *Checker) Unknown(mapping, key *yaml.Node, fields map[string]reflect.Type) (meant bool) {
 	nearest := Nearest(key.Value, slices.Collect(maps.Keys(fields)))
 	if nearest == "" {
@@ -117,8 +114,7 @@ func (c *Checker) Unknown(mapping, key *yaml.Node, fields map[string]reflect.Typ
 	return true
 }
 
-// elsewhere says that a field belongs into one of those that are there, or which ones
-// are.
+// elsewhere says that a field belongs into one of those that are there, or which ones are.
 func elsewhere(name string, fields map[string]reflect.Type) string {
 	for _, outer := range slices.Sorted(maps.Keys(fields)) {
 		if t := fields[outer]; t.Kind() == reflect.Struct && Fields(t)[name] != nil {
@@ -181,8 +177,7 @@ func (c *Checker) merged(n *yaml.Node, each func(key, value *yaml.Node)) {
 	}
 }
 
-// Expected is the kind of node that a type is written as, and its name in
-// messages.
+// Expected is the kind of node that a type is written as, and its name in messages.
 func Expected(t reflect.Type) (kind yaml.Kind, name string) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

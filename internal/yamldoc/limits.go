@@ -30,8 +30,8 @@ func limits() Limits {
 // nodeWeight is the bytes that a node counts beside its text.
 const nodeWeight = 16
 
-// Marks counts the characters that can begin a node, before a text is parsed: each
-// node takes some two hundred bytes, however short it is.
+// Marks counts the characters that can begin a node, before a text is parsed: each node takes some two hundred bytes,
+// however short it is.
 func Marks(raw []byte) (marks int) {
 	lineStart := true
 	for _, c := range raw {
@@ -53,8 +53,8 @@ func Marks(raw []byte) (marks int) {
 	return marks
 }
 
-// Bomb is what keeps a document from being parsed in bounded time and memory; what else is
-// wrong with it is left to the parser. Only aliases make of a document more than it is.
+// Bomb is what keeps a document from being parsed in bounded time and memory; what else is wrong with it is left to the
+// parser. Only aliases make of a document more than it is.
 func Bomb(text []byte, limits Limits) *Problem {
 	switch {
 	case len(text) > limits.Bytes:
@@ -73,8 +73,8 @@ func HasAliases(text []byte) bool {
 	return bytes.IndexByte(text, '*') >= 0 && bytes.IndexByte(text, '&') >= 0
 }
 
-// checkSize measures a document with its aliases expanded, without expanding
-// them. The problem is empty if it is within the limits.
+// checkSize measures a document with its aliases expanded, without expanding them. The problem is empty if it is within
+// the limits.
 func checkSize(document *yaml.Node, limits Limits) (problem string, at *yaml.Node) {
 	m := measurer{limits: limits, done: map[*yaml.Node]size{}, open: map[*yaml.Node]bool{}}
 	s := m.size(document, 0)

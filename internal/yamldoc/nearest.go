@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Nearest is the word that somebody meant who wrote another one; empty if none is
-// near enough.
+// Nearest is the word that somebody meant who wrote another one; empty if none is near enough.
 func Nearest(written string, words []string) (nearest string) {
 	if len(written) > maxWord {
 		return ""
@@ -29,8 +28,8 @@ const maxWord = 64
 // shortWord is how long a word is of which every other one would be near.
 const shortWord = 3
 
-// isSlip says whether a short word is another one with letters that are missing, too many or
-// swapped: cp and cup are cpu, and gpu is not.
+// isSlip says whether a short word is another one with letters that are missing, too many or swapped: cp and cup are
+// cpu, and gpu is not.
 func isSlip(written, word string) bool {
 	if isWithin(written, word) || isWithin(word, written) {
 		return true
@@ -51,8 +50,7 @@ func isWithin(letters, word string) bool {
 	return true
 }
 
-// distance is how many letters are wrong, missing, too many, or swapped with the next
-// one.
+// distance is how many letters are wrong, missing, too many, or swapped with the next one.
 func distance(a, b string) int {
 	var older []int // the row before last
 	last := make([]int, len(b)+1)

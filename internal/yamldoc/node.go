@@ -6,8 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Resolve returns the node that an alias refers to, and any other node as it is.
-// Read has made sure that this ends.
+// Resolve returns the node that an alias refers to, and any other node as it is. Read has made sure that this ends.
 func Resolve(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -15,8 +14,7 @@ func Resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// Expand returns a copy of a node with its aliases expanded. Read has bounded how
-// large that can be.
+// Expand returns a copy of a node with its aliases expanded. Read has bounded how large that can be.
 func Expand(n *yaml.Node) *yaml.Node {
 	n = Resolve(n)
 	expanded := *n
@@ -36,8 +34,7 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.ShortTag() == "!!merge"
 }
 
-// CustomTag is the tag of a node if it is not one of YAML's, such as !cel; else
-// empty.
+// CustomTag is the tag of a node if it is not one of YAML's, such as !cel; else empty.
 func CustomTag(n *yaml.Node) string {
 	tag := n.ShortTag()
 	if tag == "!" || strings.HasPrefix(tag, "!!") {

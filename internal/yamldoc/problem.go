@@ -32,9 +32,8 @@ func (p Problem) String() string {
 	return p.Message
 }
 
-// Report is the text of problems: sorted by their places, each once, at most
-// MaxProblems of them. Where text has the file, the line follows, and a mark below the
-// place.
+// Report is the text of problems: sorted by their places, each once, at most MaxProblems of them. Where text has the
+// file, the line follows, and a mark below the place.
 func Report(problems []Problem, text func(file string) []byte) []string {
 	sorted := slices.Clone(problems)
 	slices.SortStableFunc(sorted, func(a, b Problem) int {

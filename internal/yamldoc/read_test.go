@@ -42,8 +42,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// A text that is no YAML is reported where it goes wrong, not where the mapping begins
-// that it goes wrong in.
+// A text that is no YAML is reported where it goes wrong, not where the mapping begins that it goes wrong in.
 func TestSyntaxErrors(t *testing.T) {
 	for name, test := range map[string]struct{ raw, want string }{
 		"a line too far to the left": {
@@ -127,8 +126,8 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// Whatever is read ends with a document or with a problem that has a place, and
-// what it expands to is no larger than the limits say.
+// Whatever is read ends with a document or with a problem that has a place, and what it expands to is no larger than
+// the limits say.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		bomb(9), "a: &a [*a]", nested(70), "a: 1\n---\nb", "<<: [{a: 1}, 2]", "\xff",
@@ -149,8 +148,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// count takes the nodes of a document, with its aliases put in, from what is
-// left; it gives up below zero.
+// count takes the nodes of a document, with its aliases put in, from what is left; it gives up below zero.
 func count(n *yaml.Node, left int) int {
 	n = Resolve(n)
 	left--
