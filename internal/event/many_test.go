@@ -28,8 +28,7 @@ func (s *slow) Handle(e v1.Event) {
 	}
 }
 
-// A sink that is far behind misses events of Kubernetes, but none of berth's own, nor
-// the newest.
+// A sink that is far behind misses events of Kubernetes, but none of berth's own, nor the newest.
 func TestSlowSink(t *testing.T) {
 	sink := &slow{begin: make(chan struct{})}
 	stream := NewStream("alice", time.Now, sink)

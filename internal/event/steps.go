@@ -36,8 +36,7 @@ func (s *Steps) Do(name string, do func() (message string, err error)) error {
 	return s.Parallel(Step{Name: name, Do: do})
 }
 
-// Parallel runs steps in parallel and reports them in their order, up to the
-// first one that failed.
+// Parallel runs steps in parallel and reports them in their order, up to the first one that failed.
 func (s *Steps) Parallel(steps ...Step) error {
 	for _, step := range steps {
 		if !step.Quiet {

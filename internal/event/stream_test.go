@@ -22,8 +22,8 @@ func (k *kept) Handle(e v1.Event) {
 	k.events = append(k.events, e)
 }
 
-// Every sink gets every event, numbered without gaps, and exactly one result,
-// last; a slow sink does not hold up who emits.
+// Every sink gets every event, numbered without gaps, and exactly one result, last; a slow sink does not hold up who
+// emits.
 func TestStream(t *testing.T) {
 	quick, slow := &kept{}, &kept{gate: make(chan struct{})}
 	s := NewStream("alice-1", time.Now, quick, slow)
@@ -52,8 +52,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Several streams make one: numbered without gaps, each event with its
-// workspace, the results of the parts as outcomes, and one result, last.
+// Several streams make one: numbered without gaps, each event with its workspace, the results of the parts as outcomes,
+// and one result, last.
 func TestJoin(t *testing.T) {
 	all := &kept{}
 	joint := NewStream("", time.Now, all)
