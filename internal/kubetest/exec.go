@@ -23,9 +23,8 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// Exec answers a request to run a command as an API server does that knows SPDY alone.
-// The command gets the streams that are asked for: stdin, stdout, stderr, resize, and
-// error for a Status. It is over when the client goes.
+// Exec answers a request to run a command as an API server does that knows SPDY alone. The command gets the streams
+// that are asked for: stdin, stdout, stderr, resize, and error for a Status. It is over when the client goes.
 func Exec(w http.ResponseWriter, r *http.Request, command func(streams map[string]httpstream.Stream)) {
 	if !strings.HasPrefix(strings.ToLower(r.Header.Get("Upgrade")), "spdy") {
 		http.Error(w, "unable to upgrade: only SPDY is known here", http.StatusBadRequest)

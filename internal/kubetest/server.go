@@ -1,6 +1,5 @@
-// Package kubetest is for tests: an API server that keeps objects in memory, which
-// commands can be run against without a cluster. It checks nothing and knows no
-// schemas. Pods that are created run at once.
+// Package kubetest is for tests: an API server that keeps objects in memory, which commands can be run against without
+// a cluster. It checks nothing and knows no schemas. Pods that are created run at once.
 package kubetest
 
 import (
@@ -49,8 +48,8 @@ type change struct {
 	path   string
 }
 
-// Start starts a server that ends with the test, with a namespace, team. wrap may put something in front of
-// it; it may be nil.
+// Start starts a server that ends with the test, with a namespace, team. wrap may put something in front of it; it may
+// be nil.
 func Start(t *testing.T, wrap func(http.Handler) http.Handler) *Server {
 	t.Helper()
 	s := &Server{
