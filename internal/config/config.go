@@ -1,9 +1,10 @@
-// Package config is the configuration: the file, the environment and flags, in
-// rising order, made into one checked value.
+// Package config is the configuration: the file, the environment and flags, in rising order, made into one checked
+// value.
 package config
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,14 +30,13 @@ type Config struct {
 	DefaultBlueprint string `yaml:"defaultBlueprint"`
 	// DefaultRegistry is where images without a registry's host come from.
 	DefaultRegistry string `yaml:"defaultRegistry"`
-	// InjectNamespaces are the namespaces where workspaces may be injected into
-	// workloads; * is all of them. Without it the cluster decides; an empty list
-	// allows it nowhere. To take a workspace out again is always allowed.
+	// InjectNamespaces are the namespaces where workspaces may be injected into workloads; * is all of them. Without it
+	// the cluster decides; an empty list allows it nowhere. To take a workspace out again is always allowed.
 	InjectNamespaces []string `yaml:"injectNamespaces"`
 	// Jobs says where the records of provisionings are kept.
 	Jobs job.Config `yaml:"jobs"`
-	// PolicyFile is what the file says of the policy; Policy is what comes of that
-	// and of everything that takes precedence over it.
+	// PolicyFile is what the file says of the policy; Policy is what comes of that and of everything that takes
+	// precedence over it.
 	PolicyFile PolicyFile   `yaml:"policy"`
 	Policy     cause.Policy `yaml:"-"`
 	// Identity is who is asked who users are.
@@ -56,8 +56,7 @@ type Config struct {
 // EnvPrefix begins the names of the variables that configure berth.
 const EnvPrefix = "BERTH"
 
-// Load reads the file, if there is one, and lays the environment and the flags
-// that were given over it.
+// Load reads the file, if there is one, and lays the environment and the flags that were given over it.
 func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 	path, named := locate(getenv)
 	file, err := read(path, named, getenv)
@@ -90,8 +89,7 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 	return c, err
 }
 
-// locate is where the configuration file is looked for, and whether a variable
-// names it.
+// locate is where the configuration file is looked for, and whether a variable names it.
 func locate(getenv func(string) string) (path string, named bool) {
 	if path = getenv(EnvPrefix + "_CONFIG"); path != "" {
 		return path, true
@@ -114,4 +112,29 @@ func Where(getenv func(string) string) string {
 		return "no file at " + path + "; none is required"
 	}
 	return path
+}
+
+// Limits are for how long workspaces run and are kept, unless their blueprint says something else, and how many there
+// are. What is left out is not limited.
+type Limits struct {
+	blueprint.Limits `yaml:",inline"`
+	// WorkspacesPerUser is how many workspaces a user has in a namespace; 0 is none.
+	WorkspacesPerUser *int `yaml:"workspacesPerUser"`
+	// Workspaces is how many workspaces a namespace has; 0 is none.
+	Workspaces *int `yaml:"workspaces"`
+}
+
+// problems are what is wrong with the limits.
+func (l Limits) problems() []string {
+	problems := l.Validate()
+	for _, limit := range []struct {
+		name string
+		n    *int
+	}{{"workspacesPerUser", l.WorkspacesPerUser}, {"workspaces", l.Workspaces}} {
+		if limit.n != nil && *limit.n < 0 {
+			problems = append(problems, fmt.Sprintf("limits.%s: %d: must not be negative; leave it out for no limit",
+				limit.name, *limit.n))
+		}
+	}
+	return problems
 }

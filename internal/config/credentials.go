@@ -32,8 +32,8 @@ type RepositoryCredentials struct {
 	// URL is a host, such as https://github.com, or one with the begin of a path.
 	URL         string `yaml:"url"`
 	Credentials `yaml:",inline"`
-	// InWorkspace hands the credentials to the workspaces of repositories there, to
-	// push with. Everything that runs in such a workspace can read them.
+	// InWorkspace hands the credentials to the workspaces of repositories there, to push with. Everything that runs in
+	// such a workspace can read them.
 	InWorkspace bool `yaml:"inWorkspace"`
 }
 
@@ -50,8 +50,8 @@ type Issuer struct {
 	Kind string `yaml:"kind"`
 }
 
-// Credentials are a username and a password, which is here, in a file or in
-// a variable. The latter two are read only when they are needed.
+// Credentials are a username and a password, which is here, in a file or in a variable. The latter two are read only
+// when they are needed.
 type Credentials struct {
 	Username     string      `yaml:"username"`
 	Password     secret.Text `yaml:"password"`
@@ -110,8 +110,8 @@ func (r *Repositories) check(dir string) (problems []string) {
 	return problems
 }
 
-// checkAccess finds what is wrong with what is configured for registries,
-// repositories and certificates, and makes paths those of the file's directory.
+// checkAccess finds what is wrong with what is configured for registries, repositories and certificates, and makes
+// paths those of the file's directory.
 func (c *Config) checkAccess(dir string) (problems []string) {
 	if c.Registry != nil {
 		if c.Registry.Server == "" || strings.ContainsAny(c.Registry.Server, "/ ") {

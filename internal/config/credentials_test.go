@@ -2,8 +2,7 @@ package config
 
 import "testing"
 
-// Credentials stay out of workspaces unless the configuration says otherwise, for
-// each address.
+// Credentials stay out of workspaces unless the configuration says otherwise, for each address.
 func TestCredentialsForWorkspaces(t *testing.T) {
 	c, err := load(t, write(t, `repositories:
   credentials:

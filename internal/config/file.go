@@ -19,8 +19,8 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// read reads the file strictly: a key that does not exist is an error with its
-// line. A file that is not there is empty, unless it was asked for by name.
+// read reads the file strictly: a key that does not exist is an error with its line. A file that is not there is empty,
+// unless it was asked for by name.
 func read(path string, explicit bool, getenv func(string) string) (Config, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) && !explicit {
@@ -67,8 +67,8 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 	return c, nil
 }
 
-// check finds what is wrong with the values, each as a sentence that begins with the
-// path of its key, and makes paths those of the file's directory.
+// check finds what is wrong with the values, each as a sentence that begins with the path of its key, and makes paths
+// those of the file's directory.
 func (c *Config) check(dir string) (problems []string) {
 	problems = c.Jobs.Problems()
 	for i, configMap := range c.BlueprintConfigMaps {
@@ -85,8 +85,8 @@ func (c *Config) check(dir string) (problems []string) {
 	return slices.Concat(problems, c.checkAccess(dir), c.namespaces(), c.Limits.problems(), c.checkGateways(dir))
 }
 
-// located finds where the values are that are wrong. At a place of which a problem is
-// known already, the others follow from that one.
+// located finds where the values are that are wrong. At a place of which a problem is known already, the others follow
+// from that one.
 func located(whole layer.Value, known []yamldoc.Problem, sentences []string) (problems []yamldoc.Problem) {
 	for _, sentence := range sentences {
 		key, _, _ := strings.Cut(sentence, " ")
@@ -151,8 +151,7 @@ func invalid(path string, problems []yamldoc.Problem) error {
 	return err.WithHint("see `berth help environment` for what can be configured")
 }
 
-// namespaces checks those of injectNamespaces: a list that restricts must not
-// be misread.
+// namespaces checks those of injectNamespaces: a list that restricts must not be misread.
 func (c Config) namespaces() (problems []string) {
 	for i, name := range c.InjectNamespaces {
 		if name != "*" && len(validation.IsDNS1123Label(name)) > 0 {

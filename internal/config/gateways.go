@@ -44,8 +44,7 @@ func (c Config) Gateway(name string) (g Gateway, found bool) {
 	return c.Gateways[i], true
 }
 
-// checkGateways finds what is wrong with the gateways, and makes paths those of the file's
-// directory.
+// checkGateways finds what is wrong with the gateways, and makes paths those of the file's directory.
 func (c *Config) checkGateways(dir string) (problems []string) {
 	names := map[string]bool{}
 	for i := range c.Gateways {

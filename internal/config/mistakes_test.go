@@ -8,8 +8,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// All that is wrong with a file is told at once, each where it is, with what is meant; no
-// mistake is told again as what follows from it.
+// All that is wrong with a file is told at once, each where it is, with what is meant; no mistake is told again as what
+// follows from it.
 func TestMistakes(t *testing.T) {
 	for name, test := range map[string]struct {
 		file string

@@ -13,8 +13,8 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
-// PolicyFile is the section policy of the file: what counts as a failure, and
-// when. What is left out is as cause.DefaultPolicy has it.
+// PolicyFile is the section policy of the file: what counts as a failure, and when. What is left out is as
+// cause.DefaultPolicy has it.
 type PolicyFile struct {
 	Name               string   `yaml:"name"`
 	CrashLoopThreshold *int     `yaml:"crashLoopThreshold"`
@@ -26,8 +26,8 @@ type PolicyFile struct {
 	place func(key string) string
 }
 
-// policy lays the environment and the flags that were given over the file and
-// checks the whole; it reports all problems at once, each with its origin.
+// policy lays the environment and the flags that were given over the file and checks the whole; it reports all problems
+// at once, each with its origin.
 func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (cause.Policy, error) {
 	s := settings{flags: flags, getenv: getenv, place: f.place}
 	p := f.lay(&s)
@@ -88,8 +88,7 @@ type setting struct {
 	flag   bool
 }
 
-// find gives the value that takes precedence: the flag's if it was given, else
-// the variable's, else the file's.
+// find gives the value that takes precedence: the flag's if it was given, else the variable's, else the file's.
 func (s *settings) find(flag, key, inFile string) (setting, bool) {
 	if f := s.flags.Lookup(flag); f != nil && f.Changed {
 		return setting{text: f.Value.String(), origin: "--" + flag, flag: true}, true
@@ -149,8 +148,8 @@ func (s *settings) duration(v setting) time.Duration {
 	return d
 }
 
-// reasons are those to ignore, in their proper spelling: of the flag, which can
-// be repeated, else of the variable, with commas between them, else of the file.
+// reasons are those to ignore, in their proper spelling: of the flag, which can be repeated, else of the variable, with
+// commas between them, else of the file.
 func (s *settings) reasons(inFile []string) (proper []string) {
 	const flag = "ignore-reason"
 	given, origin := inFile, ""

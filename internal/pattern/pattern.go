@@ -1,6 +1,5 @@
-// Package pattern has regular expressions that are compiled when they are used for the
-// first time: most starts of berth use few of them, and compiling all of them would take
-// milliseconds and half a megabyte of each.
+// Package pattern has regular expressions that are compiled when they are used for the first time: most starts of berth
+// use few of them, and compiling all of them would take milliseconds and half a megabyte of each.
 package pattern
 
 import (
@@ -8,8 +7,8 @@ import (
 	"sync"
 )
 
-// Expr is an expression in the syntax of package regexp, of which its methods are. It
-// panics if it is malformed: expressions are constants, and a test compiles them all.
+// Expr is an expression in the syntax of package regexp, of which its methods are. It panics if it is malformed:
+// expressions are constants, and a test compiles them all.
 type Expr string
 
 //nolint:gochecknoglobals // what was compiled: the same for everybody
@@ -41,8 +40,7 @@ func (e Expr) FindAllStringSubmatch(s string, n int) [][]string {
 // ReplaceAllString replaces all matches; $1 is their first group.
 func (e Expr) ReplaceAllString(s, by string) string { return e.regexp().ReplaceAllString(s, by) }
 
-// FindStringSubmatchIndex gives where the first match and its groups begin and end; nil if
-// there is none.
+// FindStringSubmatchIndex gives where the first match and its groups begin and end; nil if there is none.
 func (e Expr) FindStringSubmatchIndex(s string) []int {
 	return e.regexp().FindStringSubmatchIndex(s)
 }

@@ -10,10 +10,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// A loop with slow workers has two lanes. Every key is worked on by the others at first, which
-// give up early what takes long; then it is the turn of the slow workers, one key after the
-// other. However many keys are slow, what changes is looked at within the time in which the
-// first lane gives up.
+// A loop with slow workers has two lanes. Every key is worked on by the others at first, which give up early what takes
+// long; then it is the turn of the slow workers, one key after the other. However many keys are slow, what changes is
+// looked at within the time in which the first lane gives up.
 
 // slowlyError asks for the work of a slow worker.
 type slowlyError struct{ err error }
@@ -22,8 +21,8 @@ func (e slowlyError) Error() string { return "takes long: " + e.err.Error() }
 
 func (e slowlyError) Unwrap() error { return e.err }
 
-// Slowly is what Reconcile returns if it has given up because of err, and a slow worker, which
-// has more time, is to go on. It is for a loop that has some; see IsSlow.
+// Slowly is what Reconcile returns if it has given up because of err, and a slow worker, which has more time, is to go
+// on. It is for a loop that has some; see IsSlow.
 func Slowly(err error) error { return slowlyError{err} }
 
 // IsSlowly says whether an error is one of Slowly.
@@ -71,8 +70,7 @@ func judge(err error, slow bool) verdict {
 // slowBackoff is how many times as long as others a key of the slow lane waits after an error.
 const slowBackoff = 16
 
-// lanes are the queues of a loop. There is never more than one worker on a key, whatever lane
-// it comes from.
+// lanes are the queues of a loop. There is never more than one worker on a key, whatever lane it comes from.
 type lanes[K comparable] struct {
 	fast, slow workqueue.TypedRateLimitingInterface[K]
 

@@ -34,9 +34,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Ten keys that never end, and are given up after a second, keep one that is quick waiting for
-// as long as the workers need to give them up; the second time for nothing at all. They are
-// tried again one at a time, later each time.
+// Ten keys that never end, and are given up after a second, keep one that is quick waiting for as long as the workers
+// need to give them up; the second time for nothing at all. They are tried again one at a time, later each time.
 func TestSlowKeysKeepNobodyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -121,8 +120,8 @@ func TestSlowKeysKeepNobodyWaiting(t *testing.T) {
 	})
 }
 
-// What goes on without a worker holds none. When it has ended its key is worked on again; after
-// an error as late as after those before it, however often it had to wait.
+// What goes on without a worker holds none. When it has ended its key is worked on again; after an error as late as
+// after those before it, however often it had to wait.
 func TestAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		things := &objects{}

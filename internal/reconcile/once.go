@@ -17,10 +17,9 @@ type Result[K comparable] struct {
 	Err error
 }
 
-// Once is one pass over all objects of the sources, each key once: what a terminal
-// does instead of a loop. Ended is told of each key, from several goroutines; it may
-// be nil. The error is that of a source that cannot be listed; what became of a key is
-// in the results, which have the order of the objects.
+// Once is one pass over all objects of the sources, each key once: what a terminal does instead of a loop. Ended is
+// told of each key, from several goroutines; it may be nil. The error is that of a source that cannot be listed; what
+// became of a key is in the results, which have the order of the objects.
 func (l *Loop[K]) Once(ctx context.Context, ended func(Result[K])) ([]Result[K], error) {
 	keys, err := l.list(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package reconcile is one loop for all controllers: it watches objects, works on the
-// key of each that changes, and on all of them once a period.
+// Package reconcile is one loop for all controllers: it watches objects, works on the key of each that changes, and on
+// all of them once a period.
 package reconcile
 
 import (
@@ -17,12 +17,11 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Loop works on keys: the names of objects, or whatever says what to work on. There is
-// never more than one worker on a key, and a key that changes meanwhile is worked on
-// again.
+// Loop works on keys: the names of objects, or whatever says what to work on. There is never more than one worker on a
+// key, and a key that changes meanwhile is worked on again.
 type Loop[K comparable] struct {
-	// Reconcile makes the cluster what an object says. After an error it is tried
-	// again, later each time; Again says when.
+	// Reconcile makes the cluster what an object says. After an error it is tried again, later each time; Again says
+	// when.
 	Reconcile func(ctx context.Context, key K) error
 	// Sources are the objects that are watched.
 	Sources []Source[K]
@@ -39,15 +38,15 @@ type Loop[K comparable] struct {
 	Done func(key K, took time.Duration, err error)
 }
 
-// Backoff is how long after an error a key is tried again: First, then twice as long
-// each time, Most at most. A part of that is left to chance.
+// Backoff is how long after an error a key is tried again: First, then twice as long each time, Most at most. A part of
+// that is left to chance.
 type Backoff struct{ First, Most time.Duration }
 
 // DefaultBackoff is patient with what has to be fixed by somebody.
 func DefaultBackoff() Backoff { return Backoff{First: time.Second, Most: 5 * time.Minute} }
 
-// jitter is how much longer than wanted a wait may be, so that what failed or began
-// together is not tried together for ever.
+// jitter is how much longer than wanted a wait may be, so that what failed or began together is not tried together for
+// ever.
 const jitter = 0.2
 
 func jittered(d time.Duration) time.Duration {
@@ -59,8 +58,8 @@ type againError struct{ after time.Duration }
 
 func (e againError) Error() string { return "again in " + e.after.String() }
 
-// Again is what Reconcile returns if all went well and there is more to do after some
-// time, such as looking whether something has become ready.
+// Again is what Reconcile returns if all went well and there is more to do after some time, such as looking whether
+// something has become ready.
 func Again(after time.Duration) error { return againError{after} }
 
 // afterError asks for another try.
@@ -68,8 +67,8 @@ type afterError struct{ done <-chan struct{} }
 
 func (e afterError) Error() string { return "again when something has ended that goes on by itself" }
 
-// After is what Reconcile returns if something has to end first that goes on without a worker,
-// which is what closes done.
+// After is what Reconcile returns if something has to end first that goes on without a worker, which is what closes
+// done.
 func After(done <-chan struct{}) error { return afterError{done} }
 
 // IsAfter says whether an error is one of After.
@@ -84,8 +83,8 @@ type limiter[K comparable] struct{ workqueue.TypedRateLimiter[K] }
 // When is how long to wait.
 func (l limiter[K]) When(key K) time.Duration { return jittered(l.TypedRateLimiter.When(key)) }
 
-// Run works until ctx ends and what is under way has ended with it. Every source is
-// listed before the first key is worked on; ready is called then, and may be nil.
+// Run works until ctx ends and what is under way has ended with it. Every source is listed before the first key is
+// worked on; ready is called then, and may be nil.
 func (l *Loop[K]) Run(ctx context.Context, ready func()) {
 	queue := newLanes[K](l.Backoff)
 	watchers := make([]*watcher[K], len(l.Sources))
@@ -137,8 +136,8 @@ func (l *Loop[K]) passes(ctx context.Context, watchers []*watcher[K], add func(K
 
 func line(err error) string { return fault.Line(err.Error()) }
 
-// try works on a key within the time for it. A defect that one object brings to light
-// must not end the work on all others.
+// try works on a key within the time for it. A defect that one object brings to light must not end the work on all
+// others.
 func (l *Loop[K]) try(ctx context.Context, key K) (err error) {
 	if l.Timeout > 0 {
 		var cancel context.CancelFunc

@@ -36,8 +36,8 @@ func (w *worked) take() string {
 	return strings.Join(keys, " ")
 }
 
-// start runs a loop in the bubble; end stops it and waits. What is left running fails
-// the test: the bubble has to be empty.
+// start runs a loop in the bubble; end stops it and waits. What is left running fails the test: the bubble has to be
+// empty.
 func start(t *testing.T, l *Loop[string]) (end func()) {
 	t.Helper()
 	if l.Log == nil {
@@ -90,8 +90,7 @@ func TestWhatIsWorkedOn(t *testing.T) {
 	})
 }
 
-// Never are two workers on one key; a key that changes meanwhile is worked on again,
-// once.
+// Never are two workers on one key; a key that changes meanwhile is worked on again, once.
 func TestOneWorkerForAKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		things := &objects{}

@@ -22,15 +22,13 @@ type Source[K comparable] struct {
 	Selector string
 	// Keys are what to work on because of an object; none for one that is not ours.
 	Keys func(*unstructured.Unstructured) []K
-	// Keep makes an object smaller, which stays in memory while it exists: what Keys
-	// and Changed need. It may be nil.
+	// Keep makes an object smaller, which stays in memory while it exists: what Keys and Changed need. It may be nil.
 	Keep func(*unstructured.Unstructured) *unstructured.Unstructured
 	// Changed says whether a change is one to work on; nil for every change.
 	Changed func(old, changed *unstructured.Unstructured) bool
 }
 
-// SpecChanged is a Changed that leaves out what controllers write themselves: status,
-// and who manages which field.
+// SpecChanged is a Changed that leaves out what controllers write themselves: status, and who manages which field.
 func SpecChanged(old, changed *unstructured.Unstructured) bool {
 	return old.GetUID() != changed.GetUID() || old.GetGeneration() != changed.GetGeneration() ||
 		(old.GetDeletionTimestamp() == nil) != (changed.GetDeletionTimestamp() == nil) ||

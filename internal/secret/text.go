@@ -1,5 +1,4 @@
-// Package secret has a text that is never printed: any format of a value that
-// contains one shows three asterisks.
+// Package secret has a text that is never printed: any format of a value that contains one shows three asterisks.
 package secret
 
 import (
