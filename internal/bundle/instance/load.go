@@ -81,10 +81,7 @@ func (r Reconciler) read(ctx context.Context, c *content.Content, instance, clas
 		}
 	}
 	o.RenderTime = r.RenderTime
-	if r.turns != nil {
-		return r.turns.load(ctx, c.FS(), o)
-	}
-	return format.Load(ctx, c.FS(), o)
+	return r.turns.Load(ctx, c.FS(), o)
 }
 
 // ofCluster lets a chart ask the cluster.

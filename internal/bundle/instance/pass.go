@@ -75,7 +75,6 @@ type found struct {
 // Instance brings an instance of our class to what its spec says. The error is for
 // the caller that is to try again; the reason is in the instance's status.
 func (r Reconciler) Instance(ctx context.Context, name string, until Until, steps *event.Steps) (Outcome, error) {
-	r.on = v1alpha1.KindInstance
 	in, err := r.objects().Instance(ctx, name)
 	if err != nil || in == nil || resource.CheckUsable(in) != nil || resource.IsUninstalling(in) {
 		return Outcome{}, err
@@ -182,11 +181,12 @@ func (p *pass) readBundle(ctx context.Context, b *v1alpha1.Bundle, current *helm
 
 // unpackBundle makes sure that the bundle is unpacked, and finds its content.
 func (p *pass) unpackBundle(ctx context.Context, b *v1alpha1.Bundle) (err error) {
+	unpacker := p.unpacker(v1alpha1.KindInstance)
 	switch {
-	case p.found.content != nil && !p.isUnpacked(b):
-		err = p.unpacked(ctx, b, p.found.content, p.found.resolved)
+	case p.found.content != nil && !unpacker.IsUnpacked(b):
+		err = unpacker.WriteUnpacked(ctx, b, p.found.content, p.found.resolved)
 	case p.found.content == nil && resource.IsOurs(b.Spec.ProvisionerClassName):
-		p.found.content, err = p.unpack(ctx, b, p.steps)
+		p.found.content, err = unpacker.Unpack(ctx, b, p.steps)
 	}
 	p.verdicts.Valid = resource.VerdictOf(b)
 	switch {
@@ -200,31 +200,11 @@ func (p *pass) unpackBundle(ctx context.Context, b *v1alpha1.Bundle) (err error)
 	case p.verdicts.Valid.Status != metav1.ConditionTrue:
 		return fault.New(fault.Unavailable, "%s", p.verdicts.Valid.Message) // another program unpacks it
 	case p.found.content == nil:
-		if p.found.content, err = p.served(ctx, b); err != nil && !reconcile.IsAfter(err) {
+		if p.found.content, err = unpacker.FromOthers(ctx, b); err != nil && !reconcile.IsAfter(err) {
 			p.verdicts.Valid = resource.No(v1alpha1.ReasonReadingContentFailed, resource.Why(err))
 		}
 	}
 	return err
-}
-
-// served is the content of a bundle that another program has unpacked.
-func (p *pass) served(ctx context.Context, b *v1alpha1.Bundle) (*content.Content, error) {
-	if b.Status.ContentURL == "" {
-		return nil, fault.New(fault.Unavailable, "bundle %s is unpacked, and nobody serves its content", b.Name).
-			WithHint("its class %s has to be served by the program that reconciles it", b.Spec.ProvisionerClassName)
-	}
-	url := b.Status.ContentURL
-	if p.fetches == nil {
-		return p.fromURL(ctx, url)
-	}
-	r := p.Reconciler // whose copy is the fetch's own
-	c, _, err := p.fetches.get(ctx, b, url, p.on,
-		func(ctx context.Context, progress func(v1.Progress)) (c *content.Content, _ v1alpha1.Source, err error) {
-			r.Fetcher.Progress = progress
-			c, err = r.fromURL(ctx, url)
-			return c, v1alpha1.Source{}, err
-		})
-	return c, err
 }
 
 // write writes the status, if it is not what it was.
@@ -274,13 +254,8 @@ func (p *pass) ensureBundle(ctx context.Context) (*v1alpha1.Bundle, error) {
 		p.bundles = append(p.bundles, *b)
 		b = &p.bundles[len(p.bundles)-1]
 	}
-	return b, p.upload(ctx, b)
-}
-
-// upload writes the content of an upload, if this run has it.
-func (p *pass) upload(ctx context.Context, b *v1alpha1.Bundle) error {
-	if b.Spec.Source.Type != v1alpha1.SourceUpload || p.found.content == nil || p.isUnpacked(b) {
-		return nil
+	if p.found.content == nil {
+		return b, nil
 	}
-	return p.fetcher(b, p.steps).Upload(ctx, p.found.content)
+	return b, p.unpacker(v1alpha1.KindInstance).Upload(ctx, b, p.found.content, p.steps)
 }

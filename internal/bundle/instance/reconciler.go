@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/bundle/unpack"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -62,22 +63,21 @@ type Reconciler struct {
 	RenderTime time.Duration
 
 	// turns are those of a server's workers; nil if there are no others.
-	turns *turns
+	turns *unpack.Turns
 	// fetches are those of a server; nil if nobody waits for a worker.
-	fetches *fetches
-	// on is the kind of what is worked on, for fetches.
-	on string
+	fetches *unpack.Fetches
 	// account is as what Installs acts; nil at a terminal.
 	account *v1alpha1.ServiceAccount
 }
 
 func (r Reconciler) objects() resource.Objects { return resource.Objects{Client: r.Own.Dynamic} }
 
-// fetcher fetches the source of a bundle, and reports on the way.
-func (r Reconciler) fetcher(b *v1alpha1.Bundle, steps *event.Steps) source.Fetcher {
-	f := r.Fetcher
-	f.Bundle, f.Progress = b, steps.Progress
-	return f
+// unpacker unpacks bundles, for the work on an object of this kind.
+func (r Reconciler) unpacker(kind string) unpack.Unpacker {
+	return unpack.Unpacker{
+		Objects: r.objects(), Fetcher: r.Fetcher, System: r.System, BaseURL: r.BaseURL,
+		Served: server.Client{Config: r.Own.Config, Trust: r.Trust}, Fetches: r.fetches, Kind: kind, Now: r.Now,
+	}
 }
 
 // records are those of the releases.

@@ -260,7 +260,7 @@ func recorded(current *helm.Release, wanted origin) (*format.Package, error) {
 // content of the bundle nor its templates are asked for it then.
 func (p *pass) recorded(b *v1alpha1.Bundle, current *helm.Release) (*format.Package, error) {
 	c, err := resource.ConfigOf(p.in)
-	if err != nil || resource.IsOurs(b.Spec.ProvisionerClassName) && !p.isUnpacked(b) ||
+	if err != nil || resource.IsOurs(b.Spec.ProvisionerClassName) && !p.unpacker(v1alpha1.KindInstance).IsUnpacked(b) ||
 		resource.VerdictOf(b).Status != metav1.ConditionTrue {
 		return nil, nil //nolint:nilerr // it is said where the content is read
 	}

@@ -135,7 +135,7 @@ func TestABundleOfAnotherSystemNamespaceIsLeftAlone(t *testing.T) {
 				Cluster: &source.Cluster{Client: r.Own.CoreV1(), Namespace: r.System},
 				Cache:   content.NewCache(t.TempDir(), 1<<20), Limits: content.DefaultLimits(),
 			}
-		_ = r.Bundle(t.Context(), b.Name, quiet()) // nothing was uploaded
+		_ = r.unpacker(v1alpha1.KindBundle).Bundle(t.Context(), b.Name, quiet()) // nothing was uploaded
 		now, err := r.objects().Bundle(t.Context(), b.Name)
 		if err != nil {
 			t.Fatal(err)

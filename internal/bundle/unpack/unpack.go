@@ -1,8 +1,11 @@
-package instance
+// Package unpack turns the sources of bundles into content, and writes on the bundles what has come of that: at a
+// terminal at once, in a server by fetches that hold no worker.
+package unpack
 
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
@@ -20,18 +23,34 @@ import (
 	"github.com/berthdev/berth/internal/reconcile"
 )
 
+// Unpacker unpacks bundles.
+type Unpacker struct {
+	Objects resource.Objects
+	// Fetcher fetches sources; which bundle it works on, and whom it reports to, is added.
+	Fetcher source.Fetcher
+	// System is the namespace in which the instances of the bundles are recorded.
+	System string
+	// BaseURL is where content is served; empty if nobody does.
+	BaseURL string
+	// Served fetches content that other programs serve.
+	Served server.Client
+	// Fetches are those of a server; nil if nobody waits for a worker. Kind is that of what is worked on, for them.
+	Fetches *Fetches
+	Kind    string
+	Now     func() time.Time
+}
+
 // Bundle unpacks a bundle, if it is of our class and is not unpacked yet. It returns an
 // error for the caller that is to try again; the reason is in the bundle's status.
-func (r Reconciler) Bundle(ctx context.Context, name string, steps *event.Steps) error {
-	r.on = v1alpha1.KindBundle
-	b, err := r.objects().Bundle(ctx, name)
-	if err == nil && r.fetches != nil {
-		r.fetches.end(name, living(b))
+func (u Unpacker) Bundle(ctx context.Context, name string, steps *event.Steps) error {
+	b, err := u.Objects.Bundle(ctx, name)
+	if err == nil && u.Fetches != nil {
+		u.Fetches.end(name, living(b))
 	}
-	if err != nil || b == nil || !resource.IsOurs(b.Spec.ProvisionerClassName) || b.DeletionTimestamp != nil || resource.IsElsewhere(b, r.System) {
+	if err != nil || b == nil || !resource.IsOurs(b.Spec.ProvisionerClassName) || b.DeletionTimestamp != nil || resource.IsElsewhere(b, u.System) {
 		return err
 	}
-	c, err := r.unpack(ctx, b, steps)
+	c, err := u.Unpack(ctx, b, steps)
 	if c != nil {
 		_ = c.Close()
 	}
@@ -46,34 +65,34 @@ func living(b *v1alpha1.Bundle) types.UID {
 	return b.UID
 }
 
-// isUnpacked is true for a bundle whose status is that of its spec, and names where it
+// IsUnpacked is true for a bundle whose status is that of its spec, and names where it
 // is served now.
-func (r Reconciler) isUnpacked(b *v1alpha1.Bundle) bool {
+func (u Unpacker) IsUnpacked(b *v1alpha1.Bundle) bool {
 	return b.Status.Phase == v1alpha1.PhaseUnpacked && b.Status.ObservedGeneration == b.Generation &&
-		b.Status.ResolvedSource != nil && (r.BaseURL == "" || b.Status.ContentURL == r.contentURL(b.Name))
+		b.Status.ResolvedSource != nil && (u.BaseURL == "" || b.Status.ContentURL == u.contentURL(b.Name))
 }
 
 // contentURL is where the content of a bundle is served; empty if nobody does.
-func (r Reconciler) contentURL(bundle string) string {
-	if r.BaseURL == "" {
+func (u Unpacker) contentURL(bundle string) string {
+	if u.BaseURL == "" {
 		return ""
 	}
-	return server.URL(r.BaseURL, bundle)
+	return server.URL(u.BaseURL, bundle)
 }
 
-// unpack gives the content of a bundle: of one that is unpacked, again from what it was
+// Unpack gives the content of a bundle: of one that is unpacked, again from what it was
 // resolved to. Any other one is fetched and checked, and its status is written.
-func (r Reconciler) unpack(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, error) {
-	if r.isUnpacked(b) {
-		return r.Content(ctx, b, steps)
+func (u Unpacker) Unpack(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, error) {
+	if u.IsUnpacked(b) {
+		return u.Content(ctx, b, steps)
 	}
-	if err := r.unpacking(ctx, b); err != nil {
+	if err := u.unpacking(ctx, b); err != nil {
 		return nil, err
 	}
-	if r.isUnpacked(b) {
-		return r.Content(ctx, b, steps)
+	if u.IsUnpacked(b) {
+		return u.Content(ctx, b, steps)
 	}
-	c, resolved, err := r.fetch(ctx, b, steps)
+	c, resolved, err := u.fetch(ctx, b, steps)
 	if err == nil {
 		err = check(b, c)
 	}
@@ -84,9 +103,9 @@ func (r Reconciler) unpack(ctx context.Context, b *v1alpha1.Bundle, steps *event
 		if reconcile.IsAfter(err) {
 			return nil, err
 		}
-		return nil, r.unpackFailed(ctx, b, err)
+		return nil, u.unpackFailed(ctx, b, err)
 	}
-	return c, r.unpacked(ctx, b, c, resolved)
+	return c, u.WriteUnpacked(ctx, b, c, resolved)
 }
 
 // checkDigest refuses a bundle whose annotation says since it was unpacked that its content
@@ -103,16 +122,16 @@ func checkDigest(b *v1alpha1.Bundle) error {
 }
 
 // Content is that of a bundle which is unpacked: from the cache, or derived again.
-func (r Reconciler) Content(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, error) {
+func (u Unpacker) Content(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, error) {
 	if err := checkDigest(b); err != nil {
 		return nil, err
 	}
 	if b.Status.Digest != "" {
-		if c, err := r.Fetcher.Cache.Get(b.Status.Digest); err == nil {
+		if c, err := u.Fetcher.Cache.Get(b.Status.Digest); err == nil {
 			return c, nil
 		}
 	}
-	c, _, err := r.fetched(ctx, b, steps, resolvedSource(b))
+	c, _, err := u.fetched(ctx, b, steps, resolvedSource(b))
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +149,21 @@ func asUnpacked(b *v1alpha1.Bundle, c *content.Content) (*content.Content, error
 	return c, nil
 }
 
+// Upload writes the content of a bundle that is an upload, and is not unpacked yet.
+func (u Unpacker) Upload(ctx context.Context, b *v1alpha1.Bundle, c *content.Content, steps *event.Steps) error {
+	if b.Spec.Source.Type != v1alpha1.SourceUpload || u.IsUnpacked(b) {
+		return nil
+	}
+	return u.fetcher(b, steps).Upload(ctx, c)
+}
+
+// fetcher fetches the source of a bundle, and reports on the way.
+func (u Unpacker) fetcher(b *v1alpha1.Bundle, steps *event.Steps) source.Fetcher {
+	f := u.Fetcher
+	f.Bundle, f.Progress = b, steps.Progress
+	return f
+}
+
 // resolvedSource is what the source of a bundle was resolved to, or the source.
 func resolvedSource(b *v1alpha1.Bundle) v1alpha1.Source {
 	if b.Status.ResolvedSource != nil {
@@ -139,10 +173,10 @@ func resolvedSource(b *v1alpha1.Bundle) v1alpha1.Source {
 }
 
 // fetch fetches the source of a bundle that is not unpacked.
-func (r Reconciler) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content,
+func (u Unpacker) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content,
 	v1alpha1.Source, error,
 ) {
-	c, resolved, err := r.fetched(ctx, b, steps, b.Spec.Source)
+	c, resolved, err := u.fetched(ctx, b, steps, b.Spec.Source)
 	if wanted := b.Annotations[v1alpha1.AnnotationContent]; err == nil && wanted != "" && wanted != c.Digest {
 		_ = c.Close()
 		return nil, resolved, fault.New(fault.Failed, "the content is %s, and not %s as the bundle says", c.Digest, wanted)
@@ -151,18 +185,18 @@ func (r Reconciler) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.
 }
 
 // fetched is what a source of a bundle has; in a server, when it is there.
-func (r Reconciler) fetched(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps,
+func (u Unpacker) fetched(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps,
 	from v1alpha1.Source,
 ) (*content.Content, v1alpha1.Source, error) {
-	if r.fetches == nil {
-		return r.fetcher(b, steps).Fetch(ctx, from)
+	if u.Fetches == nil {
+		return u.fetcher(b, steps).Fetch(ctx, from)
 	}
-	return r.fetches.get(ctx, b, sourceText(b, from), r.on, r.fetching(b, from))
+	return u.Fetches.get(ctx, b, sourceText(b, from), u.Kind, u.fetching(b, from))
 }
 
 // fetching fetches a source of a bundle in a server.
-func (r Reconciler) fetching(b *v1alpha1.Bundle, from v1alpha1.Source) doFetch {
-	f, from := r.Fetcher, copyOf(from)
+func (u Unpacker) fetching(b *v1alpha1.Bundle, from v1alpha1.Source) doFetch {
+	f, from := u.Fetcher, copyOf(from)
 	f.Bundle = &v1alpha1.Bundle{ObjectMeta: *b.DeepCopy()} // which goes on being changed
 	return func(ctx context.Context, progress func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
 		f := f
@@ -187,17 +221,17 @@ func check(b *v1alpha1.Bundle, c *content.Content) error {
 
 // unpacking writes that a bundle is being unpacked for the first time. One that fails
 // stays so until it does not: each change of it has its instance looked at again.
-func (r Reconciler) unpacking(ctx context.Context, b *v1alpha1.Bundle) error {
+func (u Unpacker) unpacking(ctx context.Context, b *v1alpha1.Bundle) error {
 	if b.Status.Phase != "" {
 		return nil
 	}
 	resource.SetUnpacked(b, v1alpha1.PhaseUnpacking, resource.No(v1alpha1.ReasonUnpacking, "the content is being fetched and checked"),
-		r.Now())
-	err := r.objects().SetBundleStatus(ctx, b)
+		u.Now())
+	err := u.Objects.SetBundleStatus(ctx, b)
 	if fault.CodeOf(err) != fault.Conflict {
 		return err
 	}
-	there, readErr := r.objects().Bundle(ctx, b.Name)
+	there, readErr := u.Objects.Bundle(ctx, b.Name)
 	if readErr != nil || there == nil || there.UID != b.UID {
 		return err
 	}
@@ -207,7 +241,7 @@ func (r Reconciler) unpacking(ctx context.Context, b *v1alpha1.Bundle) error {
 
 // unpackFailed writes why. A source that could not be reached is tried again, and an upload
 // that is under way is waited for.
-func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err error) error {
+func (u Unpacker) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err error) error {
 	phase, verdict := v1alpha1.PhaseFailing, resource.No(v1alpha1.ReasonUnpackFailed, resource.Why(err))
 	if fault.ReasonOf(err) == source.ReasonIncomplete {
 		phase, verdict = v1alpha1.PhasePending, resource.No(v1alpha1.ReasonUnpackPending, resource.Why(err))
@@ -215,7 +249,7 @@ func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err er
 	if ctx.Err() != nil && fault.CodeOf(err) != fault.DeadlineExceeded {
 		verdict.Message = resource.Why(context.Cause(ctx))
 	}
-	resource.SetUnpacked(b, phase, verdict, r.Now())
+	resource.SetUnpacked(b, phase, verdict, u.Now())
 	if ctx.Err() != nil {
 		writing, cancel := resource.LastWord(ctx)
 		if writing == nil {
@@ -224,64 +258,36 @@ func (r Reconciler) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err er
 		defer cancel()
 		ctx = writing
 	}
-	if statusErr := r.objects().SetBundleStatus(ctx, b); statusErr != nil && fault.CodeOf(statusErr) != fault.Conflict {
+	if statusErr := u.Objects.SetBundleStatus(ctx, b); statusErr != nil && fault.CodeOf(statusErr) != fault.Conflict {
 		return statusErr
 	}
 	return err // in a conflict, another worker was faster, or there is something new to be tried
 }
 
-// unpacked writes what a bundle was resolved to.
-func (r Reconciler) unpacked(ctx context.Context, b *v1alpha1.Bundle, c *content.Content,
+// WriteUnpacked writes what a bundle was resolved to.
+func (u Unpacker) WriteUnpacked(ctx context.Context, b *v1alpha1.Bundle, c *content.Content,
 	resolved v1alpha1.Source,
 ) error {
-	b.Status.ResolvedSource, b.Status.Digest, b.Status.ContentURL = &resolved, c.Digest, r.contentURL(b.Name)
+	b.Status.ResolvedSource, b.Status.Digest, b.Status.ContentURL = &resolved, c.Digest, u.contentURL(b.Name)
 	message := fmt.Sprintf("unpacked %s (%s)", c.Digest, english.Count(c.Files, "file"))
-	if r.BaseURL == "" {
+	if u.BaseURL == "" {
 		message += "; nobody serves it"
 	}
-	resource.SetUnpacked(b, v1alpha1.PhaseUnpacked, resource.Yes(v1alpha1.ReasonUnpackSuccessful, message), r.Now())
+	resource.SetUnpacked(b, v1alpha1.PhaseUnpacked, resource.Yes(v1alpha1.ReasonUnpackSuccessful, message), u.Now())
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		err := r.objects().SetBundleStatus(ctx, b)
+		err := u.Objects.SetBundleStatus(ctx, b)
 		if fault.CodeOf(err) != fault.Conflict {
 			return err
 		}
-		there, readErr := r.objects().Bundle(ctx, b.Name)
+		there, readErr := u.Objects.Bundle(ctx, b.Name)
 		if readErr != nil || there == nil || there.UID != b.UID || there.Generation != b.Generation {
 			return err
 		}
-		if r.isUnpacked(there) {
+		if u.IsUnpacked(there) {
 			*b = *there // another worker was faster, and came to the same
 			return nil
 		}
 		b.ResourceVersion = there.ResourceVersion // it has seen less, such as the first half of an upload
 		return err
 	})
-}
-
-// fromURL fetches content from the server of another program, with the caller's token.
-func (r Reconciler) fromURL(ctx context.Context, url string) (c *content.Content, err error) {
-	err = source.Within(ctx, r.Fetcher.Time, "the content at "+url, func(ctx context.Context) error {
-		c, err = r.download(ctx, url)
-		return err
-	})
-	return c, err
-}
-
-func (r Reconciler) download(ctx context.Context, url string) (*content.Content, error) {
-	limits := r.Fetcher.Limits
-	// The builder is the first to find it too large, and says so.
-	archive, err := server.Client{Config: r.Own.Config, Trust: r.Trust}.Fetch(ctx, url, limits.Compressed+1<<20)
-	if err != nil {
-		return nil, err
-	}
-	defer archive.Close()
-	b, err := content.NewBuilder(r.Fetcher.Cache, limits)
-	if err != nil {
-		return nil, err
-	}
-	defer b.Discard()
-	if err := b.Tar(ctx, r.Fetcher.Watch("Fetching the content", archive, 0)); err != nil {
-		return nil, err
-	}
-	return b.Seal(ctx)
 }

@@ -1,4 +1,4 @@
-package instance
+package unpack
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func coming(bytes int64) doFetch {
 }
 
 // asks is what get says to the pass over a bundle.
-func (s *fetches) asks(t *testing.T, name string, do doFetch) error {
+func (s *Fetches) asks(t *testing.T, name string, do doFetch) error {
 	t.Helper()
 	c, _, err := s.get(t.Context(), madeBundle(name, "1"), "source", v1alpha1.KindBundle, do)
 	if c != nil {
@@ -52,9 +52,9 @@ func (s *fetches) asks(t *testing.T, name string, do doFetch) error {
 // However many fetches go on and on, a worker is held by none for long, and what comes fast has
 // its place: of those that go on, the slowest gives way.
 func TestSlowFetchesKeepNobodyWaiting(t *testing.T) {
-	r, _ := withCache(t)
+	u, _ := withCache(t)
 	synctest.Test(t, func(t *testing.T) {
-		s := newFetches(r.Fetcher.Cache)
+		s := NewFetches(u.Fetcher.Cache)
 		begun := time.Now()
 		for i := range 12 {
 			if err := s.asks(t, fmt.Sprint("slow-", i), coming(int64(10+i))); !reconcile.IsAfter(err) {
@@ -94,7 +94,7 @@ func TestSlowFetchesKeepNobodyWaiting(t *testing.T) {
 		if going != goingOn {
 			t.Errorf("%d go on", going)
 		}
-		quick := sealed(t, r, "a", "quick")
+		quick := sealed(t, u, "a", "quick")
 		if err := s.asks(t, "quick", func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
 			return quick, v1alpha1.Source{}, nil
 		}); err != nil {
@@ -118,17 +118,17 @@ func TestFetchesEndWithTheirBundles(t *testing.T) {
 	missing := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
 		return nil, v1alpha1.Source{}, fault.New(fault.NotFound, "none")
 	}
-	for name, end := range map[string]func(context.Context, *fetches){
-		"deleted":    func(_ context.Context, s *fetches) { s.end("b", living(nil)) },
-		"made again": func(_ context.Context, s *fetches) { s.end("b", living(madeBundle("b", "2"))) },
-		"another source": func(ctx context.Context, s *fetches) {
+	for name, end := range map[string]func(context.Context, *Fetches){
+		"deleted":    func(_ context.Context, s *Fetches) { s.end("b", living(nil)) },
+		"made again": func(_ context.Context, s *Fetches) { s.end("b", living(madeBundle("b", "2"))) },
+		"another source": func(ctx context.Context, s *Fetches) {
 			_, _, _ = s.get(ctx, madeBundle("b", "1"), "other", v1alpha1.KindBundle, missing)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _ := withCache(t)
+			u, _ := withCache(t)
 			synctest.Test(t, func(t *testing.T) {
-				s := newFetches(r.Fetcher.Cache)
+				s := NewFetches(u.Fetcher.Cache)
 				_ = s.asks(t, "b", coming(1))
 				s.mu.Lock()
 				f := s.bundles["b"]
@@ -151,11 +151,11 @@ func TestFetchesEndWithTheirBundles(t *testing.T) {
 // What the bundle and its instance ask for is fetched once for both, and a failure is told each
 // of them once: then it is tried again.
 func TestFetchesAreShared(t *testing.T) {
-	r, _ := withCache(t)
+	u, _ := withCache(t)
 	synctest.Test(t, func(t *testing.T) {
-		s, fetched := newFetches(r.Fetcher.Cache), atomic.Int32{}
+		s, fetched := NewFetches(u.Fetcher.Cache), atomic.Int32{}
 		var fails error
-		text := sealed(t, r, "a", "text")
+		text := sealed(t, u, "a", "text")
 		slowly := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
 			fetched.Add(1)
 			time.Sleep(time.Minute)
@@ -208,11 +208,11 @@ func TestFetchesAreShared(t *testing.T) {
 // Content is sent once a worker's fetch has ended, which it neither ends nor takes the result of.
 // A defect in one is the error of that one.
 func TestFetchesOfWhatIsSent(t *testing.T) {
-	r, _ := withCache(t)
-	r.Fetcher.Cache = content.NewCache(t.TempDir(), 0) // which has let everything go
+	u, _ := withCache(t)
+	u.Fetcher.Cache = content.NewCache(t.TempDir(), 0) // which has let everything go
 	synctest.Test(t, func(t *testing.T) {
-		s, begun, fetched := newFetches(r.Fetcher.Cache), time.Now(), 0
-		theirs := sealed(t, r, "a", "theirs")
+		s, begun, fetched := NewFetches(u.Fetcher.Cache), time.Now(), 0
+		theirs := sealed(t, u, "a", "theirs")
 		slowly := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
 			fetched++
 			time.Sleep(time.Minute)
@@ -242,13 +242,13 @@ func TestFetchesOfWhatIsSent(t *testing.T) {
 // What is too large for the cache is fetched again each time that it is sent, and what comes slowly
 // does not delay what else is sent.
 func TestSendingKeepsNobodyWaiting(t *testing.T) {
-	r, _ := withCache(t)
-	r.Fetcher.Cache = content.NewCache(t.TempDir(), 0)
+	u, _ := withCache(t)
+	u.Fetcher.Cache = content.NewCache(t.TempDir(), 0)
 	synctest.Test(t, func(t *testing.T) {
-		s, sent := newFetches(r.Fetcher.Cache), atomic.Int32{}
+		s, sent := NewFetches(u.Fetcher.Cache), atomic.Int32{}
 		contents := make(chan *content.Content, 3)
 		for range cap(contents) {
-			contents <- sealed(t, r, "a", "text")
+			contents <- sealed(t, u, "a", "text")
 		}
 		taking := func(took time.Duration) doFetch {
 			return func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {

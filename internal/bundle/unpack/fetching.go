@@ -1,4 +1,4 @@
-package instance
+package unpack
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 // run is a fetch, from its place to its end.
-func (s *fetches) run(ctx context.Context, f *fetch, do doFetch) {
+func (s *Fetches) run(ctx context.Context, f *fetch, do doFetch) {
 	defer f.cancel(nil)
 	var r fetched
 	select {
@@ -39,7 +39,7 @@ func (s *fetches) run(ctx context.Context, f *fetch, do doFetch) {
 }
 
 // do fetches. After a time the place is another's.
-func (s *fetches) do(ctx context.Context, f *fetch, do doFetch) (r fetched) {
+func (s *Fetches) do(ctx context.Context, f *fetch, do doFetch) (r fetched) {
 	s.mu.Lock()
 	f.begun = time.Now()
 	s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *fetches) do(ctx context.Context, f *fetch, do doFetch) (r fetched) {
 }
 
 // makeWay lets a fetch go on that takes long. If these are too many, the slowest ends.
-func (s *fetches) makeWay(f *fetch) {
+func (s *Fetches) makeWay(f *fetch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.over {

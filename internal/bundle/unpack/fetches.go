@@ -1,4 +1,4 @@
-package instance
+package unpack
 
 import (
 	"context"
@@ -26,10 +26,10 @@ const (
 	keptFor       = 30 * time.Second       // what was fetched, for those who have asked for it
 )
 
-// fetches are those of a server: one for each bundle, and one for those who are sent its content,
+// Fetches are those of a server: one for each bundle, and one for those who are sent its content,
 // as workers may fetch it from elsewhere by then. One that takes long goes on beside others
 // as long as it is not the slowest of too many, by what has come of it in its time.
-type fetches struct {
+type Fetches struct {
 	cache *content.Cache
 	// places are those of fetches that have just begun.
 	places                       chan struct{}
@@ -40,8 +40,9 @@ type fetches struct {
 	bundles map[string]*fetch // by their keys
 }
 
-func newFetches(cache *content.Cache) *fetches {
-	return &fetches{
+// NewFetches makes those of a server.
+func NewFetches(cache *content.Cache) *Fetches {
+	return &Fetches{
 		cache: cache, places: make(chan struct{}, beginning), patience: fetchPatience, beginTime: beginTime, keptFor: keptFor,
 		goingOn: goingOn, bundles: map[string]*fetch{},
 	}
@@ -98,7 +99,7 @@ func keyOf(bundle, who string) string {
 
 // get is the result of a fetch for a worker, which begins with that if no worker has asked. The
 // error is reconcile.After for one whose patience is over; then it asks again.
-func (s *fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) (*content.Content,
+func (s *Fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) (*content.Content,
 	v1alpha1.Source, error,
 ) {
 	for {
@@ -120,7 +121,7 @@ func (s *fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string,
 // send is the result of a fetch of content that is to be sent. It is nil once a fetch has ended
 // whose content is in the cache, unless it was too large for that, or of another source: that of
 // a worker, which goes first, or one that others have shared, of whom one has the content.
-func (s *fetches) send(ctx context.Context, b *v1alpha1.Bundle, what string, do doFetch) (*content.Content, error) {
+func (s *Fetches) send(ctx context.Context, b *v1alpha1.Bundle, what string, do doFetch) (*content.Content, error) {
 	s.mu.Lock()
 	f := s.bundles[keyOf(b.Name, v1alpha1.KindBundle)]
 	s.mu.Unlock()
@@ -137,7 +138,7 @@ func (s *fetches) send(ctx context.Context, b *v1alpha1.Bundle, what string, do 
 
 // ask finds the fetch that is under way, or that has ended since this worker has asked for it. Any
 // other one of that key ends: its source has changed.
-func (s *fetches) ask(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) *fetch {
+func (s *Fetches) ask(ctx context.Context, b *v1alpha1.Bundle, what, who string, do doFetch) *fetch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := keyOf(b.Name, who)
@@ -158,7 +159,7 @@ func (s *fetches) ask(ctx context.Context, b *v1alpha1.Bundle, what, who string,
 }
 
 // wait waits for the end of a fetch: a worker for as long as it has patience.
-func (s *fetches) wait(ctx context.Context, f *fetch, worker bool) error {
+func (s *Fetches) wait(ctx context.Context, f *fetch, worker bool) error {
 	var over <-chan time.Time
 	if worker {
 		timer := time.NewTimer(s.patience - time.Since(f.asked))
@@ -181,7 +182,7 @@ func (s *fetches) wait(ctx context.Context, f *fetch, worker bool) error {
 }
 
 // take gives a worker that has asked the result of a fetch; the first one the content as well.
-func (s *fetches) take(f *fetch, who string) (r fetched, owner bool) {
+func (s *Fetches) take(f *fetch, who string) (r fetched, owner bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, f.result.content = f.result, nil
@@ -193,7 +194,7 @@ func (s *fetches) take(f *fetch, who string) (r fetched, owner bool) {
 }
 
 // drop forgets a fetch.
-func (s *fetches) drop(f *fetch) {
+func (s *Fetches) drop(f *fetch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.bundles[f.key] == f {
@@ -202,7 +203,7 @@ func (s *fetches) drop(f *fetch) {
 }
 
 // end ends the fetches of a bundle that is gone, or is another one by that name.
-func (s *fetches) end(bundle string, now types.UID) {
+func (s *Fetches) end(bundle string, now types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, who := range []string{v1alpha1.KindBundle, ""} {
@@ -213,7 +214,7 @@ func (s *fetches) end(bundle string, now types.UID) {
 }
 
 // forget ends the fetch of a key, and lets go of what has come of it; s.mu is held.
-func (s *fetches) forget(key string) {
+func (s *Fetches) forget(key string) {
 	f := s.bundles[key]
 	if f == nil {
 		return

@@ -1,4 +1,4 @@
-package instance
+package unpack
 
 import (
 	"context"
@@ -19,22 +19,26 @@ const (
 	beside       = 2        // at once
 )
 
-// turns are those to read content, of a server's workers, as that takes much memory for a while.
+// Turns are those to read content, of a server's workers, as that takes much memory for a while.
 // All of them together stay within that of a server's pod.
-type turns struct {
+type Turns struct {
 	parsing chan struct{} // has the one that reads what is no chart
 	quick   chan struct{} // those that render charts beside others
 	slow    chan struct{} // the one that renders a chart that takes more
 }
 
-func newTurns() *turns {
-	return &turns{
+// NewTurns makes those of a server.
+func NewTurns() *Turns {
+	return &Turns{
 		parsing: make(chan struct{}, 1), quick: make(chan struct{}, beside), slow: make(chan struct{}, 1),
 	}
 }
 
-// load reads content when it is its turn.
-func (t *turns) load(ctx context.Context, fsys fs.FS, o format.Options) (*format.Package, error) {
+// Load reads content when it is its turn; without turns, at once.
+func (t *Turns) Load(ctx context.Context, fsys fs.FS, o format.Options) (*format.Package, error) {
+	if t == nil {
+		return format.Load(ctx, fsys, o)
+	}
 	turn := t.parsing
 	switch {
 	case o.Format == format.Helm && reconcile.IsSlow(ctx):

@@ -1,0 +1,65 @@
+package unpack
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/reconcile"
+)
+
+// Workers read content one after the other.
+func TestContentIsReadOneAfterTheOther(t *testing.T) {
+	turns := NewTurns()
+	fsys := fstest.MapFS{"manifests/a.yaml": {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")}}
+	o := format.Options{Format: format.Plain, Instance: "shop"}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	turns.parsing <- struct{}{} // another is at it
+	if _, err := turns.Load(over, fsys, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("two are read at the same time: %v", err)
+	}
+	<-turns.parsing
+	for range 2 {
+		p, err := turns.Load(t.Context(), fsys, o)
+		if err != nil || len(p.Objects) != 1 {
+			t.Fatal(p, err)
+		}
+	}
+}
+
+// A chart that takes more than others is given up when it is rendered beside them, and
+// rendered to its end by a slow worker.
+func TestChartsThatTakeMoreHaveATurnOfTheirOwn(t *testing.T) {
+	turns := NewTurns()
+	for name, c := range map[string]struct {
+		template string
+		slowly   bool // beside others
+		fails    fault.Code
+	}{
+		"small":         {`data: {a: "{{ repeat 100 "x" }}"}`, false, ""},
+		"large":         {`data: {a: "{{ $x := list }}{{ range until 60 }}{{ $x = append $x (repeat 1000000 "x") }}{{ end }}"}`, true, ""},
+		"without end":   {`{{ range 1000000000000 }}{{ end }}`, true, fault.Failed},
+		"out of bounds": {`{{ repeat 1000000000 "x" }}`, false, fault.InvalidArgument},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fsys := fstest.MapFS{
+				"Chart.yaml":       {Data: []byte("{apiVersion: v2, name: c, version: 1.0.0}")},
+				"templates/a.yaml": {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n" + c.template)},
+			}
+			o := format.Options{Format: format.Helm, Instance: "shop", RenderTime: 3 * time.Second}
+			_, err := turns.Load(t.Context(), fsys, o)
+			if reconcile.IsSlowly(err) != c.slowly || !c.slowly && fault.CodeOf(err) != c.fails {
+				t.Errorf("beside others it ends with %v", err)
+			}
+			_, err = turns.Load(reconcile.WithSlow(t.Context()), fsys, o)
+			if reconcile.IsSlowly(err) || (err != nil) != (c.fails != "") || err != nil && fault.CodeOf(err) != c.fails {
+				t.Errorf("alone it ends with %v", err)
+			}
+		})
+	}
+}
