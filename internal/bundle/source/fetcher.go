@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"time"
 
@@ -148,4 +149,78 @@ func (f Fetcher) cached(digest string) (*content.Content, bool, error) {
 		return nil, false, nil
 	}
 	return c, err == nil, err
+}
+
+// FlagTime is the flag that says how long fetching may take, and DefaultTime what it is
+// without it: with DefaultLimits, 2 MiB a second for the largest archive.
+const (
+	FlagTime    = "fetch-timeout"
+	DefaultTime = 2 * time.Minute
+)
+
+// Within fetches something, which is named in the error, within a time; 0 for as long as the
+// context lasts.
+func Within(ctx context.Context, limit time.Duration, what string, fetch func(context.Context) error) error {
+	if limit == 0 {
+		return fetch(ctx)
+	}
+	late := fault.New(fault.DeadlineExceeded, "%s was not fetched within %s", what, limit).
+		WithHint("put it where it is fetched faster, make it smaller, or allow more with --%s", FlagTime)
+	inner, cancel := context.WithTimeoutCause(ctx, limit, late)
+	defer cancel()
+	err := fetch(inner)
+	if err != nil && ctx.Err() == nil && inner.Err() != nil {
+		return late
+	}
+	return err
+}
+
+// nameOf is a source in messages, without what may be secret.
+func nameOf(s v1alpha1.Source) string {
+	switch s.Type {
+	case v1alpha1.SourceHTTP:
+		if address, err := httpURL(s.HTTP.URL); err == nil {
+			return name(address)
+		}
+	case v1alpha1.SourceGit:
+		if address, err := repositoryURL(*s.Git); err == nil {
+			return "repository " + address.Redacted()
+		}
+	case v1alpha1.SourceImage:
+		return "image " + s.Image.Ref
+	}
+	return "the source of type " + string(s.Type)
+}
+
+const progressPeriod = 100 * time.Millisecond
+
+// Watch reports how much has been read of r, at its beginning, at its end and now and
+// then. A total of 0 is unknown.
+func (f Fetcher) Watch(message string, r io.Reader, total int64) io.Reader {
+	f.tell(v1.Progress{Message: message, Total: total})
+	return &watched{r: r, tell: f.tell, progress: v1.Progress{Message: message, Total: total}, at: time.Now()}
+}
+
+func (f Fetcher) tell(p v1.Progress) {
+	if f.Progress != nil {
+		f.Progress(p)
+	}
+}
+
+type watched struct {
+	r        io.Reader
+	tell     func(v1.Progress)
+	progress v1.Progress
+	at       time.Time
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.progress.Done += int64(n)
+	if now := time.Now(); err != nil || now.Sub(w.at) >= progressPeriod {
+		w.at = now
+		w.tell(w.progress)
+	}
+	return n, err
 }

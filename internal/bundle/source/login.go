@@ -2,13 +2,20 @@ package source
 
 import (
 	"context"
+	"net"
 	"net/url"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/secret"
 )
 
@@ -70,4 +77,85 @@ func (f Fetcher) sshKey(ctx context.Context, address *url.URL, auth v1alpha1.Aut
 			WithHint("add the key of the host, as `ssh-keyscan` prints it: compare it with what its administrator publishes")
 	}
 	return git.SSHKey(key, known, auth.InsecureSkipVerify)
+}
+
+// AnnotationHosts names, on a Secret, the hosts that its login may be sent to: HOST or
+// HOST:PORT, with commas between them. Without a port it is that of the URL's scheme.
+const AnnotationHosts = "berth.dev/hosts"
+
+// allow refuses to send the login of a Secret where it must not go. A server, which fetches what
+// others ask for, sends it only where the Secret says: anyone who writes a source may name any Secret
+// and any host. A caller at a terminal can read the Secret, and so send it anywhere.
+func (f Fetcher) allow(login *corev1.Secret, address *url.URL) error {
+	if err := encrypted(address, "the login from secret/"+login.Name); err != nil || f.Getenv != nil {
+		return err
+	}
+	for entry := range strings.SplitSeq(login.Annotations[AnnotationHosts], ",") {
+		named, err := url.Parse(address.Scheme + "://" + strings.TrimSpace(entry))
+		if err == nil && named.Host != "" && hostPort(named) == hostPort(address) {
+			return nil
+		}
+	}
+	return fault.New(fault.PermissionDenied,
+		"the annotation %s of secret/%s in namespace %s does not name %s, so its login is not sent there",
+		AnnotationHosts, login.Name, login.Namespace, address.Host).
+		WithHint("if the login is for that host: kubectl annotate secret %s --namespace %s --overwrite %s=%s", login.Name,
+			login.Namespace, AnnotationHosts, address.Host)
+}
+
+// encrypted refuses to send a login where others can read it.
+func encrypted(address *url.URL, login string) error {
+	if address.Scheme != "http" || credential.IsLoopback(address.Hostname()) {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "%s is not sent to http://%s without encryption", login, address.Host).
+		WithHint("use https://")
+}
+
+// hostPort is where a URL leads, in one spelling.
+func hostPort(address *url.URL) string {
+	port := address.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "ssh": "22"}[address.Scheme]
+	}
+	return net.JoinHostPort(strings.ToLower(address.Hostname()), port)
+}
+
+// Cluster is where the objects are that a source names: one namespace, the system
+// namespace.
+type Cluster struct {
+	Client    typedv1.CoreV1Interface
+	Namespace string
+}
+
+// secret reads a Secret with a login.
+func (c *Cluster) secret(ctx context.Context, name string) (*corev1.Secret, error) {
+	if c == nil {
+		return nil, withoutCluster("secret/" + name)
+	}
+	found, err := c.Client.Secrets(c.Namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, fault.New(fault.NotFound, "secret/%s does not exist in namespace %s", name, c.Namespace).
+			WithHint("create it there: the logins of sources are in the system namespace, which --system-namespace names")
+	case err != nil:
+		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "secrets", Namespace: c.Namespace, Name: name})
+	}
+	return found, nil
+}
+
+func (c *Cluster) configMap(ctx context.Context, name string) (*corev1.ConfigMap, error) {
+	if c == nil {
+		return nil, withoutCluster("configmap/" + name)
+	}
+	found, err := c.Client.ConfigMaps(c.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "configmaps", Namespace: c.Namespace, Name: name})
+	}
+	return found, nil
+}
+
+func withoutCluster(object string) error {
+	return fault.New(fault.InvalidArgument, "the source needs %s of a cluster, and none is used", object).
+		WithHint("choose a cluster with --kubeconfig or --context, or name a source that needs none")
 }
