@@ -5,7 +5,15 @@
 package content
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -57,4 +65,101 @@ func inUnits(bytes int64) string {
 		return fmt.Sprintf("%d KiB", (bytes+1<<10-1)>>10)
 	}
 	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// Problems collect the entries that content cannot have, so that they are reported
+// together.
+type Problems []*fault.Error
+
+const maxProblems = 20
+
+// Add takes the error of an entry. It is false for any other error, which ends the
+// reading, and where there are enough.
+func (p *Problems) Add(err error) bool {
+	if fault.ReasonOf(err) != ReasonRefused || len(*p) == maxProblems {
+		return false
+	}
+	*p = append(*p, fault.From(err))
+	return true
+}
+
+// Or is the error of all that was added; if there is none, that of the rest.
+func (p *Problems) Or(rest error) error {
+	switch len(*p) {
+	case 0:
+		return rest
+	case 1:
+		return (*p)[0]
+	}
+	joint := fault.New(fault.InvalidArgument, "%d entries cannot be in a bundle, the first is %w", len(*p), (*p)[0]).
+		WithReason(ReasonRefused).WithHint("%s", (*p)[0].Hint)
+	for _, problem := range *p {
+		joint.Problems = append(joint.Problems, problem.Message)
+	}
+	return joint
+}
+
+const gzipMagic = "\x1f\x8b"
+
+// unknown recognizes archives that are not read.
+func unknown(in *bufio.Reader) error {
+	for _, format := range []struct{ magic, name string }{
+		{"PK\x03\x04", "a zip file"},
+		{"\xfd7zXZ\x00", "compressed with xz"},
+		{"BZh", "compressed with bzip2"},
+		{"\x28\xb5\x2f\xfd", "compressed with zstd"},
+	} {
+		if start, _ := in.Peek(len(format.magic)); bytes.Equal(start, []byte(format.magic)) {
+			return fault.New(fault.InvalidArgument, "the archive is %s, which is not supported", format.name).
+				WithHint("pack it as a tar file, with gzip or without: tar -czf bundle.tgz -C DIRECTORY .")
+		}
+	}
+	// A header of a tar file, or the beginning of one, has zeros behind the name.
+	if start, err := in.Peek(tarBlock); errors.Is(err, io.EOF) && !bytes.Contains(start, []byte{0}) {
+		return notTar()
+	}
+	return nil
+}
+
+const tarBlock = 512 // bytes
+
+func notTar() error {
+	return fault.New(fault.InvalidArgument, "this is not a tar file, with gzip or without").
+		WithHint("pack the bundle: tar -czf bundle.tgz -C DIRECTORY .")
+}
+
+// The bounds of a name are those of file systems, on which it may be unpacked.
+const (
+	maxName = 1024 // bytes of a path
+	maxPart = 255  // bytes between two slashes
+)
+
+// cleanName gives the name of an entry as content has it: relative, with slashes, and
+// without "." and empty parts. Of "./" and the like nothing is left but ".".
+func cleanName(name string) (string, error) {
+	switch {
+	case !utf8.ValidString(name):
+		return "", Refuse(name, "a name has to be UTF-8")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "", Refuse(name, "a name cannot have control characters")
+	case strings.Contains(name, `\`):
+		return "", Refuse(name, "a name cannot have a backslash, which separates directories on some systems")
+	case strings.HasPrefix(name, "/"):
+		return "", Refuse(name, "an absolute path")
+	case name == "":
+		return "", Refuse(name, "a name cannot be empty")
+	}
+	clean := path.Clean(name)
+	if len(clean) > maxName {
+		return "", Refuse(name, "a path cannot be longer than %d bytes", maxName)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch {
+		case part == "..":
+			return "", Refuse(name, `a path cannot have ".."`)
+		case len(part) > maxPart:
+			return "", Refuse(name, "a name cannot be longer than %d bytes", maxPart)
+		}
+	}
+	return clean, nil
 }
