@@ -10,11 +10,13 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pace"
 	"github.com/berthdev/berth/internal/serve"
 )
 
@@ -122,3 +124,40 @@ func known(r *http.Request) string {
 }
 
 func notFound(w http.ResponseWriter) { http.Error(w, "not found", http.StatusNotFound) }
+
+// body is content that is being fetched. A server that sends too little for a while
+// ends it with an error.
+type body struct {
+	io.ReadCloser
+	cancel  context.CancelCauseFunc
+	watch   *pace.Watch
+	stalled atomic.Bool
+	host    string
+}
+
+func newBody(content io.ReadCloser, host string, cancel context.CancelCauseFunc) *body {
+	b := &body{ReadCloser: content, cancel: cancel, host: host}
+	b.watch = pace.New(stallTimeout, func() {
+		b.stalled.Store(true)
+		cancel(nil)
+	})
+	return b
+}
+
+// Read reads a piece.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.stalled.Load() {
+		return n, fault.New(fault.Unavailable, "the content server %s %s", b.host, pace.TooLittle(stallTimeout)).
+			WithHint("try again in a while")
+	}
+	b.watch.Heard(n)
+	return n, err
+}
+
+// Close ends the request.
+func (b *body) Close() error {
+	b.watch.Disarm()
+	b.cancel(nil)
+	return b.ReadCloser.Close()
+}
