@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
@@ -122,4 +125,170 @@ func nameFirst(n *yaml.Node) {
 			return
 		}
 	}
+}
+
+// Blueprints is a list of blueprints.
+type Blueprints struct{ v1.BlueprintList }
+
+// Names are their names.
+func (l Blueprints) Names() []string {
+	names := make([]string, len(l.Items))
+	for i, b := range l.Items {
+		names[i] = b.Name
+	}
+	return names
+}
+
+// Text is a table.
+func (l Blueprints) Text(p style.Page) ([]string, error) {
+	cols := []style.Column{
+		{Title: "NAME", Name: true, Least: 12},
+		{Title: "TEMPLATE", Name: true, Least: 8, DropOrder: 2},
+		{Title: "KIND", DropOrder: 1},
+		{Title: "DESCRIPTION", Least: 16},
+	}
+	if p.Wide {
+		cols = append(cols, style.Column{Title: "FROM", Name: true, Least: 12})
+	}
+	return table(cols, l.Items, p, func(b v1.BlueprintSummary) []string {
+		kind := "blueprint"
+		if b.IsTemplate {
+			kind = "template"
+		}
+		return []string{b.Name, style.OrDash(b.Template), kind, style.OrDash(b.Description), b.From}
+	}), nil
+}
+
+// BlueprintCheck says that blueprints are valid.
+type BlueprintCheck struct{ v1.BlueprintCheck }
+
+// Text says how many there are.
+func (c BlueprintCheck) Text(style.Page) ([]string, error) {
+	return []string{english.Plural(c.Blueprints, "blueprint") + " in " + english.Plural(len(c.Files), "file") +
+		": no problems found"}, nil
+}
+
+// Resolution is what a user string means.
+type Resolution struct{ v1.Resolution }
+
+// Text is its parts, and the blueprint with the origin of each field.
+func (r Resolution) Text(p style.Page) ([]string, error) {
+	f, i, madeFrom := r.Fields, v1.Identity{}, ""
+	if r.Identity != nil {
+		i = *r.Identity
+	}
+	if r.Blueprint != nil {
+		madeFrom = strings.Join(r.Blueprint.Lineage, " ← ")
+	}
+	sudo, allowed := "", strings.Join(i.Blueprints, ", ")
+	if i.Sudo {
+		sudo = "yes"
+	}
+	if allowed == "*" {
+		allowed = ""
+	}
+	rows := [][2]string{
+		{"Form", string(r.Form)},
+		{"Username", f.Username},
+		{"Blueprint", f.Blueprint},
+		{"Repo", f.Repo},
+		{"Ref", f.Ref},
+		{"User", f.User},
+		{"Pod", f.Pod},
+		{"Namespace", f.Ns},
+		{"Workload", f.Workload},
+		{"Key", style.OrDash(r.Key)},
+		{"ID", r.ID},
+		{"Canonical", r.Canonical},
+		{"Identity", identity(i)},
+		{"Full name", i.Fullname},
+		{"Email", i.Email},
+		{"Roles", strings.Join(i.Roles, ", ")},
+		{"Sudo", sudo},
+		{"May use", allowed},
+		{"Made from", madeFrom},
+	}
+	for i := range rows {
+		rows[i][1] = p.Text(rows[i][1])
+	}
+	lines := p.Labels(rows)
+	if r.Notice != "" {
+		lines = append(lines, "", style.Paint(p.Yellow, p.Warning)+" "+p.Text(r.Notice))
+	}
+	if r.Blueprint == nil {
+		return lines, nil
+	}
+	body, err := Blueprint{*r.Blueprint}.Text(p)
+	return append(lines, style.Paragraph(body)...), err
+}
+
+func identity(i v1.Identity) string {
+	if i.Username == "" {
+		return ""
+	}
+	text := fmt.Sprintf("%s, uid %d, gid %d", i.Username, i.UID, i.GID)
+	if i.Organization != "" {
+		text += ", of " + i.Organization
+	}
+	return text + ", from " + i.Provider
+}
+
+// expressionTag marks an expression in a file of blueprints.
+const expressionTag = "!cel"
+
+// tag puts expressions into the fields of a blueprint that they are the values of.
+func tag(spec *yaml.Node, expressions map[string]string) {
+	for _, path := range slices.Sorted(maps.Keys(expressions)) {
+		n := spec
+		for rest := path; rest != "" && n != nil; {
+			n, rest = step(n, rest)
+		}
+		if n != nil {
+			comment := n.LineComment
+			*n = yaml.Node{Kind: yaml.ScalarNode, Tag: expressionTag, Value: expressions[path], LineComment: comment}
+		}
+	}
+}
+
+// step goes down one part of a dotted path. A key may contain dots, so the longest one
+// that there is is taken; one that there is not is a field that has no value without
+// its expression.
+func step(n *yaml.Node, path string) (inner *yaml.Node, rest string) {
+	var i int
+	if found, _ := fmt.Sscanf(path, "[%d]", &i); found == 1 {
+		_, rest, _ = strings.Cut(path, "]")
+		if n.Kind != yaml.SequenceNode || i >= len(n.Content) {
+			return nil, ""
+		}
+		return n.Content[i], strings.TrimPrefix(rest, ".")
+	}
+	longest := ""
+	for k := 0; k+1 < len(n.Content) && n.Kind == yaml.MappingNode; k += 2 {
+		key := n.Content[k].Value
+		after, matches := strings.CutPrefix(path, key)
+		if matches && len(key) > len(longest) && (after == "" || after[0] == '.' || after[0] == '[') {
+			longest = key
+		}
+	}
+	if longest == "" {
+		longest, _, _ = strings.Cut(path, ".")
+	}
+	return field(n, longest), strings.TrimPrefix(path[len(longest):], ".")
+}
+
+// field is the value of a key of a mapping, which is added if there is none; nil if it
+// is no mapping.
+func field(n *yaml.Node, key string) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for k := 0; k+1 < len(n.Content); k += 2 {
+		if n.Content[k].Value == key {
+			return n.Content[k+1]
+		}
+	}
+	n.Style = 0
+	value := &yaml.Node{Kind: yaml.MappingNode}
+	n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, value)
+	return value
 }

@@ -1,9 +1,11 @@
 // Package result is how each kind of document looks: its text for people, its
-// names, and, of those that end a command with progress, its summary.
-// Each kind is one file. What is printed as JSON is the kind itself.
+// names, and, of those that end a command with progress, its Outcome.
+// What is printed as JSON is the kind itself.
 package result
 
 import (
+	"strconv"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
@@ -60,4 +62,37 @@ func fill[T any](cols []style.Column, items []T, p style.Page, cells func(T) []s
 			cols[i].Cells = append(cols[i].Cells, p.Text(cell))
 		}
 	}
+}
+
+// Version is the version of the binary.
+type Version struct{ v1.Version }
+
+// Text is one line.
+func (v Version) Text(p style.Page) ([]string, error) {
+	line := "berth " + v.Version.Version
+	if v.Commit != "" {
+		line += style.Paint(p.Grey, " ("+v.Commit+")")
+	}
+	return []string{line + style.Paint(p.Grey, " "+v.Platform+" "+v.GoVersion)}, nil
+}
+
+// PortForward is something that happened to forwarded ports.
+type PortForward struct{ v1.PortForward }
+
+// Text is one line, for an address the one that kubectl prints.
+func (f PortForward) Text(p style.Page) ([]string, error) { return []string{p.Text(f.line())}, nil }
+
+func (f PortForward) line() string {
+	port := strconv.Itoa(int(f.Port))
+	switch f.State {
+	case v1.PortListening:
+		return "Forwarding from " + f.Address + " -> " + port
+	case v1.PortConnected:
+		return "connected with pod " + f.Pod
+	case v1.PortLost:
+		return "lost pod " + f.Pod + ": " + f.Reason
+	case v1.PortWaiting:
+		return "waiting for a pod: " + f.Reason
+	}
+	return "connection to port " + port + " failed: " + f.Reason
 }

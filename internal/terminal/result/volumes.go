@@ -182,3 +182,87 @@ func (v Volume) Names() []string { return []string{v.ID} }
 
 // Text names it.
 func (v Volume) Text(p style.Page) ([]string, error) { return []string{p.Text(v.ID)}, nil }
+
+// Purge is what was removed.
+type Purge struct{ v1.VolumePurge }
+
+// Names are the IDs of what is gone.
+func (r Purge) Names() (names []string) {
+	for _, v := range r.Items {
+		if v.Error == nil {
+			names = append(names, v.ID)
+		}
+	}
+	return names
+}
+
+// Empty is the remark where there was nothing to remove.
+func (r Purge) Empty() string {
+	if len(r.Items) > 0 {
+		return ""
+	}
+	return "no such volumes"
+}
+
+// Text is a line for each volume.
+func (r Purge) Text(p style.Page) (lines []string, err error) {
+	for _, v := range r.Items {
+		what := p.Text(ShortVolume(v.ID) + " on node " + v.Node)
+		if of := v.UserString; of != "" {
+			what += p.Text(", storage " + v.Storage + " of " + of)
+		}
+		if v.Error != nil {
+			lines = append(lines, style.Paint(p.Red, p.Failed)+" "+what+": "+p.Text(v.Error.Message))
+			continue
+		}
+		lines = append(lines, style.Paint(p.Green, p.Done)+" Removed "+what)
+	}
+	return lines, nil
+}
+
+// Restoration is what was restored of a volume.
+type Restoration struct{ v1.VolumeRestoration }
+
+// Names are that of the destination.
+func (r Restoration) Names() []string { return []string{r.Destination} }
+
+// Text says how much was restored, and where it is.
+func (r Restoration) Text(p style.Page) ([]string, error) {
+	where := r.Destination
+	if r.Workspace != "" {
+		where = r.Workspace + ":" + r.Destination
+	}
+	took := style.Seconds(r.Seconds)
+	lines := []string{fmt.Sprintf("%s Restored %s, %s, in %s (%s) to %s", style.Paint(p.Green, p.Done),
+		english.Plural(int(r.Files), "file"),
+		style.Bytes(r.Bytes)+"B", style.Brief(took), style.Rate(r.Bytes, took), p.Text(where))}
+	for _, warning := range r.Warnings {
+		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(warning))
+	}
+	return lines, nil
+}
+
+// Copy is what was copied.
+type Copy struct{ v1.CopyResult }
+
+// Names are that of the destination.
+func (c Copy) Names() []string { return []string{c.Destination} }
+
+// Text says how much was copied, how fast, and where it is.
+func (c Copy) Text(p style.Page) ([]string, error) {
+	took := style.Seconds(c.Seconds)
+	lines := []string{fmt.Sprintf("%s Copied %s, %s, in %s (%s) to %s", style.Paint(p.Green, p.Done),
+		english.Plural(int(c.Files), "file"),
+		style.Bytes(c.Bytes)+"B", style.Brief(took), style.Rate(c.Bytes, took), p.Text(c.where()))}
+	for _, warning := range c.Warnings {
+		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(warning))
+	}
+	return lines, nil
+}
+
+func (c Copy) where() string {
+	if c.Direction == v1.CopyTo {
+		return c.ID + ":" + c.Destination
+	}
+	return c.Destination
+}

@@ -179,3 +179,110 @@ func why(w v1.Workspace, now time.Time) string {
 	}
 	return w.Message + " (" + style.Age(w.Since, now) + ")"
 }
+
+// limit is what a limit has made of the workspace, and what one will make of it.
+func (w Workspace) limit(p style.Page) string {
+	var parts []string
+	if s := w.State; s != nil && s.Reason != "" {
+		parts = append(parts, reached(*s)+" "+style.Age(s.DesiredAt, p.Now)+" ago by "+s.Reason)
+	}
+	if hasNext(w.Workspace) {
+		next := w.State.Next
+		parts = append(parts, due(*next, p.Now)+" ("+next.Limit+" of the "+string(next.From)+")")
+	}
+	return p.Text(strings.Join(parts, "; "))
+}
+
+// reached says what a limit has made of a workspace.
+func reached(s v1.State) string {
+	switch {
+	case s.Desired != v1.DesiredStopped:
+		return "set to be deleted"
+	case s.Actual != v1.ActualStopped:
+		return "set to stop"
+	}
+	return "stopped"
+}
+
+// due says what a limit makes of a workspace, and when. A time that is over shows that
+// nothing enforces the limit.
+func due(next v1.NextState, now time.Time) string {
+	stops := next.Desired == v1.DesiredStopped
+	switch {
+	case next.At.Before(now) && stops:
+		return "was to stop " + style.Age(next.At, now) + " ago"
+	case next.At.Before(now):
+		return "was to be deleted " + style.Age(next.At, now) + " ago"
+	case stops:
+		return "stops in " + style.Age(now, next.At)
+	}
+	return "is deleted in " + style.Age(now, next.At)
+}
+
+func hasNext(w v1.Workspace) bool { return w.State != nil && w.State.Next != nil }
+
+// limitOf is what a limit makes of a workspace, in a list.
+func limitOf(w v1.Workspace, now time.Time) string {
+	if !hasNext(w) {
+		return ""
+	}
+	return due(*w.State.Next, now)
+}
+
+// Reconciliation is what one exchange over workspaces did.
+type Reconciliation struct {
+	v1.WorkspaceReconciliation
+	Namespaces bool `json:"-"` // are shown
+}
+
+// Names are the IDs.
+func (r Reconciliation) Names() (names []string) {
+	for _, w := range r.Items {
+		names = append(names, w.ID)
+	}
+	return names
+}
+
+// Empty is the remark about an exchange in which there was nothing to do.
+func (r Reconciliation) Empty() string {
+	if len(r.Items) > 0 {
+		return ""
+	}
+	return "nothing to do"
+}
+
+// Text is a table.
+func (r Reconciliation) Text(p style.Page) ([]string, error) {
+	cols := []style.Column{
+		{Title: "NAME", Name: true, Least: 16},
+		{Title: "DESIRED"},
+		{Title: "ACTUAL"},
+		{Title: "DONE"},
+		{Title: "WHY", Least: 12},
+	}
+	cells := func(w v1.ReconciledWorkspace) []string {
+		return []string{w.ID, string(w.Desired), string(w.Actual), outcome(w), reason(w)}
+	}
+	if !r.Namespaces {
+		return table(cols, r.Items, p, cells), nil
+	}
+	cols = append([]style.Column{{Title: "NAMESPACE", Name: true, Least: 9}}, cols...)
+	return table(cols, r.Items, p,
+		func(w v1.ReconciledWorkspace) []string { return append([]string{w.Namespace}, cells(w)...) }), nil
+}
+
+// outcome is what was done.
+func outcome(w v1.ReconciledWorkspace) string {
+	if w.Error != nil {
+		return "failed"
+	}
+	return style.OrDash(map[string]string{"start": "started", "stop": "stopped", "delete": "deleted"}[w.Done])
+}
+
+// reason is why something was done, or why it could not be.
+func reason(w v1.ReconciledWorkspace) string {
+	if w.Error != nil {
+		return w.Error.Message
+	}
+	return w.Reason
+}

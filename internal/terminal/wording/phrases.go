@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/terminal/style"
@@ -180,3 +182,101 @@ func ordinary(reason string) bool {
 	}
 	return false
 }
+
+// ScriptText is what has become of an init script; while it runs, what it has said last.
+// The pod is named if it is not that of the workspace's name.
+func ScriptText(s v1.Script, id string) string {
+	text := "init script"
+	switch {
+	case s.State == v1.ScriptFailed && s.ExitCode != nil:
+		text = fmt.Sprintf("failed with exit code %d", *s.ExitCode)
+	case s.State == v1.ScriptSkipped:
+		text = "init script, has run before"
+	case s.State == v1.ScriptRunning && len(s.Lines) > 0:
+		text = s.Lines[len(s.Lines)-1]
+	}
+	if pod := s.Pod(); pod != "" && pod != id && s.State == v1.ScriptFailed {
+		text += " in " + pod
+	}
+	return text
+}
+
+// ScriptFailed says which init scripts have failed; empty if none has.
+func ScriptFailed(all []v1.Script) string {
+	var failed []string
+	for _, s := range all {
+		if s.State == v1.ScriptFailed {
+			failed = append(failed, s.Name)
+		}
+	}
+	switch len(failed) {
+	case 0:
+		return ""
+	case 1:
+		return "init script " + failed[0] + " failed"
+	}
+	return "init scripts failed: " + strings.Join(failed, ", ")
+}
+
+// OutputLines are lines that something has written, each behind a bar and wrapped.
+func OutputLines(output []string, p style.Page) []string {
+	var lines []string
+	for _, text := range output {
+		for l := range strings.SplitSeq(ansi.Hardwrap(p.Text(text), max(p.Width-1-6, 20), true), "\n") {
+			lines = append(lines, strings.TrimRight("    "+style.Paint(p.Grey, p.Bar)+" "+l, " "))
+		}
+	}
+	return lines
+}
+
+// StuckText is what is said of a cause that only a person can change.
+const StuckText = "this will not resolve by itself: someone has to act"
+
+// IsStuck says whether a workspace waits for what only a person can change.
+func IsStuck(s v1.Snapshot) bool { return InProgress(s) && s.Cause != nil && s.Cause.Stuck }
+
+// WaysOut are how to leave the waiting for a workspace that is stuck, and how to end it. One
+// that was there before the command is stopped rather than deleted.
+func (t Title) WaysOut() []string {
+	again, end := "provision", "stop"
+	switch t.Verb {
+	case "start", "restart":
+		again = "start"
+	case "exec":
+		again = "exec"
+	case "provision":
+		end = "delete"
+	}
+	return []string{
+		"Ctrl-C leaves it working; `" + t.Command(again) + "` follows it again.",
+		"`" + t.Command(end) + "` ends it. See also --timeout and --stuck-after.",
+	}
+}
+
+// TreatmentsText says what a policy makes of a cause.
+func TreatmentsText(treatments []v1.Treatment) string {
+	texts := make([]string, len(treatments))
+	for i, t := range treatments {
+		texts[i] = treatmentText(t)
+	}
+	text := strings.Join(texts, ", or ")
+	if len(treatments) > 1 {
+		return "depending on the case, " + text
+	}
+	return text
+}
+
+func treatmentText(t v1.Treatment) string {
+	switch t {
+	case v1.TreatmentFails:
+		return "it fails at once"
+	case v1.TreatmentSpared:
+		return "it fails if this has not passed within the grace period"
+	case v1.TreatmentWaits:
+		return "it waits"
+	}
+	return string(t)
+}
+
+// Stays is said of what is waited for and only a person can change.
+const Stays = "only a person can change this: berth says so after a minute, and --stuck-after ends the waiting"

@@ -1,11 +1,52 @@
+// Package bundle is how the documents about bundles look that a command prints without
+// having shown progress.
 package bundle
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
+
+// Content is what is in a bundle.
+type Content struct{ v1.BundleContent }
+
+// Names are the digest.
+func (c Content) Names() []string { return []string{c.Digest} }
+
+// Text says what was found, and where it came from.
+func (c Content) Text(p style.Page) ([]string, error) {
+	what := p.Text(c.Format)
+	if c.Package != "" {
+		what += ", " + p.Text(strings.TrimSpace(c.Package+" "+c.Version))
+	}
+	lines := p.Labels([][2]string{
+		{"Source", p.Text(c.Source)},
+		{"Format", what},
+		{"Digest", c.Digest},
+		{"Files", fmt.Sprintf("%s, %s", english.Plural(c.Files, "file"), style.Bytes(c.Bytes)+"B")},
+		{"Objects", p.Text(kinds(c.Objects))},
+		{"Directory", p.Text(c.Directory)},
+	})
+	for _, warning := range c.Warnings {
+		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(warning))
+	}
+	return lines, nil
+}
+
+// kinds counts objects: 2 ConfigMap, 1 Deployment.
+func kinds(counts map[string]int) string {
+	parts := make([]string, 0, len(counts))
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[kind], kind))
+	}
+	return strings.Join(parts, ", ")
+}
 
 // Diff is what an installation would change.
 type Diff struct{ v1.BundleDiff }

@@ -3,11 +3,13 @@ package bundle
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
@@ -138,4 +140,122 @@ func table[T any](p style.Page, rows []T, columns ...column[T]) []string {
 		laid[i] = c.Column
 	}
 	return style.Table(laid, p.Table().Room, p.Styles)
+}
+
+// List is a list of instances.
+type List struct{ v1.BundleStateList }
+
+// Names are those of the instances.
+func (l List) Names() (names []string) {
+	for _, s := range l.BundleStateList.Items {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Items are the instances.
+func (l List) Items() (items []result.Kind) {
+	for _, s := range l.BundleStateList.Items {
+		items = append(items, State{s})
+	}
+	return items
+}
+
+// Empty is the remark about an empty list.
+func (l List) Empty() string {
+	if len(l.BundleStateList.Items) > 0 {
+		return ""
+	}
+	return "no bundles are installed"
+}
+
+// Text is a table.
+func (l List) Text(p style.Page) ([]string, error) {
+	states := l.BundleStateList.Items
+	columns := []column[v1.BundleState]{
+		{style.Column{Title: "NAME", Name: true, Least: 12}, func(s v1.BundleState) string { return s.Name }},
+		{
+			style.Column{Title: "STATE", Style: func(row int) lipgloss.Style { return colour(states[row].State, p) }},
+			func(s v1.BundleState) string { return string(s.State) },
+		},
+		{
+			style.Column{Title: "BUNDLE", Name: true, Least: 10, DropOrder: 3},
+			func(s v1.BundleState) string { return style.OrDash(s.Installed) },
+		},
+		{
+			style.Column{Title: "SOURCE", Name: true, Least: 16, DropOrder: 1},
+			func(s v1.BundleState) string { return s.Source },
+		},
+		{style.Column{Title: "AGE"}, func(s v1.BundleState) string { return style.Age(s.CreatedAt, p.Now) }},
+	}
+	if p.Wide {
+		columns = append(columns,
+			column[v1.BundleState]{
+				style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: 4},
+				func(s v1.BundleState) string { return style.OrDash(s.Namespace) },
+			},
+			column[v1.BundleState]{
+				style.Column{Title: "REVISION", DropOrder: 5},
+				func(s v1.BundleState) string { return strconv.Itoa(s.Revision) },
+			},
+			column[v1.BundleState]{
+				style.Column{Title: "CLASS", Name: true, Least: 9, DropOrder: 6},
+				func(s v1.BundleState) string { return s.Class },
+			})
+	}
+	columns = append(columns, column[v1.BundleState]{style.Column{Title: "WHY", Least: 12}, whyInstance})
+	return table(p, states, columns...), nil
+}
+
+// whyInstance is why an instance is not as it should be.
+func whyInstance(s v1.BundleState) string {
+	if s.Message == "" && len(s.Warnings) > 0 {
+		return s.Warnings[0]
+	}
+	return s.Message
+}
+
+// Reconciliation is what one pass over all objects did.
+type Reconciliation struct{ v1.BundleReconciliation }
+
+// Names are kind/name of each object.
+func (r Reconciliation) Names() (names []string) {
+	for _, o := range r.Items {
+		names = append(names, o.Object)
+	}
+	return names
+}
+
+// Empty is the remark about an empty pass.
+func (r Reconciliation) Empty() string {
+	if len(r.Items) > 0 {
+		return ""
+	}
+	return "there are no bundles and no instances"
+}
+
+// Text is a table.
+func (r Reconciliation) Text(p style.Page) ([]string, error) {
+	return table(p, r.Items,
+		column[v1.ReconciledObject]{
+			style.Column{Title: "OBJECT", Name: true, Least: 16},
+			func(o v1.ReconciledObject) string { return o.Object },
+		},
+		column[v1.ReconciledObject]{style.Column{Title: "RESULT"}, outcome},
+		column[v1.ReconciledObject]{style.Column{Title: "WHY", Least: 12}, reason},
+	), nil
+}
+
+func outcome(o v1.ReconciledObject) string {
+	if o.Error != nil {
+		return "failed"
+	}
+	return "done"
+}
+
+func reason(o v1.ReconciledObject) string {
+	if o.Error == nil {
+		return ""
+	}
+	return o.Error.Message
 }
