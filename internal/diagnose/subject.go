@@ -25,7 +25,8 @@ func ParseSubject(text string) (watch.Subject, error) {
 	s := watch.Subject{Kind: KindOf(kind), Name: name}
 	if s.Kind == "" || name == "" || strings.Contains(name, "/") {
 		return s, fault.New(fault.InvalidArgument, "cannot diagnose %q", text).
-			WithHint("name a workspace, or pod/NAME, deployment/NAME, statefulset/NAME, daemonset/NAME, replicaset/NAME, job/NAME")
+			WithHint("name a workspace, or pod/NAME, deployment/NAME, statefulset/NAME, daemonset/NAME, " +
+				"replicaset/NAME, job/NAME")
 	}
 	return s, nil
 }

@@ -43,7 +43,8 @@ func readable(pod *corev1.Pod, r Request) error {
 	status := statusOf(pod, r.Container)
 	switch {
 	case r.Previous && status.LastTerminationState.Terminated == nil:
-		return fault.New(fault.NotFound, "container %s of workspace %s has not been restarted: there is no previous log",
+		return fault.New(fault.NotFound, "container %s of workspace %s has not been restarted: there is no previous "+
+			"log",
 			r.Container, pod.Name).
 			WithHint("leave out --previous")
 	case !r.Previous && !started(status) && over(pod):

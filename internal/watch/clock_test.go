@@ -102,7 +102,10 @@ func TestNewestTime(t *testing.T) {
 	written.ManagedFields = []metav1.ManagedFieldsEntry{{Time: new(at(4))}, {Time: new(at(3))}, {}}
 	conditions := &corev1.Pod{
 		ObjectMeta: meta("6"),
-		Status:     corev1.PodStatus{Conditions: []corev1.PodCondition{{LastTransitionTime: at(7)}, {LastTransitionTime: at(6)}}},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
+			{LastTransitionTime: at(7)},
+			{LastTransitionTime: at(6)},
+		}},
 	}
 	s := NewState(Subject{Kind: KindPod, Namespace: "dev", Name: "web"})
 	if !s.Newest().IsZero() {

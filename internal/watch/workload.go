@@ -152,7 +152,8 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 				snapshot.Cause, snapshot.GivenUp = &w.waiting.Cause, w.givenUp
 			}
 			if w.serving > 0 {
-				snapshot.Message = joined(snapshot.Message, english.Plural(w.serving, "pod")+" of the revision before still ready")
+				snapshot.Message = joined(snapshot.Message, english.Plural(w.serving, "pod")+" of the revision "+
+					"before still ready")
 			}
 		}
 	}

@@ -314,10 +314,11 @@ func TestGeneratedNames(t *testing.T) {
 	first, second := watchtest.Owned("b", watchtest.OnNode), watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady)
 	first.Name, first.UID = "web-b-x7k2p", "first"
 	second.Name, second.UID = "web-b-q9w4z", "second"
-	stages, last, _ := replay(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}, cause.DefaultPolicy(), []spoken{
-		at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("b", "2")), at(1, first.Pod), removed(5, first.Pod),
-		at(6, second.Pod), at(7, watchtest.Deployment(2, 2, watchtest.Available)),
-	})
+	stages, last, _ := replay(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"}, cause.DefaultPolicy(),
+		[]spoken{
+			at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("b", "2")), at(1, first.Pod), removed(5, first.Pod),
+			at(6, second.Pod), at(7, watchtest.Deployment(2, 2, watchtest.Available)),
+		})
 	want := []v1.Stage{scheduling, starting, scheduling, starting, running}
 	if !slices.Equal(stages, want) || len(last.Replicas) != 1 || last.Replicas[0].Name != "web-b-q9w4z" {
 		t.Errorf("%v %+v, want %v", stages, last.Replicas, want)

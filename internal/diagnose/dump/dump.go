@@ -33,7 +33,8 @@ type Contents struct {
 }
 
 // Hint says how a dump is made.
-const Hint = "save a dump with `kubectl get pods,events,pvc,deployments,replicasets,statefulsets,daemonsets,jobs -o yaml`, " +
+const Hint = "save a dump with `kubectl get pods,events,pvc,deployments,replicasets,statefulsets,daemonsets,jobs -o " +
+	"yaml`, " +
 	"or all of a namespace with `kubectl cluster-info dump`"
 
 // Read reads a dump, which may be packed. The name is for messages.

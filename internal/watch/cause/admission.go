@@ -25,15 +25,18 @@ func refusalText(c v1.Cause, a About) string {
 		return securityText(m[1], a)
 	}
 	if m := webhook.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("Admission webhook %s of the cluster checks every pod and does not accept this one. Its message says why: change that in %s, or ask your cluster administrator.",
+		return fmt.Sprintf("Admission webhook %s of the cluster checks every pod and does not accept this one. Its "+
+			"message says why: change that in %s, or ask your cluster administrator.",
 			m[1], a.spec())
 	}
 	if bounds.MatchString(c.Message) {
-		return fmt.Sprintf("The namespace limits what a container may ask for (`kubectl describe limitrange%s`). Change %s.",
+		return fmt.Sprintf("The namespace limits what a container may ask for (`kubectl describe limitrange%s`). "+
+			"Change %s.",
 			a.option(), a.field(v1.Cause{}, "resources", "resources"))
 	}
 	if m := account.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("Service account %s does not exist: create it with `kubectl create serviceaccount %s%s`. In a new namespace it may take a moment to come by itself.",
+		return fmt.Sprintf("Service account %s does not exist: create it with `kubectl create serviceaccount %s%s`. "+
+			"In a new namespace it may take a moment to come by itself.",
 			m[1], m[1], a.option())
 	}
 	if m := priority.FindStringSubmatch(c.Message); m != nil {
@@ -45,14 +48,17 @@ func refusalText(c v1.Cause, a About) string {
 			a.spec())
 	}
 	if strings.Contains(c.Message, "security context constraint") {
-		return fmt.Sprintf("No security context constraint of the cluster allows such a pod to this service account. Change what the message names in %s, or have your cluster administrator allow one.", a.spec())
+		return fmt.Sprintf("No security context constraint of the cluster allows such a pod to this service account. "+
+			"Change what the message names in %s, or have your cluster administrator allow one.", a.spec())
 	}
-	return fmt.Sprintf("A rule of the cluster does not allow such a pod. Change what the message names in %s, or ask the namespace's administrator.", a.spec())
+	return fmt.Sprintf("A rule of the cluster does not allow such a pod. Change what the message names in %s, or ask "+
+		"the namespace's administrator.", a.spec())
 }
 
 // restricted is what keeps to the strictest level of pod security
 // (kubernetes.io/docs/concepts/security/pod-security-standards).
-const restricted = "{allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}"
+const restricted = "{allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, runAsNonRoot: true, " +
+	"runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}"
 
 func securityText(level string, a About) string {
 	change := "Change what the message names in " + a.spec()
@@ -63,7 +69,8 @@ func securityText(level string, a About) string {
 	if a.Namespace != "" {
 		namespace = " " + a.Namespace
 	}
-	return fmt.Sprintf("The namespace accepts only pods of security level %s (`kubectl get namespace%s --show-labels`), and this one is not. %s, or choose another namespace.",
+	return fmt.Sprintf("The namespace accepts only pods of security level %s (`kubectl get namespace%s "+
+		"--show-labels`), and this one is not. %s, or choose another namespace.",
 		level, namespace, change)
 }
 
@@ -80,12 +87,15 @@ func webhookText(c v1.Cause, _ About) string {
 	}
 	text := name + " does not answer, and without it no pod is accepted: there is nothing wrong with the pod."
 	if strings.Contains(c.Message, "x509") {
-		text = name + " answers with a certificate that the API server does not trust, and without it no pod is accepted: there is nothing wrong with the pod."
+		text = name + " answers with a certificate that the API server does not trust, and without it no pod is " +
+			"accepted: there is nothing wrong with the pod."
 	}
 	if m := behind.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("%s See whether Service %s has running pods (`kubectl get pods,endpointslices --namespace %s`), or ask your cluster administrator.", text, m[1], m[2])
+		return fmt.Sprintf("%s See whether Service %s has running pods (`kubectl get pods,endpointslices --namespace "+
+			"%s`), or ask your cluster administrator.", text, m[1], m[2])
 	}
-	return text + " Ask your cluster administrator (`kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations`)."
+	return text + " Ask your cluster administrator (`kubectl get " +
+		"validatingwebhookconfigurations,mutatingwebhookconfigurations`)."
 }
 
 const (
@@ -103,7 +113,8 @@ func quotaText(c v1.Cause, a About) string {
 	if m := unsaid.FindStringSubmatch(c.Message); m != nil {
 		// A blueprint has no field for each of them, such as a limit of CPU.
 		return fmt.Sprintf("Quota %s of the namespace counts what the pod does not specify: %s. "+
-			"Set that in %s if possible, or have a limit range give containers a default (`kubectl describe limitrange%s`).",
+			"Set that in %s if possible, or have a limit range give containers a default (`kubectl describe "+
+			"limitrange%s`).",
 			m[1], m[2], resources("resources"), a.option())
 	}
 	m := quota.FindStringSubmatch(c.Message)
@@ -152,9 +163,12 @@ func gaveUp(c v1.Cause, a About) string {
 	case !isJob:
 		return exitText(c.ExitCode) + " " + a.lastWords(c) + " " + redo
 	case strings.HasPrefix(c.Message, batchv1.JobReasonDeadlineExceeded):
-		return "The job took longer than activeDeadlineSeconds permits, and its pods were ended. Raise that, or see what it waited for; then delete the job and apply it again."
+		return "The job took longer than activeDeadlineSeconds permits, and its pods were ended. Raise that, or see " +
+			"what it waited for; then delete the job and apply it again."
 	case strings.HasPrefix(c.Message, batchv1.JobReasonPodFailurePolicy):
-		return "A rule of the job's podFailurePolicy ends it at such an exit code, as trying again would not help: the program's documentation says what the code means. " + redo
+		return "A rule of the job's podFailurePolicy ends it at such an exit code, as trying again would not help: " +
+			"the program's documentation says what the code means. " + redo
 	}
-	return fmt.Sprintf("The job has given up after its retries (backoffLimit). `kubectl logs%s --selector job-name=%s` shows the logs of its pods, as long as they are there. %s", a.option(), name, redo)
+	return fmt.Sprintf("The job has given up after its retries (backoffLimit). `kubectl logs%s --selector "+
+		"job-name=%s` shows the logs of its pods, as long as they are there. %s", a.option(), name, redo)
 }

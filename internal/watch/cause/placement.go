@@ -143,7 +143,9 @@ func silenceText(c v1.Cause, a About) string {
 		name = m[1]
 	}
 	if name == "" || name == corev1.DefaultSchedulerName {
-		return "The cluster's scheduler does not seem to run, or has too much to do: ask your cluster administrator (`kubectl get pods --namespace kube-system --selector component=kube-scheduler`)."
+		return "The cluster's scheduler does not seem to run, or has too much to do: ask your cluster administrator " +
+			"(`kubectl get pods --namespace kube-system --selector component=kube-scheduler`)."
 	}
-	return fmt.Sprintf("No scheduler of the name %s seems to run in the cluster, and no other one takes the pod. Start it, or correct \"schedulerName\" in %s. %s", name, a.spec(), a.updated())
+	return fmt.Sprintf("No scheduler of the name %s seems to run in the cluster, and no other one takes the pod. "+
+		"Start it, or correct \"schedulerName\" in %s. %s", name, a.spec(), a.updated())
 }

@@ -16,10 +16,13 @@ const noSecret pattern.Expr = `\(pull secret (.+) does not exist\)`
 func login(c v1.Cause, a About) string {
 	if m := noSecret.FindStringSubmatch(c.Message); m != nil {
 		return fmt.Sprintf("The registry wants a login, and the pod's pull secret %s does not exist: create it with "+
-			"`kubectl create secret docker-registry %s%s --docker-server=HOST --docker-username=USER --docker-password=PASSWORD`. Kubernetes keeps trying.", m[1], m[1], a.option())
+			"`kubectl create secret docker-registry %s%s --docker-server=HOST --docker-username=USER "+
+			"--docker-password=PASSWORD`. Kubernetes keeps trying.", m[1], m[1], a.option())
 	}
-	return fmt.Sprintf("The registry is private or has no such image. Check %s; if it is right, the namespace needs a pull secret: "+
-		"`kubectl create secret docker-registry registry%s --docker-server=HOST --docker-username=USER --docker-password=PASSWORD`, then "+
+	return fmt.Sprintf("The registry is private or has no such image. Check %s; if it is right, the namespace needs "+
+		"a pull secret: "+
+		"`kubectl create secret docker-registry registry%s --docker-server=HOST --docker-username=USER "+
+		"--docker-password=PASSWORD`, then "+
 		"`kubectl patch serviceaccount default%s -p '{\"imagePullSecrets\":[{\"name\":\"registry\"}]}'`. %s",
 		a.field(c, imageField(c.Container), "image"), a.option(), a.option(), a.again())
 }
@@ -34,7 +37,8 @@ func distrust(c v1.Cause, a About) string {
 		return "The registry's certificate is for another host name: use that one in " +
 			a.field(c, imageField(c.Container), "image") + ", or have the certificate issued for this one."
 	}
-	return "The node does not trust the registry's certificate. Have the certificate of the authority that signed it added on every node (containerd: /etc/containerd/certs.d/HOST/hosts.toml)."
+	return "The node does not trust the registry's certificate. Have the certificate of the authority that signed it " +
+		"added on every node (containerd: /etc/containerd/certs.d/HOST/hosts.toml)."
 }
 
 // command says what to do about a program that is not there.
@@ -63,7 +67,8 @@ func missing(c v1.Cause, a About) string {
 	}
 	if m := NoObject.FindStringSubmatch(c.Message); m != nil {
 		if id := strings.TrimPrefix(c.Object, "pod/"); a.isWorkspace() && m[2] == kube.CertificateSecret(id) {
-			return fmt.Sprintf("The certificate of the workspace has not been issued yet: `kubectl describe certificate %s%s` says why.", id, a.option())
+			return fmt.Sprintf("The certificate of the workspace has not been issued yet: `kubectl describe "+
+				"certificate %s%s` says why.", id, a.option())
 		}
 		kind, create := "ConfigMap", "configmap"
 		if m[1] == "secret" {
@@ -152,7 +157,8 @@ func (a About) asked() string {
 // silentStart says where to look.
 func silentStart(_ v1.Cause, a About) string {
 	if a.Probe == "" {
-		return "It has no probe, so that it should be ready at once: the node may have stopped reporting (`kubectl get nodes`)."
+		return "It has no probe, so that it should be ready at once: the node may have stopped reporting (`kubectl " +
+			"get nodes`)."
 	}
 	return "Its probe asks for " + a.Probe + "; no event says what it gets, as they are kept for an hour."
 }
@@ -161,7 +167,8 @@ func silentStart(_ v1.Cause, a About) string {
 func elsewhere(c v1.Cause, a About) string {
 	switch {
 	case a.Controlled:
-		return "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller makes another one on another node."
+		return "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller makes another one on " +
+			"another node."
 	case a.isWorkspace():
 		remove := fault.Command("kubectl", "delete", "--force", c.Object) + a.option()
 		return "Otherwise, when you are sure that the node does not come back, delete its pod: `" + remove + "`. " + a.back()
@@ -174,7 +181,8 @@ func elsewhere(c v1.Cause, a About) string {
 
 func morePriority(_ v1.Cause, a About) string {
 	if a.isWorkspace() {
-		return "If that happens again, ask your cluster administrator for a node more, or a higher priority for workspaces."
+		return "If that happens again, ask your cluster administrator for a node more, or a higher priority for " +
+			"workspaces."
 	}
 	return "Ask for a higher priorityClassName, or add a node."
 }
@@ -188,7 +196,8 @@ func misfit(_ v1.Cause, a About) string {
 
 func tooLong(_ v1.Cause, a About) string {
 	if a.isWorkspace() {
-		return a.back() + " It ran for longer than activeDeadlineSeconds permits, which the cluster has added to its pod: ask your cluster administrator."
+		return a.back() + " It ran for longer than activeDeadlineSeconds permits, which the cluster has added to its " +
+			"pod: ask your cluster administrator."
 	}
 	return "It ran for longer than activeDeadlineSeconds permits. Raise that in " + a.spec() + ". " + a.again()
 }

@@ -139,7 +139,10 @@ func pullKinds() []pullKind {
 			"x509:", "certificate signed by unknown authority", "tls: failed to verify",
 			"bad certificate",
 		}},
-		{cause.RegistryPlainHTTP, false, []string{"http response to https", "first record does not look like a tls handshake"}},
+		{
+			cause.RegistryPlainHTTP, false,
+			[]string{"http response to https", "first record does not look like a tls handshake"},
+		},
 		{cause.ImageUnsupported, false, []string{
 			"is no longer supported", "unsupported manifest", "unsupported media type", "unknown media type",
 			"unexpected media type", "schema 1",

@@ -57,9 +57,11 @@ const (
 
 const (
 	// complaint is how lines look that say why a program ends.
-	complaint pattern.Expr = `(?i)\b(?:panic|fatal|error|exception|emerg|critical|failed|cannot|can't|could not|unable|denied|refused|not found|no such|read-only)\b|Error:|Exception:`
+	complaint pattern.Expr = `(?i)\b(?:panic|fatal|error|exception|emerg|critical|failed|cannot|can't|could not` +
+		`|unable|denied|refused|not found|no such|read-only)\b|Error:|Exception:`
 	// frame is a line of a stack trace, or what a shell or a runtime adds to it.
-	frame pattern.Expr = `^\s+at |^\s*goroutine \d|^\t|^\s*File "|^\s*exit status \d+\s*$|^\s*\.\.\. \d+ more|npm (?:ERR!|error) (?:A complete log|[A-Z]:|/)`
+	frame pattern.Expr = `^\s+at |^\s*goroutine \d|^\t|^\s*File "|^\s*exit status \d+\s*$|^\s*\.\.\. \d+ more` +
+		`|npm (?:ERR!|error) (?:A complete log|[A-Z]:|/)`
 )
 
 func oneOf(line string) string {
@@ -74,20 +76,30 @@ type complaintKind struct {
 }
 
 const (
-	wrongFormat    pattern.Expr = `exec format error|cannot execute binary file`
-	wordsOfShell   pattern.Expr = `(?i)executable file not found|\bexec:? \S+: (?:no such file|not found)|^(?:/\S*/)?(?:ba|a|da)?sh: .*not found|env: .*no such file`
-	wordsOfROFS    pattern.Expr = `(?i)read-only file ?system|\bEROFS\b`
-	wordsOfDisk    pattern.Expr = `(?i)no space left on device|\bENOSPC\b|disk quota exceeded`
-	notOfDisk      pattern.Expr = `(?i)inotify|watch`
-	wordsOfHeap    pattern.Expr = `java\.lang\.OutOfMemoryError|heap out of memory|std::bad_alloc|\bMemoryError\b|runtime: out of memory`
+	wrongFormat  pattern.Expr = `exec format error|cannot execute binary file`
+	wordsOfShell pattern.Expr = `(?i)executable file not found|\bexec:? \S+: (?:no such file|not found)` +
+		`|^(?:/\S*/)?(?:ba|a|da)?sh: .*not found|env: .*no such file`
+	wordsOfROFS pattern.Expr = `(?i)read-only file ?system|\bEROFS\b`
+	wordsOfDisk pattern.Expr = `(?i)no space left on device|\bENOSPC\b|disk quota exceeded`
+	notOfDisk   pattern.Expr = `(?i)inotify|watch`
+	wordsOfHeap pattern.Expr = `java\.lang\.OutOfMemoryError|heap out of memory|std::bad_alloc|\bMemoryError\b` +
+		`|runtime: out of memory`
 	wordsOfAddress pattern.Expr = `(?i)address (?:is )?already in use|\bEADDRINUSE\b|port \d+ (?:is|was) already in use`
-	wordsOfTLS     pattern.Expr = `(?i)x509:|certificate verify failed|unable to get local issuer|self[- ]signed certificate|PKIX path|certificate has expired|certificate signed by unknown`
-	wordsOfLogin   pattern.Expr = `(?i)password authentication failed|access denied for user|authentication failed|\bWRONGPASS\b|\bNOAUTH\b|invalid username|401 unauthorized|login failed for user`
-	wordsOfDNS     pattern.Expr = `(?i)no such host|could not translate host|name or service not known|name resolution|does not resolve|\bENOTFOUND\b|\bEAI_AGAIN\b|UnknownHost|could not resolve host|bad address|nodename nor servname|host not found`
-	wordsOfPeer    pattern.Expr = `(?i)connection refused|\bECONNREFUSED\b|\bETIMEDOUT\b|no route to host|i/o timeout|connection timed out|network is unreachable|can't connect to|could not connect to`
-	wordsOfRights  pattern.Expr = `(?i)permission denied|\bEACCES\b|\bEPERM\b|operation not permitted|wrong ownership|not writable|PermissionError|AccessDeniedException`
-	notOfRights    pattern.Expr = `(?i)permission denied for|permission denied \(publickey|forbidden`
-	wordsOfFile    pattern.Expr = `(?i)no such file or directory|\bENOENT\b|cannot find module|no module named|cannot open shared object|unable to access jarfile|could not find or load main class|FileNotFound|NoSuchFileException|ClassNotFoundException`
+	wordsOfTLS     pattern.Expr = `(?i)x509:|certificate verify failed|unable to get local issuer` +
+		`|self[- ]signed certificate|PKIX path|certificate has expired|certificate signed by unknown`
+	wordsOfLogin pattern.Expr = `(?i)password authentication failed|access denied for user|authentication failed` +
+		`|\bWRONGPASS\b|\bNOAUTH\b|invalid username|401 unauthorized|login failed for user`
+	wordsOfDNS pattern.Expr = `(?i)no such host|could not translate host|name or service not known` +
+		`|name resolution|does not resolve|\bENOTFOUND\b|\bEAI_AGAIN\b|UnknownHost|could not resolve host` +
+		`|bad address|nodename nor servname|host not found`
+	wordsOfPeer pattern.Expr = `(?i)connection refused|\bECONNREFUSED\b|\bETIMEDOUT\b|no route to host` +
+		`|i/o timeout|connection timed out|network is unreachable|can't connect to|could not connect to`
+	wordsOfRights pattern.Expr = `(?i)permission denied|\bEACCES\b|\bEPERM\b|operation not permitted` +
+		`|wrong ownership|not writable|PermissionError|AccessDeniedException`
+	notOfRights pattern.Expr = `(?i)permission denied for|permission denied \(publickey|forbidden`
+	wordsOfFile pattern.Expr = `(?i)no such file or directory|\bENOENT\b|cannot find module|no module named` +
+		`|cannot open shared object|unable to access jarfile|could not find or load main class|FileNotFound` +
+		`|NoSuchFileException|ClassNotFoundException`
 )
 
 // complaints are in the order in which they are looked for.

@@ -62,7 +62,8 @@ func ofCondition(p evidence.Pod, ready corev1.NodeCondition) *cause.Finding {
 	return ofNode(p, cause.NodeNotReady, "is not ready", since, ready.Message)
 }
 
-const network pattern.Expr = `(?i)NetworkPluginNotReady|cni (?:plugin|config) (?:not initialized|uninitialized)|network plugin is not ready`
+const network pattern.Expr = `(?i)NetworkPluginNotReady|cni (?:plugin|config) (?:not initialized|uninitialized)` +
+	`|network plugin is not ready`
 
 // ofNode makes a finding about the node of a pod.
 func ofNode(p evidence.Pod, code, what string, since time.Time, why string) *cause.Finding {

@@ -35,7 +35,8 @@ func TestSuspendedJob(t *testing.T) {
 	} {
 		job.Status.Conditions = test.conditions
 		f := SuspendedJob(job)
-		if f == nil || f.Code != cause.JobSuspended || f.Reason != test.reason || !f.Begun.Equal(watchtest.After(test.since)) {
+		if f == nil || f.Code != cause.JobSuspended || f.Reason != test.reason ||
+			!f.Begun.Equal(watchtest.After(test.since)) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -52,8 +52,10 @@ func Unscheduled(p evidence.Pod) *cause.Finding {
 const taintsOfNodes = "node.kubernetes.io/"
 
 // schedulerFailed is how the scheduler speaks of its own troubles.
-const schedulerFailed pattern.Expr = `running \S+ \S*plugin|running "\S+" \S+ plugin|nodeinfo not found|binding rejected|` +
-	`Operation cannot be fulfilled|can't be assumed|context deadline exceeded|timed out waiting for the condition|^(?:Post|Get|Put|Patch) "`
+const schedulerFailed pattern.Expr = `running \S+ \S*plugin|running "\S+" \S+ plugin|nodeinfo not found` +
+	`|binding rejected|` +
+	`Operation cannot be fulfilled|can't be assumed|context deadline exceeded|timed out waiting for the condition` +
+	`|^(?:Post|Get|Put|Patch) "`
 
 const aboutClaim pattern.Expr = `(?:^|: )(?:waiting for ephemeral volume controller to create the )?persistentvolumeclaim "[^"]*"`
 

@@ -59,10 +59,12 @@ type startFailure struct {
 }
 
 const (
-	rootRefused   pattern.Expr = `runAsNonRoot`
-	badMount      pattern.Expr = `(?i)subPath|error mounting|directory onto a file|invalid mount|is mounted on .* but it is not`
+	rootRefused pattern.Expr = `runAsNonRoot`
+	badMount    pattern.Expr = `(?i)subPath|error mounting|directory onto a file|invalid mount` +
+		`|is mounted on .* but it is not`
 	missingConfig pattern.Expr = `couldn't find key|(?:configmap|secret) "[^"]*" not found|references non-existent`
-	noProgram     pattern.Expr = `executable file not found|exec: .*no such file or directory|\bexec \S+: no such file or directory`
+	noProgram     pattern.Expr = `executable file not found|exec: .*no such file or directory` +
+		`|\bexec \S+: no such file or directory`
 	notExecutable pattern.Expr = `exec: .*(?:permission denied|is a directory)|\bexec \S+: permission denied`
 	fullDisk      pattern.Expr = `no space left on device|disk quota exceeded`
 	tooLittle     pattern.Expr = `OOM-killed|memory limit too low`

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,10 +44,8 @@ func Unbound(c evidence.Claim) *cause.Finding {
 // it should be.
 func PendingClaim(p evidence.Pod) *cause.Finding {
 	for _, c := range p.Claims {
-		for _, detect := range []func(evidence.Claim) *cause.Finding{lostClaim, deletedClaim, unprovisioned, unattended} {
-			if f := detect(c); f != nil {
-				return f
-			}
+		if f := cmp.Or(lostClaim(c), deletedClaim(c), unprovisioned(c), unattended(c)); f != nil {
+			return f
 		}
 	}
 	return nil
@@ -69,7 +68,8 @@ func deletedClaim(c evidence.Claim) *cause.Finding {
 	if c.DeletionTimestamp == nil {
 		return nil
 	}
-	return &cause.Finding{Begun: c.DeletionTimestamp.Time, Cause: ofClaim(c, cause.ClaimTerminating, "is being deleted")}
+	return &cause.Finding{Begun: c.DeletionTimestamp.Time, Cause: ofClaim(c, cause.ClaimTerminating, "is being "+
+		"deleted")}
 }
 
 // unprovisioned is a claim for which making a volume has failed.

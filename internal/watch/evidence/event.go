@@ -65,7 +65,8 @@ func Text(e *corev1.Event) string {
 	return text
 }
 
-const probedTooSoon pattern.Expr = `^(\w+) probe errored.*rpc error: .*(?:no running task found|container not created|container not running|is not running|not in running state|in a stopped state)`
+const probedTooSoon pattern.Expr = `^(\w+) probe errored.*rpc error: .*(?:no running task found` +
+	`|container not created|container not running|is not running|not in running state|in a stopped state)`
 
 // WithoutCombined is a message without what the recorder puts before it when it
 // combines several.

@@ -39,7 +39,10 @@ func TestPullErrors(t *testing.T) {
 		{`failed to do request: Head "https://r/v2/": dial tcp 10.0.0.9:443: i/o timeout`, cause.RegistryUnreachable, true},
 		{`failed to do request: Head "https://r/v2/": net/http: TLS handshake timeout`, cause.RegistryUnreachable, true},
 		{"context deadline exceeded", cause.RegistryUnreachable, true},
-		{`dial tcp: lookup r on 10.0.0.10:53: read udp 10.0.0.1:4->10.0.0.10:53: i/o timeout`, cause.RegistryUnreachable, true},
+		{
+			`dial tcp: lookup r on 10.0.0.10:53: read udp 10.0.0.1:4->10.0.0.10:53: i/o timeout`, cause.RegistryUnreachable,
+			true,
+		},
 		{`dial tcp: lookup r on 10.0.0.10:53: server misbehaving`, cause.RegistryUnreachable, true},
 		{"pull QPS exceeded", cause.ImagePullFailed, true},
 		{`dial tcp: lookup r on 10.0.0.10:53: no such host`, cause.RegistryUnreachable, false},
@@ -51,7 +54,8 @@ func TestPullErrors(t *testing.T) {
 		{"http: server gave HTTP response to HTTPS client", cause.RegistryPlainHTTP, false},
 		{"failed to extract layer sha256:1: write /usr/lib/x: no space left on device", cause.NodeDiskFull, true},
 		{
-			`short-name "app" did not resolve to an alias and no unqualified-search registries are defined`, cause.ImageShortName,
+			`short-name "app" did not resolve to an alias and no unqualified-search registries are defined`,
+			cause.ImageShortName,
 			false,
 		},
 		{"Source image rejected: A signature was required, but no signature exists", cause.ImageUnsigned, false},
