@@ -72,6 +72,19 @@ func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session
 	return 0, err
 }
 
+// stream runs the command until the context ends, whatever hangs then: credential
+// plugins are run without one.
+func stream(ctx context.Context, executor remotecommand.Executor, options remotecommand.StreamOptions) error {
+	ended := make(chan error, 1)
+	go func() { ended <- executor.StreamWithContext(ctx, options) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // executorFor prefers WebSockets and falls back to SPDY.
 func executorFor(config *rest.Config, target *url.URL) (remotecommand.Executor, error) {
 	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", target)
@@ -91,19 +104,6 @@ func executorFor(config *rest.Config, target *url.URL) (remotecommand.Executor, 
 func refused(err error) bool {
 	status, is := Refusal(err)
 	return is && status.Details != nil && status.Details.Group == kube.Group
-}
-
-// stream runs the command until the context ends, whatever hangs then: credential
-// plugins are run without one.
-func stream(ctx context.Context, executor remotecommand.Executor, options remotecommand.StreamOptions) error {
-	ended := make(chan error, 1)
-	go func() { ended <- executor.StreamWithContext(ctx, options) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Refusal is the answer of a server that has refused a session, if it is a Status.
@@ -137,7 +137,8 @@ func IsLost(err error) bool {
 		return true
 	}
 	for _, part := range []string{
-		"error reading from error stream", "abnormal closure", "connection reset by peer", "use of closed network connection",
+		"error reading from error stream", "abnormal closure", "connection reset by peer",
+		"use of closed network connection",
 		"broken pipe", "connection closed", "unexpected EOF", "lost connection",
 	} {
 		if strings.Contains(err.Error(), part) {

@@ -53,7 +53,7 @@ func (d *Dependencies) Gateway(ctx context.Context, name, target, container stri
 // Through gives a gateway of the configuration, and what is meant by a target there.
 func (d *Dependencies) Through(
 	ctx context.Context, name, target, container string,
-) (g gateway.Gateway, to gateway.Target, err error) {
+) (g gateway.Gateway, to gateway.Destination, err error) {
 	c, err := Await(ctx, d.Config)
 	if err != nil {
 		return g, to, err

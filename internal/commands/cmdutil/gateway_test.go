@@ -21,29 +21,29 @@ const twoGateways = `gateways:
 func TestThrough(t *testing.T) {
 	for name, c := range map[string]struct {
 		flag, gateway, target string
-		want                  gateway.Target
+		want                  gateway.Destination
 	}{
 		"of the kubeconfig": {
 			"", "office", "id/alice-2bd806c",
-			gateway.Target{Namespace: "team", Workspace: "alice-2bd806c", Container: "side"},
+			gateway.Destination{Namespace: "team", Workspace: "alice-2bd806c", Container: "side"},
 		},
 		"of the gateway": {
 			"", "lab", "id/alice-2bd806c",
-			gateway.Target{Namespace: "lab", Workspace: "alice-2bd806c", Container: "side"},
+			gateway.Destination{Namespace: "lab", Workspace: "alice-2bd806c", Container: "side"},
 		},
 		"of the flag": {
 			"dev", "lab", "id/alice-2bd806c",
-			gateway.Target{Namespace: "dev", Workspace: "alice-2bd806c", Container: "side"},
+			gateway.Destination{Namespace: "dev", Workspace: "alice-2bd806c", Container: "side"},
 		},
 		"of an ID": {
 			"dev", "lab", "alice-2bd806c",
-			gateway.Target{Namespace: "dev", Workspace: "alice-2bd806c", Container: "side"},
+			gateway.Destination{Namespace: "dev", Workspace: "alice-2bd806c", Container: "side"},
 		},
 		"with an OS user": {
 			"dev", "lab", "alice~dev+user=root",
-			gateway.Target{Namespace: "dev", Workspace: "alice-59936c3", Container: "side", User: "root"},
+			gateway.Destination{Namespace: "dev", Workspace: "alice-59936c3", Container: "side", User: "root"},
 		},
-		"of a machine": {"dev", "lab", "machine/vm", gateway.Target{Namespace: "dev", Machine: "vm", Container: "side"}},
+		"of a machine": {"dev", "lab", "machine/vm", gateway.Destination{Namespace: "dev", Machine: "vm", Container: "side"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, _ := configured(t, twoGateways)

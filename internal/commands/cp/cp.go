@@ -27,7 +27,7 @@ import (
 type Options struct {
 	IO      terminal.Streams
 	Pods    cmdutil.Pods
-	Through func(ctx context.Context, name, target, container string) (gateway.Gateway, gateway.Target, error)
+	Through func(ctx context.Context, name, target, container string) (gateway.Gateway, gateway.Destination, error)
 
 	From, To     Location
 	Place        pod.Place

@@ -43,10 +43,10 @@ func Run(ctx context.Context, o *Options) error {
 	return cmdutil.FollowEnded(ctx, forward.Forward{
 		Addresses: o.Addresses, Ports: o.Ports, Report: w.report,
 		Find: w.target,
-		Dial: func(ctx context.Context, t forward.Target) (httpstream.Connection, error) {
+		Dial: func(ctx context.Context, t forward.Endpoint) (httpstream.Connection, error) {
 			return w.client.DialPorts(ctx, w.client.Namespace, t.Pod)
 		},
-		Gone: func(ctx context.Context, t forward.Target) string { return pod.Gone(ctx, w.client, t.Pod, t.UID) },
+		Gone: func(ctx context.Context, t forward.Endpoint) string { return pod.Gone(ctx, w.client, t.Pod, t.UID) },
 	}.Run(ctx))
 }
 
@@ -60,7 +60,7 @@ type workspace struct {
 }
 
 // target is the pod to forward to, at this moment.
-func (w *workspace) target(ctx context.Context) (t *forward.Target, why string, err error) {
+func (w *workspace) target(ctx context.Context) (t *forward.Endpoint, why string, err error) {
 	found, err := w.reader.Find(ctx, w.arg)
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
@@ -85,7 +85,7 @@ func (w *workspace) target(ctx context.Context) (t *forward.Target, why string, 
 	if why := unreachable(chosen); why != "" {
 		return nil, why, nil
 	}
-	return &forward.Target{Pod: chosen.Name, UID: string(chosen.UID)}, "", nil
+	return &forward.Endpoint{Pod: chosen.Name, UID: string(chosen.UID)}, "", nil
 }
 
 // unreachable says why nothing can be forwarded to a pod now; empty if it can.

@@ -15,8 +15,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Temporary begins the names of directories that receive something: who finds one that
-// a killed run has left sees what it is.
+// Temporary begins the names of directories that receive something: the name of one
+// that a killed run has left says what it is.
 const Temporary = ".berth-cp-"
 
 // Result is what was copied.

@@ -135,7 +135,8 @@ func (x *extractor) check(name string, header *tar.Header) error {
 		_, err := x.from.within(header.Linkname)
 		return err
 	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
-		return refuse(header.Name, "it is a device or a pipe, not a file").WithHint("remove it there, or copy other parts")
+		return refuse(header.Name, "it is a device or a pipe, not a file").
+			WithHint("remove it there, or copy other parts")
 	}
 	return refuse(header.Name, "its type %q is not known", header.Typeflag)
 }

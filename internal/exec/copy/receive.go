@@ -44,7 +44,7 @@ func (r Receive) Do(ctx context.Context) (Result, error) {
 	_ = reader.CloseWithError(err)
 	e := <-sending
 	switch warnings, failed := e.failure(""); {
-	case err != nil && !errors.Is(err, errNothing) && !errors.Is(err, io.ErrUnexpectedEOF): // of a stream that was cut off
+	case err != nil && !errors.Is(err, errNothing) && !errors.Is(err, io.ErrUnexpectedEOF): // which is a cut
 		return Result{}, err
 	case failed != nil:
 		return Result{}, failed

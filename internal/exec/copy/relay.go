@@ -30,7 +30,8 @@ func (a Archive) Runner() exec.Runner {
 // send puts the directory itself in front, which an archive need not have: what is
 // received has to be in a directory that was sent before it.
 func (a Archive) send(ctx context.Context, to io.Writer) error {
-	if err := tar.NewWriter(to).WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: defaultDir}); err != nil {
+	itself := &tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: defaultDir}
+	if err := tar.NewWriter(to).WriteHeader(itself); err != nil {
 		return err
 	}
 	return a(ctx, to)
@@ -72,8 +73,10 @@ func (r Relay) relay(ctx context.Context, out io.Writer, format tar.Format) erro
 		_ = writer.CloseWithError(r.From.send(ctx, writer))
 	}()
 	f := &forwarder{
-		extractor: &extractor{from: source{base: "."}, links: r.OutsideLinks, meter: r.Meter, dirs: map[string]attributes{}},
-		in:        tar.NewReader(bufio.NewReaderSize(reader, copyBuffer)), out: tar.NewWriter(out), format: format,
+		extractor: &extractor{
+			from: source{base: "."}, links: r.OutsideLinks, meter: r.Meter, dirs: map[string]attributes{},
+		},
+		in: tar.NewReader(bufio.NewReaderSize(reader, copyBuffer)), out: tar.NewWriter(out), format: format,
 		seed: maphash.MakeSeed(), sent: map[uint64]struct{}{},
 	}
 	err := f.all()

@@ -95,7 +95,7 @@ func (s *staging) discard() {
 
 // place gives what has arrived its final name: at once, or file by file in a directory
 // that exists. Nothing is changed if a directory and a file would have one name. If a file
-// cannot be placed for another reason, those before it are there already; none is half.
+// cannot be placed for another reason, those before it are there already, each as a whole.
 func (s *staging) place() error {
 	from := path.Join(s.name, tree)
 	if !s.to.merge {

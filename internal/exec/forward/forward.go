@@ -1,5 +1,5 @@
 // Package forward makes ports of this machine lead to ports of a pod, and of the pod that
-// takes its place when it is gone. The ports stay open meanwhile: who connects waits.
+// takes its place when it is gone. The ports stay open meanwhile: clients that connect wait.
 package forward
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Target is a pod to which ports can be forwarded.
-type Target struct{ Pod, UID string }
+// Endpoint is a pod to which ports can be forwarded.
+type Endpoint struct{ Pod, UID string }
 
 // Kind says what an Event is about.
 type Kind string
@@ -43,11 +43,11 @@ type Forward struct {
 	Ports     []Port
 	// Find finds the pod. Without an error and without a pod there is none at the moment,
 	// for the reason why; the error NOT_FOUND says that there will be none any more.
-	Find func(ctx context.Context) (target *Target, why string, err error)
+	Find func(ctx context.Context) (target *Endpoint, why string, err error)
 	// Dial connects with a pod.
-	Dial func(ctx context.Context, target Target) (httpstream.Connection, error)
+	Dial func(ctx context.Context, target Endpoint) (httpstream.Connection, error)
 	// Gone returns when the pod is not there any more, with the reason.
-	Gone func(ctx context.Context, target Target) (why string)
+	Gone func(ctx context.Context, target Endpoint) (why string)
 	// Report takes events, one at a time.
 	Report func(Event)
 }
@@ -71,7 +71,8 @@ func (f Forward) Run(ctx context.Context) error {
 	defer closeAll(listeners)
 	defer cancel()
 	for _, l := range listeners {
-		s.report(Event{Kind: Listening, Address: l.Addr().String(), Port: Port{l.local(), l.remote}, Pod: first.target.Pod})
+		port := Port{l.local(), l.remote}
+		s.report(Event{Kind: Listening, Address: l.Addr().String(), Port: port, Pod: first.target.Pod})
 		group.Go(func() { s.accept(ctx, l) })
 	}
 	return s.keep(ctx, first)
@@ -169,7 +170,7 @@ func (s *session) connect(ctx context.Context) (*link, error) {
 	}
 }
 
-// try is one attempt. An error is final; a reason to wait is none.
+// try is one attempt. An error is final; a reason to wait is not an error.
 func (s *session) try(ctx context.Context) (l *link, why string, err error) {
 	target, why, err := s.Find(ctx)
 	if err == nil && target != nil {

@@ -70,7 +70,7 @@ func (s *fakeStream) Reset() error                { return s.Conn.Close() }
 func TestOneConnectionFails(t *testing.T) {
 	p := newPod("one")
 	p.wrong = "error forwarding port 80: read tcp4: connection reset by peer"
-	l := &link{target: Target{Pod: "one"}, conn: p}
+	l := &link{target: Endpoint{Pod: "one"}, conn: p}
 	s, err := l.open(80)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestFollowsThePod(t *testing.T) {
 	lost, events := make(chan string, 1), make(chan Event, 20)
 	f := Forward{
 		Addresses: []string{"127.0.0.1"}, Ports: []Port{{0, 80}, {0, 81}},
-		Find: func(context.Context) (*Target, string, error) {
+		Find: func(context.Context) (*Endpoint, string, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -106,10 +106,10 @@ func TestFollowsThePod(t *testing.T) {
 				return nil, "no pod", nil
 			}
 			pods <- current
-			return &Target{Pod: current.name}, "", nil
+			return &Endpoint{Pod: current.name}, "", nil
 		},
-		Dial: func(context.Context, Target) (httpstream.Connection, error) { return <-pods, nil },
-		Gone: func(ctx context.Context, _ Target) string {
+		Dial: func(context.Context, Endpoint) (httpstream.Connection, error) { return <-pods, nil },
+		Gone: func(ctx context.Context, _ Endpoint) string {
 			select {
 			case why := <-lost:
 				return why

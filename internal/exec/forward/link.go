@@ -16,7 +16,7 @@ import (
 
 // link is a connection with a pod, on which each connection of a port has two streams.
 type link struct {
-	target Target
+	target Endpoint
 	conn   httpstream.Connection
 
 	mu      sync.Mutex
@@ -25,7 +25,7 @@ type link struct {
 }
 
 // end waits for the end of the link, and says why it came.
-func (l *link) end(ctx context.Context, gone func(context.Context, Target) string) string {
+func (l *link) end(ctx context.Context, gone func(context.Context, Endpoint) string) string {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	went := make(chan string, 1)
@@ -86,8 +86,8 @@ func (l *link) open(port uint16) (s *streams, err error) {
 const maxRefusal = 4 << 10
 
 // join copies both ways until the pod has ended the connection, and returns what went
-// wrong there, if anything did. That is of this connection alone: who connected to the pod
-// may have been reset, and the others go on. That the pod has gone is seen by itself.
+// wrong there, if anything did. That is of this connection alone: the pod
+// may have reset it, and the others go on. That the pod has gone is seen by itself.
 func (s *streams) join(conn net.Conn) (refusal string) {
 	defer s.link.conn.RemoveStreams(s.data, s.failures)
 	refused := make(chan string, 1)
@@ -100,7 +100,7 @@ func (s *streams) join(conn net.Conn) (refusal string) {
 		defer close(sent)
 		_, err := io.Copy(s.data, conn)
 		if err != nil {
-			_ = s.data.Reset() // who connected has gone
+			_ = s.data.Reset() // the client has gone
 			return
 		}
 		_ = s.data.Close()

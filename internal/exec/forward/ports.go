@@ -36,8 +36,8 @@ func ParsePort(text string) (Port, error) {
 func number(whole, text string) (uint16, error) {
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
-		return 0, fault.New(fault.InvalidArgument, "port %q: %q is not a number up to 65535; write [LOCAL:]REMOTE", whole,
-			text)
+		return 0, fault.New(fault.InvalidArgument, "port %q: %q is not a number up to 65535; write [LOCAL:]REMOTE",
+			whole, text)
 	}
 	return uint16(n), nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // failure says what kept a session from beginning, or from ending by itself.
-func (g Gateway) failure(err error, t Target) error {
+func (g Gateway) failure(err error, t Destination) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
@@ -32,7 +32,8 @@ func (g Gateway) failure(err error, t Target) error {
 		return g.ended(ending, t)
 	}
 	if exec.IsLost(err) {
-		return fault.New(fault.Unavailable, "the connection to gateway %s was lost, and with it the session with %s: %w",
+		return fault.New(fault.Unavailable,
+			"the connection to gateway %s was lost, and with it the session with %s: %w",
 			g.Name, t, err).
 			WithHint("what was started may still be running there; enter again to see")
 	}
@@ -48,7 +49,7 @@ func (g Gateway) failure(err error, t Target) error {
 }
 
 // ended is why a session that had begun is over, in the words of the gateway.
-func (g Gateway) ended(ending *fault.Error, t Target) error {
+func (g Gateway) ended(ending *fault.Error, t Destination) error {
 	f := fault.New(ending.Code, "gateway %s has ended the session with %s: %s", g.Name, t, ending.Message).
 		WithReason(ending.Reason)
 	switch ending.Code {
@@ -63,7 +64,7 @@ func (g Gateway) ended(ending *fault.Error, t Target) error {
 }
 
 // refused is an answer of the gateway, in its words.
-func (g Gateway) refused(code int, message string, t Target, err error) error {
+func (g Gateway) refused(code int, message string, t Destination, err error) error {
 	switch code {
 	case http.StatusUnauthorized:
 		return fault.New(fault.Unauthenticated, "gateway %s does not accept your credential: %s", g.Name, message).
@@ -85,7 +86,7 @@ func (g Gateway) refused(code int, message string, t Target, err error) error {
 }
 
 // permission is what to ask for.
-func (t Target) permission() string {
+func (t Destination) permission() string {
 	if t.Machine != "" {
 		return rbac.PoolHint()
 	}

@@ -32,8 +32,8 @@ type Gateway struct {
 	Kubeconfig        func() (*rest.Config, error)
 }
 
-// Target is what is entered.
-type Target struct {
+// Destination is what is entered.
+type Destination struct {
 	Namespace string
 	// Workspace is a canonical ID, and Container one of its containers, empty for the main
 	// one; User is one of its OS users, empty for the workspace's own. Or else
@@ -43,14 +43,14 @@ type Target struct {
 }
 
 // path is where the gateway has it.
-func (t Target) path() string {
+func (t Destination) path() string {
 	if t.Machine != "" {
 		return machine.PoolletPath(t.Namespace, t.Machine)
 	}
 	return WorkspacePath(t.Namespace, t.Workspace)
 }
 
-func (t Target) String() string {
+func (t Destination) String() string {
 	if t.Machine != "" {
 		return "machine " + t.Machine + " in namespace " + t.Namespace
 	}
@@ -59,7 +59,7 @@ func (t Target) String() string {
 
 // Runner runs commands in a target, through the gateway. Without a command it is the shell of
 // the workspace, or the console of the machine.
-func (g Gateway) Runner(t Target) exec.Runner {
+func (g Gateway) Runner(t Destination) exec.Runner {
 	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
 		config, err := g.config(ctx)
 		if err != nil {
@@ -119,7 +119,8 @@ const Group = kube.Group
 
 // WorkspacePath is where a gateway connects to a command in a workspace.
 func WorkspacePath(namespace, id string) string {
-	return "/apis/" + Group + "/v1/namespaces/" + url.PathEscape(namespace) + "/workspaces/" + url.PathEscape(id) + "/exec"
+	return "/apis/" + Group + "/v1/namespaces/" + url.PathEscape(namespace) + "/workspaces/" + url.PathEscape(id) +
+		"/exec"
 }
 
 // The keys of a query, which are those of pods/exec, and the OS user.

@@ -31,7 +31,7 @@ func server(t *testing.T, answer http.HandlerFunc) Gateway {
 	return Gateway{Name: "office", URL: s.URL, CAFile: file}
 }
 
-func (g Gateway) enter(t *testing.T, to Target) error {
+func (g Gateway) enter(t *testing.T, to Destination) error {
 	t.Helper()
 	_, err := g.Runner(to)(t.Context(), []string{"ls"}, exec.Session{Stdout: &bytes.Buffer{}})
 	return err
@@ -50,7 +50,7 @@ func TestRedirectsAreRefused(t *testing.T) {
 			http.Redirect(w, r, thief.URL+r.URL.Path, status)
 		})
 		g.Token = &credential.Source{Env: "T", Getenv: func(string) string { return "secret" }}
-		err := g.enter(t, Target{Namespace: "dev", Workspace: "alice"})
+		err := g.enter(t, Destination{Namespace: "dev", Workspace: "alice"})
 		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "is not sent any credentials") {
 			t.Errorf("%d: %v (%s)", status, err, fault.CodeOf(err))
 		}
@@ -95,14 +95,14 @@ func TestKubeconfigCredential(t *testing.T) {
 func TestNoCredential(t *testing.T) {
 	g := server(t, func(http.ResponseWriter, *http.Request) { t.Error("the gateway is asked") })
 	g.Token = &credential.Source{File: filepath.Join(t.TempDir(), "token")}
-	if err := g.enter(t, Target{Namespace: "dev", Workspace: "alice"}); fault.CodeOf(err) != fault.Unauthenticated ||
+	if err := g.enter(t, Destination{Namespace: "dev", Workspace: "alice"}); fault.CodeOf(err) != fault.Unauthenticated ||
 		!strings.Contains(err.Error(), "the credential of gateway office") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestPaths(t *testing.T) {
-	for want, to := range map[string]Target{
+	for want, to := range map[string]Destination{
 		"/apis/berth.dev/v1/namespaces/dev/workspaces/alice-1/exec": {
 			Namespace: "dev", Workspace: "alice-1",
 			Container: "side",

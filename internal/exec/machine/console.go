@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 
@@ -179,23 +178,4 @@ func (l leavable) Read(p []byte) (int, error) {
 		return i, io.EOF
 	}
 	return n, err
-}
-
-// Prefix is what the name of a machine follows on a command line. No user string and no
-// canonical ID has a slash there.
-const Prefix = "machine/"
-
-// Argument reads what may name a machine: machine/NAME. It is false for anything else.
-func Argument(text string) (name string, is bool, err error) {
-	name, is = strings.CutPrefix(text, Prefix)
-	switch {
-	case !is:
-		return "", false, nil
-	case name == "":
-		return "", true, fault.New(fault.InvalidArgument, "machine name is empty").WithHint("name it as in machine/web")
-	case len(validation.IsDNS1123Subdomain(name)) > 0:
-		return "", true, fault.New(fault.InvalidArgument, "invalid machine name %q", name).
-			WithHint("a name has lower case letters, digits, - and . alone; see `kubectl get machines`")
-	}
-	return name, true, nil
 }

@@ -35,7 +35,8 @@ func (c Console) failure(err error, o outcome) error {
 	if !c.direct {
 		return kube.Fault(err, c.call())
 	}
-	return fault.New(fault.Unavailable, "the poollet of machine %s at %s cannot be reached: %w", c.Name, c.url.Host, err).
+	return fault.New(fault.Unavailable, "the poollet of machine %s at %s cannot be reached: %w", c.Name, c.url.Host,
+		err).
 		WithHint("check the network from here to there, or leave out --direct; another address of the pool is chosen with --address-types")
 }
 
@@ -63,8 +64,8 @@ func (c Console) refused(o outcome) error {
 	case http.StatusNotFound:
 		return c.notFound(said)
 	case http.StatusTooManyRequests:
-		return fault.New(fault.Unavailable, "%s has too many sessions to open the console of machine %s: %s", c.server(),
-			c.Name, said).
+		return fault.New(fault.Unavailable, "%s has too many sessions to open the console of machine %s: %s",
+			c.server(), c.Name, said).
 			WithHint("try again in %s", wait(o.retryAfter))
 	case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity:
 		return fault.New(fault.Failed, "%s refuses to open the console of machine %s: %s", c.server(), c.Name, said).
@@ -76,8 +77,8 @@ func (c Console) refused(o outcome) error {
 
 func (c Console) forbidden(said string) error {
 	if c.direct {
-		return fault.New(fault.PermissionDenied, "you may not open the console of machine %s at the poollet: %s", c.Name,
-			said).
+		return fault.New(fault.PermissionDenied, "you may not open the console of machine %s at the poollet: %s",
+			c.Name, said).
 			WithHint("%s; or leave out --direct", rbac.PoolHint())
 	}
 	return fault.New(fault.PermissionDenied, "you may not %s: %s", c.call(), said).
@@ -88,9 +89,10 @@ func (c Console) forbidden(said string) error {
 func (c Console) notFound(said string) error {
 	switch {
 	case c.direct:
-		return fault.New(fault.NotFound, "the poollet does not have machine %s of namespace %s: %s", c.Name, c.Namespace,
-			said).
-			WithHint("the machine may just have moved: see `kubectl get machine %s --namespace %s`", c.Name, c.Namespace)
+		return fault.New(fault.NotFound, "the poollet does not have machine %s of namespace %s: %s", c.Name,
+			c.Namespace, said).
+			WithHint("the machine may just have moved: see `kubectl get machine %s --namespace %s`", c.Name,
+				c.Namespace)
 	case strings.Contains(said, "page not found"):
 		return notServed(errors.New(said))
 	}

@@ -104,7 +104,8 @@ func ParseAddressTypes(names []string) ([]AddressType, error) {
 			return nil, fault.New(fault.InvalidArgument, "invalid address type %q", name).
 				WithHint("use some of %s", list(AddressTypes()))
 		case slices.Contains(types[:i], types[i]):
-			return nil, fault.New(fault.InvalidArgument, "duplicate address type %q", name).WithHint("name each type once")
+			return nil, fault.New(fault.InvalidArgument, "duplicate address type %q", name).
+				WithHint("name each type once")
 		}
 	}
 	return types, nil
@@ -118,7 +119,8 @@ func (p Pool) preferred(types []AddressType) (host string, err error) {
 				continue
 			}
 			if !isHost(a.Address) {
-				return "", fault.New(fault.Unavailable, "machine pool %s has %q as its %s, which is no host", p.Name, a.Address, t).
+				return "", fault.New(fault.Unavailable, "machine pool %s has %q as its %s, which is no host", p.Name,
+					a.Address, t).
 					WithHint("its poollet reports that; ask who runs the pool")
 			}
 			return a.Address, nil

@@ -6,12 +6,14 @@ package machine
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -37,6 +39,25 @@ func PoolletPath(namespace, name string) string {
 
 func namespaced(namespace, name string) string {
 	return "/namespaces/" + url.PathEscape(namespace) + "/machines/" + url.PathEscape(name) + "/exec"
+}
+
+// Prefix is what the name of a machine follows on a command line. No user string and no
+// canonical ID has a slash there.
+const Prefix = "machine/"
+
+// Argument reads what may name a machine: machine/NAME. It is false for anything else.
+func Argument(text string) (name string, is bool, err error) {
+	name, is = strings.CutPrefix(text, Prefix)
+	switch {
+	case !is:
+		return "", false, nil
+	case name == "":
+		return "", true, fault.New(fault.InvalidArgument, "machine name is empty").WithHint("name it as in machine/web")
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		return "", true, fault.New(fault.InvalidArgument, "invalid machine name %q", name).
+			WithHint("a name has lower case letters, digits, - and . alone; see `kubectl get machines`")
+	}
+	return name, true, nil
 }
 
 // Machine is what berth reads of a machine.
@@ -92,8 +113,8 @@ func ReadPool(object *unstructured.Unstructured) (Pool, error) {
 
 func read(object *unstructured.Unstructured, into any) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
-		return fault.New(fault.Internal, "%s %s is not what berth expects of one: %w", object.GetKind(), object.GetName(),
-			err).
+		return fault.New(fault.Internal, "%s %s is not what berth expects of one: %w", object.GetKind(),
+			object.GetName(), err).
 			WithHint("berth speaks %s/%s", Group, Version)
 	}
 	return nil
@@ -107,7 +128,8 @@ func InCluster(client *kube.Client) Reader { return cluster{client.Dynamic} }
 
 // Names are the machines of a namespace.
 func Names(ctx context.Context, client *kube.Client) ([]string, error) {
-	list, err := client.Dynamic.Resource(resource("machines")).Namespace(client.Namespace).List(ctx, metav1.ListOptions{})
+	list, err := client.Dynamic.Resource(resource("machines")).Namespace(client.Namespace).
+		List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, problem(err, kube.Call{Verb: "list", Resource: named("machines"), Namespace: client.Namespace})
 	}
@@ -122,7 +144,8 @@ func Names(ctx context.Context, client *kube.Client) ([]string, error) {
 func (c cluster) Machine(ctx context.Context, namespace, name string) (Machine, error) {
 	object, err := c.Resource(resource("machines")).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return Machine{}, problem(err, kube.Call{Verb: "get", Resource: named("machines"), Namespace: namespace, Name: name})
+		return Machine{}, problem(err,
+			kube.Call{Verb: "get", Resource: named("machines"), Namespace: namespace, Name: name})
 	}
 	return ReadMachine(object)
 }

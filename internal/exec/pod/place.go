@@ -81,7 +81,8 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 	if r.Container == "" {
 		r.Container = kube.MainContainer(pod.Labels)
 	} else if names := p.containers(pod); !slices.Contains(names, r.Container) {
-		return r, fault.New(fault.InvalidArgument, "workspace %s has no container %s in pod %s", r.ID, r.Container, pod.Name).
+		return r, fault.New(fault.InvalidArgument, "workspace %s has no container %s in pod %s", r.ID, r.Container,
+			pod.Name).
 			WithHint("its containers are: %s", strings.Join(names, ", "))
 	}
 	if isOver(pod) {

@@ -92,7 +92,9 @@ func failure(err error, client *kube.Client, r Request) error {
 	if notStarted := notStarted(err, r.Command[0], r.title()); notStarted != nil {
 		return notStarted
 	}
-	failed := kube.Fault(err, kube.Call{Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod})
+	failed := kube.Fault(err, kube.Call{
+		Verb: "create", Resource: "pods/exec", Namespace: client.Namespace, Name: r.Pod,
+	})
 	if fault.CodeOf(failed) == fault.Internal {
 		return fault.New(fault.Internal, "cannot run the command in %s: %w", r.title(), err)
 	}

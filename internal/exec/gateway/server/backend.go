@@ -62,7 +62,8 @@ func ofWorkspace(o Object, err error, log *slog.Logger) error {
 		return fault.New(fault.Unavailable,
 			"the connection to workspace %s was lost, or could not be made; the log of the gateway says why", o.Name)
 	}
-	return fault.New(fault.Internal, "the command cannot be run in workspace %s; the log of the gateway says why", o.Name)
+	return fault.New(fault.Internal, "the command cannot be run in workspace %s; the log of the gateway says why",
+		o.Name)
 }
 
 // withLogin runs commands as the user, and their shell where there is no command. At a
@@ -90,7 +91,8 @@ func choose(o Object, pods []corev1.Pod, container string) (*corev1.Pod, pod.Req
 		}
 	}
 	if len(own) == 0 {
-		return nil, pod.Request{}, fault.New(fault.NotFound, "workspace %s not found in namespace %s", o.Name, o.Namespace)
+		return nil, pod.Request{}, fault.New(fault.NotFound, "workspace %s not found in namespace %s", o.Name,
+			o.Namespace)
 	}
 	slices.SortStableFunc(own, func(a, b *corev1.Pod) int {
 		if kube.IsReady(a) != kube.IsReady(b) {
@@ -129,12 +131,15 @@ func Machines(client *kube.Client, c Consoles, log *slog.Logger) Backend {
 			at = client.In(c.There)
 		}
 		kind := schema.GroupVersionResource{Group: machine.Group, Version: machine.Version, Resource: "machines"}
-		if _, err := at.Dynamic.Resource(kind).Namespace(at.Namespace).Get(ctx, o.Name, metav1.GetOptions{}); err != nil {
+		if _, err := at.Dynamic.Resource(kind).Namespace(at.Namespace).
+			Get(ctx, o.Name, metav1.GetOptions{}); err != nil {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
 			return nil, ofMachine(o, kube.Fault(err,
-				kube.Call{Verb: "get", Resource: "machines." + machine.Group, Namespace: at.Namespace, Name: o.Name}), log)
+				kube.Call{
+					Verb: "get", Resource: "machines." + machine.Group, Namespace: at.Namespace, Name: o.Name,
+				}), log)
 		}
 		console := at.CoreV1().RESTClient().Post().AbsPath(machine.Path(at.Namespace, o.Name)).URL()
 		return func(ctx context.Context, _ []string, s exec.Session) (int, error) {
@@ -159,7 +164,8 @@ func ofMachine(o Object, err error, log *slog.Logger) error {
 		return fault.New(fault.NotFound, "machine %s not found in namespace %s", o.Name, o.Namespace)
 	}
 	log.Error("the API server of the machines could not connect to a console",
-		slog.String("namespace", o.Namespace), slog.String("machine", o.Name), slog.String("error", fault.Line(err.Error())))
+		slog.String("namespace", o.Namespace), slog.String("machine", o.Name),
+		slog.String("error", fault.Line(err.Error())))
 	if exec.IsLost(err) {
 		return fault.New(fault.Unavailable, "the connection to the console of machine %s was lost", o.Name)
 	}

@@ -40,7 +40,9 @@ func acceptWebSocket(w http.ResponseWriter, r *http.Request, o Options, t timeou
 	}
 	protocols := wsstream.NewDefaultChannelProtocols(kinds)
 	for _, name := range []string{"v4.", "v5."} {
-		protocols[name+wsstream.ChannelWebSocketProtocol] = wsstream.ChannelProtocolConfig{Binary: true, Channels: kinds}
+		protocols[name+wsstream.ChannelWebSocketProtocol] = wsstream.ChannelProtocolConfig{
+			Binary: true, Channels: kinds,
+		}
 	}
 	protocols["v4."+wsstream.Base64ChannelWebSocketProtocol] = wsstream.ChannelProtocolConfig{Channels: kinds}
 	conn := wsstream.NewConn(protocols)

@@ -69,8 +69,8 @@ const (
 func (o Object) Access(pool string) serve.Access {
 	if o.Kind == Machine {
 		return serve.Access{Resource: &authorizationv1.ResourceAttributes{
-			Verb: "create", Group: machine.Group, Version: machine.Version, Resource: "machinepools", Subresource: "proxy",
-			Name: pool,
+			Verb: "create", Group: machine.Group, Version: machine.Version, Resource: "machinepools",
+			Subresource: "proxy", Name: pool,
 		}}
 	}
 	return serve.Access{Resource: &authorizationv1.ResourceAttributes{

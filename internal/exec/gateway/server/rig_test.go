@@ -152,7 +152,7 @@ func (r *rig) runner(token string) exec.Runner {
 		}
 	}
 	g := gateway.Gateway{Name: "here", URL: r.public.URL, CAFile: ca, Token: &credential.Source{File: file}}
-	return g.Runner(gateway.Target{Namespace: "dev", Workspace: "alice"})
+	return g.Runner(gateway.Destination{Namespace: "dev", Workspace: "alice"})
 }
 
 // echo is a workspace whose commands print themselves and what they read, and end with 3; the

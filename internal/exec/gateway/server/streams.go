@@ -61,9 +61,11 @@ func statusOf(status int, err error) metav1.Status {
 		return ended
 	case status != 0:
 		return metav1.Status{
-			Status: metav1.StatusFailure, Reason: remoteStatus, Message: "command terminated with non-zero exit code: " +
-				strconv.Itoa(status),
-			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: "ExitCode", Message: strconv.Itoa(status)}}},
+			Status: metav1.StatusFailure, Reason: remoteStatus,
+			Message: "command terminated with non-zero exit code: " + strconv.Itoa(status),
+			Details: &metav1.StatusDetails{
+				Causes: []metav1.StatusCause{{Type: "ExitCode", Message: strconv.Itoa(status)}},
+			},
 		}
 	}
 	return metav1.Status{Status: metav1.StatusSuccess}
