@@ -95,7 +95,8 @@ func lostVersions(current, wanted *unstructured.Unstructured) string {
 	if len(stored) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("it would lose %s, in which objects are stored (status.storedVersions)", strings.Join(stored, ", "))
+	return fmt.Sprintf("it would lose %s, in which objects are stored (status.storedVersions)",
+		strings.Join(stored, ", "))
 }
 
 // foreign is the error of an object of another owner.

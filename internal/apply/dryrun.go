@@ -113,7 +113,8 @@ func (c *readOnly) Delete(context.Context, string, metav1.DeleteOptions, ...stri
 // Fields that are not wanted any more stay, as only the API server knows them.
 func merge(current, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if builtIn, err := scheme.Scheme.New(wanted.GroupVersionKind()); err == nil {
-		merged, err := strategicpatch.StrategicMergeMapPatch(current.DeepCopy().Object, wanted.DeepCopy().Object, builtIn)
+		merged, err := strategicpatch.StrategicMergeMapPatch(current.DeepCopy().Object, wanted.DeepCopy().Object,
+			builtIn)
 		return &unstructured.Unstructured{Object: merged}, err
 	}
 	original, err := current.MarshalJSON()

@@ -129,7 +129,9 @@ func (a Applier) Orphan(ctx context.Context, objects []*unstructured.Unstructure
 		return err
 	}
 	return sideBySide(ctx, r.items, func(ctx, _ context.Context, it *item) error {
-		return r.rewrite(ctx, it, func(current *unstructured.Unstructured) map[string]any { return a.untied(current, from) })
+		return r.rewrite(ctx, it, func(current *unstructured.Unstructured) map[string]any {
+			return a.untied(current, from)
+		})
 	})
 }
 

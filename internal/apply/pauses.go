@@ -42,24 +42,15 @@ func (r *run) established(ctx context.Context, wave []*item) error {
 	}
 	timely, cancel := context.WithTimeout(ctx, establishedTime)
 	defer cancel()
-	for {
-		changed := view.Changed()
-		missing, err := notEstablished(view, definitions)
-		if missing == nil || err != nil {
-			return err
-		}
-		select {
-		case <-changed:
-			if err := view.Err(); err != nil {
-				return err
-			}
-		case <-timely.Done():
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return missing
-		}
+	var missing error
+	err := view.Until(timely, func() (done bool, err error) {
+		missing, err = notEstablished(view, definitions)
+		return missing == nil, err
+	})
+	if err != nil && timely.Err() != nil && ctx.Err() == nil {
+		return missing
 	}
+	return err
 }
 
 // notEstablished is the error of the first definition that cannot be used; err is that
@@ -158,7 +149,8 @@ func (r *run) deferred(it *item, err error) error {
 // guarded waits, before a wave of custom resources, until webhooks that have just been
 // changed are asked about them.
 func (r *run) guarded(ctx context.Context, wave []*item) error {
-	if _, custom := r.defined[wave[0].Object.GroupVersionKind()]; !custom || r.DryRun != DryRunNone || !r.hasNewWebhook() {
+	if _, custom := r.defined[wave[0].Object.GroupVersionKind()]; !custom || r.DryRun != DryRunNone ||
+		!r.hasNewWebhook() {
 		return nil
 	}
 	select {

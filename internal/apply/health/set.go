@@ -24,9 +24,8 @@ type set struct {
 
 func newSet(objects []*unstructured.Unstructured, behind Inspector) *set {
 	s := &set{
-		given: map[reference]*unstructured.Unstructured{}, own: map[reference]Reading{}, again: map[reference]time.Time{},
-		readings: map[reference]Reading{},
-		behind:   behind, failing: map[reference]time.Time{},
+		given: map[reference]*unstructured.Unstructured{}, own: map[reference]Reading{}, behind: behind,
+		readings: map[reference]Reading{}, again: map[reference]time.Time{}, failing: map[reference]time.Time{},
 	}
 	for _, object := range objects {
 		at := referenceTo(object)

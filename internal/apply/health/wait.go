@@ -98,8 +98,8 @@ func Wait(
 			if ctx.Err() != nil {
 				return rest, ctx.Err()
 			}
-			return rest, problem(fault.New(fault.DeadlineExceeded, "timed out after %s: %d objects are not ready", timeout,
-				len(rest)), rest)
+			return rest, problem(fault.New(fault.DeadlineExceeded, "timed out after %s: %d objects are not ready",
+				timeout, len(rest)), rest)
 		}
 		later.Stop()
 		if err := view.Err(); err != nil {
@@ -173,9 +173,9 @@ func WaitGone(ctx context.Context, view *live.View, objects []*unstructured.Unst
 		wanted[object.GetUID()] = true
 	}
 	told := len(objects) + 1
-	for {
-		next := view.Changed()
-		var rest []Reading
+	var rest []Reading
+	err := view.Until(ctx, func() (bool, error) {
+		rest = nil
 		for _, object := range view.Objects() {
 			if wanted[object.GetUID()] {
 				rest = append(rest, Reading{Object: object, State: InProgress, Message: holding(object)})
@@ -185,18 +185,12 @@ func WaitGone(ctx context.Context, view *live.View, objects []*unstructured.Unst
 			told = len(rest)
 			changed(rest)
 		}
-		if len(rest) == 0 {
-			return nil, nil
-		}
-		select {
-		case <-next:
-		case <-ctx.Done():
-			return rest, context.Cause(ctx)
-		}
-		if err := view.Err(); err != nil {
-			return rest, err
-		}
+		return len(rest) == 0, nil
+	})
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
+	return rest, err
 }
 
 // holding is what an object that is being deleted waits for.

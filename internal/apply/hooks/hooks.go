@@ -5,6 +5,7 @@ package hooks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -120,31 +121,21 @@ func remove(ctx context.Context, applier apply.Applier, hook Hook) error {
 func ended(ctx context.Context, view *live.View, objects []*unstructured.Unstructured, timeout time.Duration) error {
 	timely, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	for {
-		changed := view.Changed()
-		waiting := false
+	err := view.Until(timely, func() (bool, error) {
+		all := true
 		for _, object := range objects {
 			done, err := outcome(view, object)
 			if err != nil {
-				return err
+				return false, err
 			}
-			waiting = waiting || !done
+			all = all && done
 		}
-		if !waiting {
-			return nil
-		}
-		select {
-		case <-changed:
-			if err := view.Err(); err != nil {
-				return err
-			}
-		case <-timely.Done():
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return fault.New(fault.DeadlineExceeded, "timed out after %s", timeout)
-		}
+		return all, nil
+	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return fault.New(fault.DeadlineExceeded, "timed out after %s", timeout)
 	}
+	return err
 }
 
 // outcome says whether an object has done its work, and how it failed.

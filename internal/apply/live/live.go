@@ -122,6 +122,24 @@ func (v *View) Changed() <-chan struct{} {
 	return v.changed
 }
 
+// Until looks at the view with each change until it is done or fails, or until ctx ends, with its error.
+func (v *View) Until(ctx context.Context, look func() (done bool, err error)) error {
+	for {
+		changed := v.Changed()
+		if done, err := look(); done || err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+			if err := v.Err(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // Err is why a watch has ended though nobody has ended it; nil as long as all are open
 // that Watch has opened without an error.
 func (v *View) Err() error {
@@ -183,7 +201,7 @@ func (in *input) run(ctx context.Context) {
 		switch {
 		case in.isOpen() && in.missing:
 			close(in.known)
-		case in.isOpen(): // who has asked for it is told
+		case in.isOpen(): // the caller that asked for it is told
 			in.err = err
 			close(in.known)
 		case ctx.Err() == nil && !in.missing && in.view.err == nil:
