@@ -86,21 +86,6 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// ConfigMaps are counted by the labels that listing and sweeping go by.
-func TestCount(t *testing.T) {
-	now := time.Unix(1000, 0)
-	got := Count([]map[string]string{
-		{LabelExpires: "999"},
-		{LabelExpires: "1000"},
-		{LabelExpires: "2000", LabelPendingMove: "true"},
-		{LabelExpires: "1", LabelPendingMove: "true"},
-		{LabelExpires: "never"},
-	}, now)
-	if want := (Counts{Kept: 3, Expired: 2, Pending: 1}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-}
-
 // What is configured is opened: NATS, the cluster, or nothing.
 func TestOpen(t *testing.T) {
 	there := store.NATSConfig{URL: storetest.NATS(t, t.TempDir(), -1, nil).ClientURL()}

@@ -39,7 +39,8 @@ func entryOf(e v1.Event) (entry v1.JobEvent, repeat repeat, ok bool) {
 			}
 		}
 		entry.Type, entry.ObjectName = v1.JobEventStatus, "pod/"+e.Workspace
-		entry.Status, entry.Message = string(e.Stage.Status), reasonText(string(e.Stage.Stage), about) // stageOf reads it
+		entry.Status = string(e.Stage.Status)
+		entry.Message = reasonText(string(e.Stage.Stage), about) // stageOf reads it
 		if e.Stage.Stage == v1.StagePulling {
 			entry.BeganAt = e.Stage.Since
 		}
@@ -166,7 +167,7 @@ func last(all []v1.JobEvent, is func(v1.JobEvent) bool) (e v1.JobEvent, ok bool)
 }
 
 // seen is the record with what a reading of the stage says of the workspace as a whole. A
-// cause that may pass in a moment is none.
+// cause that may pass in a moment does not count.
 func (r Record) seen(e v1.Event) Record {
 	if e.Stage == nil {
 		return r

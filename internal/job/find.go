@@ -162,7 +162,8 @@ func (s *Stores) isWorkedOn(ctx context.Context, r Record, held string) bool {
 // jobInUse is the job that the lock of a workspace is held for; empty if nobody works on one.
 func jobInUse(workspace string, leases []coordinationv1.Lease, self lock.Holder, now time.Time) string {
 	for _, l := range leases {
-		if job := lock.JobInUse(&l, self, now); job != "" && l.Labels[kube.LabelCanonicalID] == kube.LabelValue(workspace) {
+		if job := lock.JobInUse(&l, self, now); job != "" &&
+			l.Labels[kube.LabelCanonicalID] == kube.LabelValue(workspace) {
 			return job
 		}
 	}

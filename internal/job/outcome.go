@@ -131,7 +131,9 @@ func (r Record) timeline() []v1.JobSpan {
 			t.work(e)
 		case e.Type == v1.JobEventKubernetes && e.Status == "Warning":
 			reason, message, _ := strings.Cut(e.Message, ": ")
-			t.add(v1.JobSpan{Type: v1.JobSpanWarning, Name: reason, BeganAt: e.Timestamp, State: v1.StepEnded, Message: message})
+			t.add(v1.JobSpan{
+				Type: v1.JobSpanWarning, Name: reason, Message: message, BeganAt: e.Timestamp, State: v1.StepEnded,
+			})
 		case e.Type == v1.JobEventKubernetes:
 			t.container(e)
 		}

@@ -5,8 +5,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/store"
 )
 
 // Stats counts jobs, all together and, unless by is empty, in groups.
@@ -100,4 +102,28 @@ func percentiles(durations []float64) v1.Percentiles {
 		return durations[max(int(math.Ceil(part*float64(len(durations)))), 1)-1]
 	}
 	return v1.Percentiles{Jobs: len(durations), Median: rank(0.5), P90: rank(0.9), Max: rank(1)}
+}
+
+// Counts are how many records there are in a namespace of the cluster.
+type Counts struct {
+	// Kept have not expired. Expired are deleted by the next command that writes
+	// there.
+	Kept, Expired int
+	// Pending are those of Kept that wait for NATS.
+	Pending int
+}
+
+// Count counts records by the labels of their ConfigMaps.
+func Count(labels []map[string]string, now time.Time) (c Counts) {
+	for _, l := range labels {
+		switch {
+		case store.Expired(l[LabelExpires], now):
+			c.Expired++
+			continue
+		case l[LabelPendingMove] != "":
+			c.Pending++
+		}
+		c.Kept++
+	}
+	return c
 }

@@ -24,6 +24,9 @@ const (
 	LabelPendingMove = "k8shell.io/job-pending-move"
 )
 
+// Selector selects the ConfigMaps of a namespace that are records.
+const Selector = kube.LabelJobID + "," + LabelExpires
+
 // Stores is where a command keeps records and looks for them: NATS or the cluster,
 // and with NATS also the cluster, for what could not be written there.
 type Stores struct {
@@ -68,6 +71,53 @@ func (s *Stores) CleanUp(ctx context.Context) {
 		_ = s.cluster.Sweep(ctx)
 		_, _ = s.Move(ctx)
 	}
+}
+
+// pending are the records that wait in the cluster for NATS.
+func (s *Stores) pending() store.ConfigMaps {
+	waiting := s.cluster
+	waiting.Labels = map[string]string{LabelPendingMove: "true"}
+	return waiting
+}
+
+// Move moves the records that wait in the cluster to NATS, and returns how many.
+func (s *Stores) Move(ctx context.Context) (moved int, err error) {
+	if s.nats == nil {
+		return 0, nil
+	}
+	waiting, err := s.pending().List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range waiting {
+		record, err := Decode(d.Key, d.Value)
+		if err != nil {
+			continue // a damaged record stays
+		}
+		err = s.move(ctx, d, record)
+		switch {
+		case err == nil:
+			moved++
+		case fault.CodeOf(err) != fault.Conflict: // else another command is moving it
+			return moved, err
+		}
+	}
+	return moved, nil
+}
+
+func (s *Stores) move(ctx context.Context, waiting store.Document, record Record) error {
+	there, err := s.nats.Get(ctx, waiting.Key)
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	// A run that went on with the job may have written more.
+	if known, err := Decode(waiting.Key, there.Value); err != nil || record.UpdatedAt.After(known.UpdatedAt) {
+		if _, err := s.nats.Update(ctx,
+			store.Document{Key: waiting.Key, Value: waiting.Value, Revision: there.Revision}); err != nil {
+			return err
+		}
+	}
+	return s.cluster.Delete(ctx, waiting.Key, waiting.Revision)
 }
 
 // Retention is how long records are kept, as far as that is known: an existing bucket of NATS

@@ -46,7 +46,8 @@ func (r *Recorder) write(ctx context.Context) error {
 	record, _ := r.snapshot()
 	record, _ = r.resume(ctx, record, r.stores.cluster)
 	if clusterErr := put(ctx, r.stores.pending(), record); clusterErr != nil {
-		return fault.New(fault.CodeOf(err), "the job record was not written: %w; nor into the cluster: %w", err, clusterErr)
+		return fault.New(fault.CodeOf(err), "the job record was not written: %w; nor into the cluster: %w", err,
+			clusterErr)
 	}
 	return fault.New(fault.CodeOf(err), "the job record is in the cluster until a command reaches NATS: %w", err)
 }
