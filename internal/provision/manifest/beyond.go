@@ -27,7 +27,8 @@ func Beyond(id string, objects []*unstructured.Unstructured) (problems []string)
 		case !slices.Contains(kinds, kind):
 			problems = append(problems, fmt.Sprintf("%s %s is nothing that a workspace has", kind, name))
 		case object.GetLabels()[kube.LabelCanonicalID] != kube.LabelValue(id):
-			problems = append(problems, fmt.Sprintf("%s %s is not labelled as an object of workspace %s", kind, name, id))
+			problems = append(problems, fmt.Sprintf("%s %s is not labelled as an object of workspace %s", kind, name,
+				id))
 		case object.GetNamespace() != "":
 			problems = append(problems, fmt.Sprintf("%s %s names a namespace", kind, name))
 		case kind == "Pod":
@@ -66,7 +67,8 @@ func beyondPod(id string, pod *unstructured.Unstructured) (problems []string) {
 }
 
 func beyondContainer(path string, container map[string]any) []string {
-	problems := unknown(path, container, "name", "image", "imagePullPolicy", "command", "args", "ports", "readinessProbe",
+	problems := unknown(path, container, "name", "image", "imagePullPolicy", "command", "args", "ports",
+		"readinessProbe",
 		"workingDir", "env", "securityContext", "resources", "volumeMounts")
 	for i, port := range items(container, "ports") {
 		problems = append(problems, unknown(fmt.Sprintf("%s.ports[%d]", path, i), port, "name", "containerPort")...)
@@ -86,7 +88,8 @@ func beyondVolume(id, path string, v map[string]any) []string {
 	if secret, has := v["secret"].(map[string]any); has {
 		name := secret["secretName"]
 		if name != GitSecret(id) && name != kube.CertificateSecret(id) {
-			problems = append(problems, fmt.Sprintf("%s.secret.secretName is %v, which is not the workspace's", path, name))
+			problems = append(problems, fmt.Sprintf("%s.secret.secretName is %v, which is not the workspace's", path,
+				name))
 		}
 	}
 	if csi, has := v["csi"].(map[string]any); has && csi["driver"] != volume.DriverName {

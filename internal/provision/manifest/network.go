@@ -15,8 +15,8 @@ import (
 // Port is where a workspace is reached.
 const Port = 2822
 
-// networkClass is the class of a workspace's NetworkPolicy; empty for none. Who
-// only says what else may be reached means the class workspace.
+// networkClass is the class of a workspace's NetworkPolicy; empty for none. A
+// blueprint that only says what else may be reached means the class workspace.
 func networkClass(n blueprint.Network) string {
 	if n.NetworkPolicyClass == "" && len(n.AllowEgressToCIDRs)+len(n.AllowEgressToPods) > 0 {
 		return blueprint.NetworkWorkspace
@@ -58,7 +58,8 @@ func policySpec(class string, labels map[string]string, n blueprint.Network) net
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
 	}
 	if class == blueprint.NetworkSystem {
-		spec.Ingress, spec.Egress = []networkingv1.NetworkPolicyIngressRule{{}}, []networkingv1.NetworkPolicyEgressRule{{}}
+		spec.Ingress, spec.Egress = []networkingv1.NetworkPolicyIngressRule{{}},
+			[]networkingv1.NetworkPolicyEgressRule{{}}
 		return spec
 	}
 	spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{Ports: ports(corev1.ProtocolTCP, Port)}}

@@ -93,7 +93,8 @@ func Drift(running, wanted map[string]any) (all []string) {
 		case root == "env":
 			all = append(all, path)
 		default:
-			all = append(all, fmt.Sprintf("%s %s → %s", path, cmp.Or(have[path], "not set"), cmp.Or(want[path], "not set")))
+			all = append(all, fmt.Sprintf("%s %s → %s", path, cmp.Or(have[path], "not set"),
+				cmp.Or(want[path], "not set")))
 		}
 	}
 	return slices.Compact(all)

@@ -23,8 +23,9 @@ func storages(u userstring.UserString, all map[string]blueprint.Storage) []any {
 			continue
 		}
 		value := map[string]any{
-			"name": name, "volume": kube.Name(volumePrefix, name), "type": s.Type, "path": s.Path, "readonly": s.Readonly,
-			"owner": owner(s.FsOwnerUID, s.FsOwnerGID), "sizeLimit": s.SizeLimit, "claim": claimOf(id, name, s),
+			"name": name, "volume": kube.Name(volumePrefix, name), "type": s.Type, "path": s.Path,
+			"readonly": s.Readonly, "owner": owner(s.FsOwnerUID, s.FsOwnerGID), "sizeLimit": s.SizeLimit,
+			"claim": claimOf(id, name, s),
 		}
 		if s.Type == blueprint.StorageLocal && s.ExistingClaim == "" {
 			value["claimSpec"] = s.ClaimSpec

@@ -68,8 +68,8 @@ func (s Spec) Values() (map[string]any, error) {
 		"id": id, "labels": podLabels(s), "annotations": annotations,
 		"image": b.Image, "imagePullPolicy": b.ImagePullPolicy, "imagePullSecrets": pullSecrets,
 		"hostname": hostname, "subdomain": b.Subdomain,
-		"env": environment(s), "home": home(b), "securityContext": b.SecurityContext, "resources": resources(b.Resources),
-		"helper": helper(b), "agent": agent(b.K8shelld), "podman": podman(b.Podman),
+		"env": environment(s), "home": home(b), "securityContext": b.SecurityContext,
+		"resources": resources(b.Resources), "helper": helper(b), "agent": agent(b.K8shelld), "podman": podman(b.Podman),
 		"networkPolicy": policy, "certificate": s.Certificate.value(s),
 		"storages": storages(s.User, b.Storages), "configuration": configuration,
 		"initScripts": initScripts(b), "extFiles": extFiles(b),
@@ -105,7 +105,8 @@ func configuration(s Spec) (map[string]any, error) {
 func initScripts(b blueprint.Blueprint) []any {
 	scripts := []any{}
 	for i, script := range b.InitScripts {
-		scripts = append(scripts, map[string]any{"file": fmt.Sprintf("%02d-%s", i+1, script.Name), "script": script.Script})
+		file := fmt.Sprintf("%02d-%s", i+1, script.Name)
+		scripts = append(scripts, map[string]any{"file": file, "script": script.Script})
 	}
 	return scripts
 }
@@ -113,7 +114,8 @@ func initScripts(b blueprint.Blueprint) []any {
 func extFiles(b blueprint.Blueprint) []any {
 	files := []any{}
 	for i, path := range slices.Sorted(maps.Keys(b.ExtFiles)) {
-		files = append(files, map[string]any{"key": fmt.Sprintf("file-%d", i+1), "path": path, "content": b.ExtFiles[path]})
+		key := fmt.Sprintf("file-%d", i+1)
+		files = append(files, map[string]any{"key": key, "path": path, "content": b.ExtFiles[path]})
 	}
 	return files
 }
@@ -174,7 +176,8 @@ func podAnnotations(s Spec) (map[string]string, error) {
 // Unused says what is ignored of what the blueprint and the user's identity ask for.
 func (s Spec) Unused() (notes []string) {
 	if b := s.Blueprint; b.Subdomain != "" && b.Hostname != "" && b.Hostname != s.User.ID() {
-		notes = append(notes, "hostname "+b.Hostname+" is ignored: with a subdomain, the hostname is the workspace's ID")
+		notes = append(notes, "hostname "+b.Hostname+
+			" is ignored: with a subdomain, the hostname is the workspace's ID")
 	}
 	if s.Identity.Sudo && s.Blueprint.K8shelld.Image == "" {
 		notes = append(notes, "sudo of "+userstring.Owner(s.Identity.Username)+
