@@ -16,7 +16,7 @@ import (
 // Client asks the driver that listens on a socket. It is a volume.Node.
 type Client struct {
 	Socket string
-	// User is who asks, for the audit.
+	// User is the one that asks, for the audit.
 	User string
 }
 
@@ -47,7 +47,8 @@ func (c Client) Archive(ctx context.Context, id string, to io.Writer) error {
 		_, err := io.Copy(to, answer.Body)
 		switch {
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			return fault.New(fault.Unavailable, "the driver has ended before it sent all of volume %s", id).WithHint("try again")
+			return fault.New(fault.Unavailable, "the driver has ended before it sent all of volume %s", id).
+				WithHint("try again")
 		case err != nil:
 			return err
 		}
@@ -57,7 +58,8 @@ func (c Client) Archive(ctx context.Context, id string, to io.Writer) error {
 
 // Purge removes a volume now.
 func (c Client) Purge(ctx context.Context, id string) error {
-	return c.do(ctx, http.MethodDelete, pathVolume, url.Values{queryID: {id}}, func(*http.Response) error { return nil })
+	return c.do(ctx, http.MethodDelete, pathVolume, url.Values{queryID: {id}},
+		func(*http.Response) error { return nil })
 }
 
 // do sends a request, on a connection of its own, and reads the answer unless that is an
@@ -90,7 +92,7 @@ func (c Client) do(ctx context.Context, method, path string, query url.Values, r
 	return read(answer)
 }
 
-// innermost leaves out the URL, which is none that anybody knows.
+// innermost leaves out the URL, which nobody knows.
 func innermost(err error) error {
 	if of, ok := errors.AsType[*url.Error](err); ok {
 		return of.Err

@@ -62,7 +62,7 @@ func (c Config) picture(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(picture) // who asks is gone otherwise
+	_ = json.NewEncoder(w).Encode(picture) // the client is gone otherwise
 }
 
 // archive sends the files of a volume. How it failed after it began is said behind them.
@@ -99,7 +99,7 @@ func (c Config) purge(w http.ResponseWriter, r *http.Request, id string) (int64,
 func fail(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status(fault.CodeOf(err)))
-	_, _ = io.WriteString(w, FailureOf(err).Text()) // who asks is gone otherwise
+	_, _ = io.WriteString(w, FailureOf(err).Text()) // the client is gone otherwise
 }
 
 // paced is an answer whose reader has a time for each piece.
@@ -134,8 +134,8 @@ const (
 type Audited struct {
 	Did    string
 	Volume string
-	// Claimed is who the client says that it asks for. Nobody has verified that: who may
-	// run commands in the driver's pod, the audit log of the API server says.
+	// Claimed is the user that the client says it asks for. Nobody has verified that: the audit log of the
+	// API server says who runs commands in the driver's pod.
 	Claimed string
 	Bytes   int64 // of the archive
 	Took    time.Duration

@@ -110,7 +110,8 @@ func checkCapability(c *csi.VolumeCapability) (readOnly bool, err error) {
 	}
 	switch mode {
 	case csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY,
-		csi.VolumeCapability_AccessMode_MULTI_NODE_SINGLE_WRITER, csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER:
+		csi.VolumeCapability_AccessMode_MULTI_NODE_SINGLE_WRITER,
+		csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER:
 		return false, invalid("access mode %s is not offered: a scratch volume is on one node", mode)
 	}
 	return mode == csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY || len(c.GetMount().GetMountFlags()) > 0, nil

@@ -88,7 +88,9 @@ func (s *Server) Serve(ctx context.Context) error {
 		csi.RegisterIdentityServer(server, s.Driver)
 		csi.RegisterNodeServer(server, s.Driver)
 	})
-	serve(registry, func(server *grpc.Server) { registration.RegisterRegistrationServer(server, &registrar{server: s}) })
+	serve(registry, func(server *grpc.Server) {
+		registration.RegisterRegistrationServer(server, &registrar{server: s})
+	})
 	return group.Wait()
 }
 
@@ -118,7 +120,8 @@ func (r *registrar) NotifyRegistrationStatus(_ context.Context,
 ) (*registration.RegistrationStatusResponse, error) {
 	r.server.registered.Store(s.GetPluginRegistered())
 	if !s.GetPluginRegistered() {
-		r.server.Driver.o.Log.Error("the kubelet has refused the driver", slog.String("error", fault.Line(s.GetError())))
+		r.server.Driver.o.Log.Error("the kubelet has refused the driver",
+			slog.String("error", fault.Line(s.GetError())))
 	} else {
 		r.server.Driver.o.Log.Info("registered with the kubelet")
 	}
@@ -138,13 +141,14 @@ func (d *Driver) intercept(ctx context.Context, request any, info *grpc.UnarySer
 		}
 		if code := status.Code(err); code != codes.OK && code != codes.Unimplemented {
 			d.o.Log.Warn("a request failed", slog.String("method", info.FullMethod), slog.String("code", code.String()),
-				slog.String("error", fault.Line(status.Convert(err).Message())), slog.Duration("took", d.o.Now().Sub(begun)))
+				slog.String("error", fault.Line(status.Convert(err).Message())),
+				slog.Duration("took", d.o.Now().Sub(begun)))
 		}
 	}()
 	return handle(ctx, request)
 }
 
-// modeSocket lets only who runs the driver, and root, connect.
+// modeSocket lets only the user that runs the driver, and root, connect.
 const modeSocket = 0o600
 
 // Listen listens on a unix socket that only its owner may connect to. One that is there from

@@ -3,7 +3,6 @@
 package nodes
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -141,7 +140,9 @@ func (n Nodes) node(p *corev1.Pod) Node {
 	}
 	one := Node{
 		Name: p.Spec.NodeName, Pod: p.Name, Unready: unready(p), ask: []string{program, "serve", "ask"},
-		run: run(n.Client, pod.Request{Pod: p.Name, Container: container, Server: "the driver of node " + p.Spec.NodeName}),
+		run: run(n.Client, pod.Request{
+			Pod: p.Name, Container: container, Server: "the driver of node " + p.Spec.NodeName,
+		}),
 	}
 	if n.User != "" {
 		one.last = append(one.last, "--for="+n.User)
@@ -176,11 +177,11 @@ var _ volume.Node = Node{}
 
 // Picture lists what is in its afterlife.
 func (n Node) Picture(ctx context.Context) (picture volume.Picture, err error) {
-	out := limited{most: maxPicture}
+	out := exec.Beginning{Max: maxPicture}
 	if err := n.do(ctx, &out, "list"); err != nil {
 		return picture, err
 	}
-	if err := json.Unmarshal(out.text.Bytes(), &picture); err != nil || out.more {
+	if err := json.Unmarshal([]byte(out.String()), &picture); err != nil {
 		return picture, fault.New(fault.Failed, "the list of node %s cannot be read", n.Name).
 			WithHint("berth there may be of another version: see its pod %s", n.Pod)
 	}
@@ -224,22 +225,6 @@ func (n Node) do(ctx context.Context, out io.Writer, words ...string) error {
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
-// limited keeps what is written, up to a bound.
-type limited struct {
-	text bytes.Buffer
-	most int
-	more bool
-}
-
-// Write implements io.Writer.
-func (l *limited) Write(p []byte) (int, error) {
-	if l.text.Len()+len(p) > l.most {
-		l.more = true
-		return len(p), nil
-	}
-	return l.text.Write(p)
 }
 
 // Answer is what a node says.

@@ -45,9 +45,9 @@ type stored struct {
 
 func encode(r Record) ([]byte, error) {
 	return json.Marshal(stored{
-		ID: r.ID, PodUID: r.PodUID, Namespace: r.Namespace, Pod: r.Pod, Workspace: r.Workspace, UserString: r.UserString,
-		Storage: r.Storage, Target: r.Target, Published: r.Published, Deleted: r.Deleted, Lifespan: r.Lifespan.String(),
-		Bytes: r.Bytes, Inodes: r.Inodes,
+		ID: r.ID, PodUID: r.PodUID, Namespace: r.Namespace, Pod: r.Pod, Workspace: r.Workspace,
+		UserString: r.UserString, Storage: r.Storage, Target: r.Target, Published: r.Published,
+		Deleted: r.Deleted, Lifespan: r.Lifespan.String(), Bytes: r.Bytes, Inodes: r.Inodes,
 	})
 }
 
@@ -70,8 +70,9 @@ func decode(id string, text []byte) (Record, error) {
 		return Record{}, fmt.Errorf("%q of pod %q is not the name of a directory", s.ID, s.PodUID)
 	}
 	return Record{Volume: volume.Volume{
-		ID: s.ID, PodUID: s.PodUID, Namespace: s.Namespace, Pod: s.Pod, Workspace: s.Workspace, UserString: s.UserString,
-		Storage: s.Storage, Published: s.Published, Deleted: s.Deleted, Lifespan: lifespan, Bytes: s.Bytes, Inodes: s.Inodes,
+		ID: s.ID, PodUID: s.PodUID, Namespace: s.Namespace, Pod: s.Pod, Workspace: s.Workspace,
+		UserString: s.UserString, Storage: s.Storage, Published: s.Published, Deleted: s.Deleted,
+		Lifespan: lifespan, Bytes: s.Bytes, Inodes: s.Inodes,
 	}, Target: s.Target}, nil
 }
 
@@ -80,7 +81,7 @@ func decode(id string, text []byte) (Record, error) {
 const lockTimeout = 20 * time.Second
 
 // Open reads the records in a file, which is created if it is absent. Records that cannot
-// be read are put aside, and told one by one; a file that is none of a database is put aside as a whole.
+// be read are put aside, and told one by one; a file that is not a database is put aside as a whole.
 func Open(file string, problem func(error)) (*Queue, error) {
 	q := &Queue{entries: map[string]*entry{}, changed: map[string]bool{}}
 	err := q.open(file, problem)
@@ -90,7 +91,8 @@ func Open(file string, problem func(error)) (*Queue, error) {
 		if err := os.Rename(file, aside); err != nil {
 			return nil, err
 		}
-		q.entries, q.order, q.bytes = map[string]*entry{}, nil, 0 // what was read until the damage is unknown in the new one
+		// What was read until the damage is unknown in the new one.
+		q.entries, q.order, q.bytes = map[string]*entry{}, nil, 0
 		err = q.open(file, problem)
 	}
 	switch {

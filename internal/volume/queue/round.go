@@ -82,7 +82,7 @@ func (q *Queue) failed(id string, now time.Time, err error) (again time.Time) {
 
 // Disk is what the disk of the volumes has at one moment.
 type Disk struct {
-	// Free, Total and Used are bytes; what is reserved for the system is none of free and used.
+	// Free, Total and Used are bytes; what is reserved for the system is neither free nor used.
 	Free, Total, Used int64
 	// FreeInodes and Inodes count files; Inodes is 0 on a file system that has no limit.
 	FreeInodes, Inodes int64

@@ -58,7 +58,8 @@ func Open(path string) (*Dir, error) {
 func supported(dir *os.File) error {
 	self, err := open(dir, ".")
 	if errors.Is(err, unix.ENOSYS) {
-		return fault.New(fault.Unavailable, "the kernel has no openat2").WithHint("scratch volumes take Linux 5.6 or newer")
+		return fault.New(fault.Unavailable, "the kernel has no openat2").
+			WithHint("scratch volumes take Linux 5.6 or newer")
 	}
 	if err != nil {
 		return fault.New(fault.Unavailable, "cannot open the working directory: %w", err)
