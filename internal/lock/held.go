@@ -70,7 +70,7 @@ func (h *Lock) Context(ctx context.Context) (context.Context, context.CancelFunc
 	return ctx, func() { cancel(nil) }
 }
 
-// Created is true if nobody had the lock when it was taken: the one who had it before has given
+// Created is true if nobody had the lock when it was taken: its holder before has given
 // it back, and so has done what it had to do.
 func (h *Lock) Created() bool { return h.created }
 

@@ -66,9 +66,10 @@ const maxTries = 5
 func (l Locker) try(ctx context.Context, id string, before *Observed, left int) (*Lock, *Observed, error) {
 	if left == 0 {
 		return nil, nil, fault.New(fault.Unavailable,
-			"the lease %s in namespace %s cannot be taken: it is there and then it is not, or it changes each time", name(id),
-			l.Namespace).
-			WithHint("look at it with `kubectl get lease %s --namespace %s --output yaml`, and try again", name(id), l.Namespace)
+			"the lease %s in namespace %s cannot be taken: it is there and then it is not, or it changes each time",
+			name(id), l.Namespace).
+			WithHint("look at it with `kubectl get lease %s --namespace %s --output yaml`, and try again", name(id),
+				l.Namespace)
 	}
 	lease, err := l.Leases.Create(ctx, l.lease(id), metav1.CreateOptions{})
 	if err == nil {

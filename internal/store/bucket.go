@@ -39,7 +39,9 @@ func (b *Bucket) Under(token string) *Bucket {
 
 // Put writes a document, whether it exists or not.
 func (b *Bucket) Put(ctx context.Context, d Document) (string, error) {
-	return b.write(ctx, d.Key, func(kv jetstream.KeyValue) (uint64, error) { return kv.Put(ctx, b.prefix+d.Key, d.Value) })
+	return b.write(ctx, d.Key, func(kv jetstream.KeyValue) (uint64, error) {
+		return kv.Put(ctx, b.prefix+d.Key, d.Value)
+	})
 }
 
 // Update writes a document if it has not changed.

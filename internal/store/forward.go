@@ -54,7 +54,9 @@ func dialService(ctx context.Context, client *kube.Client, s ServiceConfig) (net
 func target(ctx context.Context, client *kube.Client, s ServiceConfig) (pod string, port int, err error) {
 	service, err := client.CoreV1().Services(s.Namespace).Get(ctx, s.Name, metav1.GetOptions{})
 	if err != nil {
-		return "", 0, kube.Fault(err, kube.Call{Verb: "get", Resource: "services", Namespace: s.Namespace, Name: s.Name})
+		return "", 0, kube.Fault(err, kube.Call{
+			Verb: "get", Resource: "services", Namespace: s.Namespace, Name: s.Name,
+		})
 	}
 	pods, err := client.CoreV1().Pods(s.Namespace).
 		List(ctx, metav1.ListOptions{LabelSelector: labels.SelectorFromSet(service.Spec.Selector).String()})

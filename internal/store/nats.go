@@ -250,7 +250,8 @@ func (c NATSConfig) refusedLogin(key string, now time.Time) string {
 		return fmt.Sprintf("requires a login (%[1]s.user, %[1]s.token or %[1]s.credentials)", key)
 	}
 	if at, err := readCredentials(c.Credentials); err == nil && !at.IsZero() && !at.After(now) {
-		return fmt.Sprintf("rejects the credentials, which expired at %s (%s.credentials)", at.Format(time.RFC3339), key)
+		return fmt.Sprintf("rejects the credentials, which expired at %s (%s.credentials)", at.Format(time.RFC3339),
+			key)
 	}
 	return fmt.Sprintf("rejects the credentials (%s.credentials)", key)
 }

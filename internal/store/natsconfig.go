@@ -123,7 +123,9 @@ func (c NATSConfig) login(options *nats.Options, key string) error {
 		{c.User != "", "user", nats.UserInfo(c.User, c.Password.Reveal())},
 		{c.Token != "", "token", nats.Token(c.Token.Reveal())},
 		{c.Credentials != "", "credentials", credentials(c.Credentials)},
-		{c.TLS != TLSConfig{}, "tls", nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.TLS.ServerName})},
+		{c.TLS != TLSConfig{}, "tls", nats.Secure(&tls.Config{
+			MinVersion: tls.VersionTLS12, ServerName: c.TLS.ServerName,
+		})},
 		{c.TLS.CA != "", "tls.ca", nats.RootCAs(c.TLS.CA)},
 		{c.TLS.Cert != "", "tls.cert with key", nats.ClientCert(c.TLS.Cert, c.TLS.Key)},
 	} {
