@@ -101,8 +101,8 @@ func (u User) MayUse(blueprint string) error {
 	if slices.Contains(u.Blueprints, allBlueprints) || slices.Contains(u.Blueprints, blueprint) {
 		return nil
 	}
-	err := fault.New(fault.PermissionDenied, "user %s may not use blueprint %q (according to %s)", u.Username, blueprint,
-		u.Provider).
+	err := fault.New(fault.PermissionDenied, "user %s may not use blueprint %q (according to %s)", u.Username,
+		blueprint, u.Provider).
 		WithReason(ReasonNotAllowed)
 	if len(u.Blueprints) == 0 {
 		return err.WithHint("%s allows %s no blueprints: ask its administrator", u.Provider, u.Username)

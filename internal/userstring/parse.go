@@ -96,7 +96,8 @@ func (p *parser) user(user string) error {
 			}
 			name.WriteString(decoded)
 		case r == '+':
-			return p.fail(i, "a blueprint, repo=OWNER/NAME or pod=NAME is required before +, as in %s~dev%s", user[:i], user[i:])
+			return p.fail(i, "a blueprint, repo=OWNER/NAME or pod=NAME is required before +, as in %s~dev%s",
+				user[:i], user[i:])
 		case !legal:
 			return p.fail(i, "invalid character %q in the username: use letters, digits, . _ - and @, or write it as %s", r,
 				percent(user[i:i+size]))
@@ -172,7 +173,8 @@ func (p *parser) value(raw string, at int) (string, error) {
 	}
 	value, err := url.PathUnescape(raw)
 	if err != nil {
-		return "", p.fail(at+strings.IndexByte(raw, '%'), "invalid encoding: %% must be followed by two hexadecimal digits")
+		return "", p.fail(at+strings.IndexByte(raw, '%'),
+			"invalid encoding: %% must be followed by two hexadecimal digits")
 	}
 	if !utf8.ValidString(value) {
 		return "", p.fail(at, "the decoded value is not valid UTF-8")

@@ -32,7 +32,8 @@ const (
 
 func isShortened(name string) bool {
 	at := strings.LastIndex("."+name, shortened)
-	return at >= 0 && len(name)-at == len(shortened)-1+2*20 && consistsOf(name[at+len(shortened)-1:], "0123456789abcdef")
+	return at >= 0 && len(name)-at == len(shortened)-1+2*20 &&
+		consistsOf(name[at+len(shortened)-1:], "0123456789abcdef")
 }
 
 // Owner is a username as it begins a canonical user string.
@@ -123,7 +124,7 @@ func readable(name string, length int) string {
 }
 
 // isPlain is true for what stands in the USER of a canonical user string as it is. Letters
-// that Unicode composes, decomposes or lowers are none: a text that says the same to people
+// that Unicode composes, decomposes or lowers do not: a text that says the same to people
 // may be another username, and an editor must not make one of the other.
 func isPlain(r rune) bool {
 	if r < utf8.RuneSelf {

@@ -52,8 +52,8 @@ func NewChain(c Config, d Dependencies) (identity.Chain, error) {
 func (s Settings) provider(d Dependencies) (identity.Provider, error) {
 	switch s.Kind {
 	case KindKubernetes:
-		return identity.Provider{Name: s.Kind, Users: cluster{client: d.Client, stripPrefix: s.StripPrefix, self: d.Self}},
-			nil
+		users := cluster{client: d.Client, stripPrefix: s.StripPrefix, self: d.Self}
+		return identity.Provider{Name: s.Kind, Users: users}, nil
 	case KindFile:
 		list := fileList(s.Path)
 		return identity.Provider{Name: fmt.Sprintf("%s (%s)", s.Kind, s.Path), Users: list, Repositories: list}, nil

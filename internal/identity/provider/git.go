@@ -60,8 +60,10 @@ func (r *remotes) Custom(ctx context.Context, u userstring.UserString) (*bluepri
 func (r *remotes) address(u userstring.UserString) (*url.URL, error) {
 	owner := strings.Split(u.RepoOwner, "/")
 	for _, segment := range append(owner, u.RepoName) {
-		if segment == "." || segment == ".." || strings.HasPrefix(segment, "-") || strings.ContainsAny(segment, `\:?#`) {
-			return nil, fault.New(fault.InvalidArgument, "repo %s/%s: invalid segment %q", u.RepoOwner, u.RepoName, segment)
+		if segment == "." || segment == ".." || strings.HasPrefix(segment, "-") ||
+			strings.ContainsAny(segment, `\:?#`) {
+			return nil, fault.New(fault.InvalidArgument, "repo %s/%s: invalid segment %q", u.RepoOwner, u.RepoName,
+				segment)
 		}
 	}
 	for i := range owner {

@@ -68,7 +68,8 @@ func (g *gitHub) Resolve(ctx context.Context, username string) (identity.User, e
 	if g.organization == "" {
 		return user, nil
 	}
-	member, _, err := g.api.Organizations.GetOrgMembership(ctx, url.PathEscape(username), url.PathEscape(g.organization))
+	member, _, err := g.api.Organizations.GetOrgMembership(ctx, url.PathEscape(username),
+		url.PathEscape(g.organization))
 	if isStatus(err, http.StatusNotFound) || err == nil && member.GetState() != "active" {
 		return identity.User{}, identity.Unknown(username, KindGitHub)
 	}

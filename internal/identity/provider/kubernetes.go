@@ -149,7 +149,9 @@ func (c cluster) mayImpersonate(ctx context.Context, username string) (bool, err
 			},
 		}, metav1.CreateOptions{})
 	if err != nil {
-		return false, kube.Fault(err, kube.Call{Verb: "create", Resource: "selfsubjectaccessreviews.authorization.k8s.io"})
+		return false, kube.Fault(err, kube.Call{
+			Verb: "create", Resource: "selfsubjectaccessreviews.authorization.k8s.io",
+		})
 	}
 	return review.Status.Allowed, nil
 }

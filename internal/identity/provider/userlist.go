@@ -184,7 +184,8 @@ func readUsers(s *yamldoc.Checker, top *yaml.Node, kind string, records map[stri
 		}
 		e.Username, lines[username] = username, at.Line
 		e.check(s, node)
-		records[e.Username] = record{user: e.user(defaults), customs: customs(s, yamldoc.Field(node, "customBlueprints"))}
+		own := customs(s, yamldoc.Field(node, "customBlueprints"))
+		records[e.Username] = record{user: e.user(defaults), customs: own}
 	}
 }
 
@@ -205,7 +206,8 @@ func (e Entry) check(s *yamldoc.Checker, node *yaml.Node) {
 	}
 	for name, id := range map[string]int{"uid": e.UID, "gid": e.GID} {
 		if id < 0 || id > math.MaxInt32 {
-			s.Problemf(yamldoc.Field(node, name), "%s %d is out of range: must be from 0 to %d", name, id, math.MaxInt32)
+			s.Problemf(yamldoc.Field(node, name), "%s %d is out of range: must be from 0 to %d", name, id,
+				math.MaxInt32)
 		}
 	}
 }

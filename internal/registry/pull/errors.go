@@ -83,7 +83,8 @@ func (r *remote) fault(ctx context.Context, err error) error {
 			r.name.Registry, r.name, err).
 			WithReason(ReasonMismatch).WithHint("do not use the image; ask the administrator of the registry")
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fault.New(fault.Unavailable, "image %s: the answer of registry %s ends too early", r.name, r.name.Registry).
+		return fault.New(fault.Unavailable, "image %s: the answer of registry %s ends too early", r.name,
+			r.name.Registry).
 			WithHint("try again in a while")
 	case isPlain(err):
 		return fault.New(fault.Failed, "registry %s does not use TLS", r.name.Registry).WithReason(ReasonUntrusted).
@@ -118,8 +119,8 @@ func (r *remote) refused(response *errcode.ErrorResponse) error {
 	case http.StatusUnauthorized:
 		return r.unauthorized()
 	case http.StatusForbidden:
-		return fault.New(fault.PermissionDenied, "registry %s does not allow to pull image %s %s", r.name.Registry, r.name,
-			r.with()).
+		return fault.New(fault.PermissionDenied, "registry %s does not allow to pull image %s %s", r.name.Registry,
+			r.name, r.with()).
 			WithReason(ReasonNotVisible).WithHint("ask for access, or use another login")
 	case http.StatusNotFound:
 		return r.fault(context.Background(), errdef.ErrNotFound)
@@ -147,7 +148,8 @@ func (r *remote) unauthorized() error {
 	}
 	return fault.New(fault.Unauthenticated, "registry %s rejected the login from %s for image %s", r.name.Registry,
 		r.login.From, r.name).
-		WithReason(credential.ReasonRejected).WithHint("it may have expired: log in again, or create the pull secret again")
+		WithReason(credential.ReasonRejected).
+		WithHint("it may have expired: log in again, or create the pull secret again")
 }
 
 // with describes the login, without its secret.

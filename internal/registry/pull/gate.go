@@ -57,7 +57,8 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	ofRegistry := r.URL.Scheme == g.scheme && r.URL.Host == g.host
 	if !ofRegistry {
 		if r.URL.Scheme != "https" && !g.any && (!g.plain || !credential.IsLoopback(r.URL.Hostname())) {
-			return nil, fault.New(fault.Failed, "registry %s leads to %s://%s, without TLS", g.host, r.URL.Scheme, r.URL.Host).
+			return nil, fault.New(fault.Failed, "registry %s leads to %s://%s, without TLS", g.host, r.URL.Scheme,
+				r.URL.Host).
 				WithReason(ReasonUntrusted).WithHint("ask the administrator of the registry")
 		}
 		// The token server gets the login; storage that a layer is on gets nothing. Which

@@ -43,7 +43,9 @@ func (p Puller) open(ctx context.Context, name reference) (*remote, error) {
 		return nil, err
 	}
 	repo.Client = &auth.Client{
-		Client:     &http.Client{Transport: &retry.Transport{Base: r.gate, Policy: again}, CheckRedirect: r.gate.redirect},
+		Client: &http.Client{
+			Transport: &retry.Transport{Base: r.gate, Policy: again}, CheckRedirect: r.gate.redirect,
+		},
 		Header:     http.Header{"User-Agent": {"berth"}},
 		Cache:      auth.NewCache(),
 		Credential: r.credential,
@@ -180,13 +182,14 @@ func (r *remote) resolve(ctx context.Context, platform string) (root digest.Dige
 // every platform.
 func (r *remote) choose(manifests []ocispec.Descriptor, platform string) (digest.Digest, error) {
 	images := slices.DeleteFunc(slices.Clone(manifests), func(d ocispec.Descriptor) bool {
-		// What buildkit adds about an image is none.
+		// What buildkit adds about an image is not an image.
 		return d.Annotations["vnd.docker.reference.type"] != "" || platformOf(d) == "unknown/unknown"
 	})
 	var chosen []ocispec.Descriptor
 	for _, of := range []string{platform, ""} {
 		if len(chosen) == 0 {
-			chosen = slices.DeleteFunc(slices.Clone(images), func(d ocispec.Descriptor) bool { return platformOf(d) != of })
+			chosen = slices.DeleteFunc(slices.Clone(images),
+				func(d ocispec.Descriptor) bool { return platformOf(d) != of })
 		}
 	}
 	if len(chosen) == 0 && len(images) == 1 {
@@ -238,7 +241,8 @@ func (r *remote) layers(text []byte) ([]ocispec.Descriptor, error) {
 				WithHint("build the image with layers of tar files, with gzip or without")
 		}
 		if err := layer.Digest.Validate(); err != nil || layer.Size < 0 {
-			return nil, r.notAnImage("its layer %d has the digest %q and %d bytes", n+1, string(layer.Digest), layer.Size)
+			return nil, r.notAnImage("its layer %d has the digest %q and %d bytes", n+1, string(layer.Digest),
+				layer.Size)
 		}
 	}
 	return manifest.Layers, nil
