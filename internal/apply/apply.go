@@ -1,6 +1,5 @@
-// Package apply brings objects of any kind to the cluster, and removes them again.
-// What does not exist is created by POST, so that an object of another owner is
-// never adopted; what exists is read, checked for its owner, and updated by
+// Package apply brings objects of any kind to the cluster, and removes them again. What does not exist is created by
+// POST, so that an object of another owner is never adopted; what exists is read, checked for its owner, and updated by
 // server-side apply.
 package apply
 
@@ -27,8 +26,7 @@ const parallel = 16
 // Applier applies and removes the objects of one owner.
 type Applier struct {
 	Client dynamic.Interface
-	// Discovery is asked for kinds that berth does not know, once a run for each
-	// group and version.
+	// Discovery is asked for kinds that berth does not know, once a run for each group and version.
 	Discovery discovery.ServerResourcesInterface
 	// Namespace is that of the objects which name none.
 	Namespace string
@@ -36,8 +34,7 @@ type Applier struct {
 	// Shared leaves an object that exists as it is, with any owner, except for
 	// what Merge makes of an object of the owner.
 	Shared bool
-	// Force takes over fields that another field manager has set. Without it they
-	// are a conflict.
+	// Force takes over fields that another field manager has set. Without it they are a conflict.
 	Force bool
 	// Accept returns an error for an object that exists and must not be used, though it
 	// is the owner's; nil accepts all of them.
@@ -47,9 +44,8 @@ type Applier struct {
 	Recreates func(ctx context.Context, have, wanted *unstructured.Unstructured) bool
 	// Report is told of each object as it is done, one after the other; it may be nil.
 	Report func(Change)
-	// Kept says that the objects are expected to be there, with the very fields that are
-	// wanted: each is read before it is created, and none is looked through for fields that
-	// are not wanted any more.
+	// Kept says that the objects are expected to be there, with the very fields that are wanted: each is read before it
+	// is created, and none is looked through for fields that are not wanted any more.
 	Kept bool
 	// Fence is the lock under which all of this is done; nil for none.
 	Fence Fence
@@ -67,12 +63,10 @@ type Applier struct {
 // Wanted is an object that is to be there.
 type Wanted struct {
 	Object *unstructured.Unstructured
-	// Parent is another object of the same set, of the same or an earlier wave and
-	// without a parent. It is made before this one and becomes its owner, so that the
-	// cluster deletes this one with it.
+	// Parent is another object of the same set, of the same or an earlier wave and without a parent. It is made before
+	// this one and becomes its owner, so that the cluster deletes this one with it.
 	Parent *unstructured.Unstructured
-	// Merge computes what is applied to an object that exists, instead of Object;
-	// nil if nothing is to change.
+	// Merge computes what is applied to an object that exists, instead of Object; nil if nothing is to change.
 	Merge func(current, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error)
 }
 
@@ -94,11 +88,10 @@ func Unwrap(wanted []Wanted) []*unstructured.Unstructured {
 	return objects
 }
 
-// Apply creates the objects or brings them up to date, in waves: custom resource
-// definitions and namespaces; everything else side by side; what runs pods, so
-// that no pod waits for its ConfigMap; webhooks; custom resources whose definitions are
-// in the set, once these are established. It returns what was done, in the order of the
-// objects and also with an error.
+// Apply creates the objects or brings them up to date, in waves: custom resource definitions and namespaces; everything
+// else side by side; what runs pods, so that no pod waits for its ConfigMap; webhooks; custom resources whose
+// definitions are in the set, once these are established. It returns what was done, in the order of the objects and
+// also with an error.
 func (a Applier) Apply(ctx context.Context, wanted []Wanted) (Changes, error) {
 	r, err := a.begin(ctx, wanted)
 	if err != nil {
@@ -222,9 +215,8 @@ func (r *run) applyAndReport(ctx, waiting context.Context, it *item) error {
 	return nil
 }
 
-// sideBySide works on a wave. After the first error nothing new is begun, but
-// what is under way comes to its end, so that it is known what was done. The
-// second context of work ends with the first error: for waiting.
+// sideBySide works on a wave. After the first error nothing new is begun, but what is under way comes to its end, so
+// that it is known what was done. The second context of work ends with the first error: for waiting.
 func sideBySide(ctx context.Context, wave []*item, work func(ctx, waiting context.Context, it *item) error) error {
 	group, waiting := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -242,8 +234,7 @@ func sideBySide(ctx context.Context, wave []*item, work func(ctx, waiting contex
 // Action is what was done with an object, or would be in a dry run.
 type Action string
 
-// The actions. Unchanged is also an object that was there before and could not be
-// brought up to date.
+// The actions. Unchanged is also an object that was there before and could not be brought up to date.
 const (
 	Created   Action = "create"
 	Updated   Action = "update"
@@ -254,8 +245,7 @@ const (
 // Change is what became of one object.
 type Change struct {
 	Action Action
-	// Object is the object as the cluster has it; of one that was deleted, as it
-	// was.
+	// Object is the object as the cluster has it; of one that was deleted, as it was.
 	Object *unstructured.Unstructured
 	// Before is the object as it was, if it was there and has been read.
 	Before *unstructured.Unstructured
@@ -267,8 +257,7 @@ type Change struct {
 // whose state is not known, because an answer was lost, is not among them.
 type Changes []Change
 
-// Of is what became of an object, if that is known. The namespace is that of the
-// object if it names none.
+// Of is what became of an object, if that is known. The namespace is that of the object if it names none.
 func (c Changes) Of(object *unstructured.Unstructured, namespace string) (Change, bool) {
 	for _, change := range c {
 		if object != nil && same(change.Object, object, namespace) {
@@ -299,8 +288,7 @@ func (c Changes) With(actions ...Action) (some Changes) {
 	return some
 }
 
-// same is true for two descriptions of one object. The namespace is that of the
-// one which names none.
+// same is true for two descriptions of one object. The namespace is that of the one which names none.
 func same(a, b *unstructured.Unstructured, namespace string) bool {
 	return a.GetName() == b.GetName() && a.GroupVersionKind().GroupKind() == b.GroupVersionKind().GroupKind() &&
 		cmp.Or(a.GetNamespace(), namespace) == cmp.Or(b.GetNamespace(), namespace)

@@ -16,8 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// ReasonNothingWritten is the reason of an error that was found before anything was
-// written.
+// ReasonNothingWritten is the reason of an error that was found before anything was written.
 const ReasonNothingWritten = "NOTHING_WRITTEN"
 
 // checkAll finds what would keep objects from being applied: versions of a custom
@@ -79,9 +78,8 @@ func (r *run) detectConflicts(ctx context.Context, it *item) (problems []string,
 	return problems, nil
 }
 
-// lostVersions says which versions of a custom resource definition, of which objects
-// are stored, a newer one does not have; empty if there are none. The API server refuses
-// it as well, in words of its own.
+// lostVersions says which versions of a custom resource definition, of which objects are stored, a newer one does not
+// have; empty if there are none. The API server refuses it as well, in words of its own.
 func lostVersions(current, wanted *unstructured.Unstructured) string {
 	if !isKind(wanted, kindDefinition) {
 		return ""
@@ -118,8 +116,7 @@ func (it *item) conflict(causes []metav1.StatusCause) error {
 	return err.WithHint("undo their change, or delete the object, then try again; see who set what: %s --show-managed-fields", it.kubectlGet())
 }
 
-// conflicts are the fields that others than berth have set; what the API server
-// says of each names the field manager.
+// conflicts are the fields that others than berth have set; what the API server says of each names the field manager.
 func conflicts(err error) (others []metav1.StatusCause) {
 	for _, cause := range causes(err) {
 		if cause.Type == metav1.CauseTypeFieldManagerConflict &&

@@ -13,12 +13,10 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// mostNamespaces is in how many namespaces a kind is watched one by one. Beyond it one
-// watch of all of them is less.
+// mostNamespaces is in how many namespaces a kind is watched one by one. Beyond it one watch of all of them is less.
 const mostNamespaces = 4
 
-// Watch lets the view of the applier know everything about these objects, and about
-// others of their kinds.
+// Watch lets the view of the applier know everything about these objects, and about others of their kinds.
 func (a Applier) Watch(ctx context.Context, objects []*unstructured.Unstructured) error {
 	targets, err := a.lookUp(ctx, objects)
 	if err != nil {
@@ -80,9 +78,8 @@ func (r *run) seen(it *item) *unstructured.Unstructured {
 	return current
 }
 
-// Find reads, side by side, those of the objects that exist. An object has to say
-// itself that it is the owner's: that a list names it is not enough. What does not is
-// foreign.
+// Find reads, side by side, those of the objects that exist. An object has to say itself that it is the owner's: that a
+// list names it is not enough. What does not is foreign.
 func (a Applier) Find(ctx context.Context, objects []*unstructured.Unstructured,
 	owns func(*unstructured.Unstructured) bool,
 ) (own, foreign []*unstructured.Unstructured, err error) {
@@ -113,8 +110,7 @@ func (a Applier) Find(ctx context.Context, objects []*unstructured.Unstructured,
 	return own, foreign, nil
 }
 
-// Without are the objects of a set that another does not have. The namespace is that
-// of the objects which name none.
+// Without are the objects of a set that another does not have. The namespace is that of the objects which name none.
 func Without(set, other []*unstructured.Unstructured, namespace string) (rest []*unstructured.Unstructured) {
 	for _, object := range set {
 		if !contains(other, object, namespace) {

@@ -25,8 +25,7 @@ const (
 	DryRunServer DryRun = "server"
 )
 
-// Options is the mode as the options of a request have it. Without the API server
-// no such request is made.
+// Options is the mode as the options of a request have it. Without the API server no such request is made.
 func (d DryRun) Options() []string {
 	if d == DryRunServer {
 		return []string{metav1.DryRunAll}
@@ -34,8 +33,7 @@ func (d DryRun) Options() []string {
 	return nil
 }
 
-// client is how an object is reached: in a dry run of which the API server is not
-// asked, nothing is written.
+// client is how an object is reached: in a dry run of which the API server is not asked, nothing is written.
 func (r *run) client(it *item) dynamic.ResourceInterface {
 	api := it.in(r.Client)
 	if r.DryRun == DryRunClient || r.DryRun == DryRunServer && r.dependsOnDryRun(it) {
@@ -61,8 +59,7 @@ func (r *run) dependsOnDryRun(it *item) bool {
 	return false
 }
 
-// readOnly answers changes as the API server would, as far as that is known from
-// what is there. An object is read once.
+// readOnly answers changes as the API server would, as far as that is known from what is there. An object is read once.
 type readOnly struct {
 	dynamic.ResourceInterface
 	it      *item

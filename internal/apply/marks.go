@@ -52,18 +52,14 @@ func (o Owner) mark(object *unstructured.Unstructured) *unstructured.Unstructure
 	return object
 }
 
-// Fence is the lock that a run works under. A process that was suspended for longer
-// than its lock lasts wakes up in the middle of its work, where another one has gone
-// on: what that has written carries its mark, and is left alone.
+// Fence is the lock that a run works under. A process that was suspended for longer than its lock lasts wakes up in the
+// middle of its work, where another one has gone on: what that has written carries its mark, and is left alone.
 type Fence interface {
-	// Mark is the annotation that says under which lock an object was written last;
-	// the value is empty for none.
+	// Mark is the annotation that says under which lock an object was written last; the value is empty for none.
 	Mark() (name, value string)
-	// Check returns an error if what carries these annotations was written under a
-	// newer lock.
+	// Check returns an error if what carries these annotations was written under a newer lock.
 	Check(ctx context.Context, annotations map[string]string) error
-	// Confirm returns an error if the lock is lost. It asks the API server only
-	// after a pause.
+	// Confirm returns an error if the lock is lost. It asks the API server only after a pause.
 	Confirm(ctx context.Context) error
 }
 
@@ -94,10 +90,9 @@ func (a Applier) confirm(ctx context.Context) error {
 	return a.Fence.Confirm(ctx)
 }
 
-// Mark sets labels and annotations of these very objects, as Find has read them, and
-// changes nothing else in them. That one is gone, or that another one has its name by
-// now, is not an error. It returns those that are marked; in a dry run without the API
-// server, none.
+// Mark sets labels and annotations of these very objects, as Find has read them, and changes nothing else in them. That
+// one is gone, or that another one has its name by now, is not an error. It returns those that are marked; in a dry run
+// without the API server, none.
 func (a Applier) Mark(ctx context.Context, objects []*unstructured.Unstructured, labels,
 	annotations map[string]string,
 ) ([]*unstructured.Unstructured, error) {
@@ -119,10 +114,9 @@ func (a Applier) Mark(ctx context.Context, objects []*unstructured.Unstructured,
 	return marked, err
 }
 
-// Orphan takes off what ties these very objects to an object that is about to be deleted:
-// the reference to it, for which the cluster would delete them too, and the owner's tags
-// on what is the owner's. What is not tied is not written. That one is gone, or that
-// another one has its name now, is not an error.
+// Orphan takes off what ties these very objects to an object that is about to be deleted: the reference to it, for
+// which the cluster would delete them too, and the owner's tags on what is the owner's. What is not tied is not
+// written. That one is gone, or that another one has its name now, is not an error.
 func (a Applier) Orphan(ctx context.Context, objects []*unstructured.Unstructured, from types.UID) error {
 	r, err := a.over(ctx, objects, a.lookUp)
 	if err != nil {
@@ -155,11 +149,9 @@ func (a Applier) untied(current *unstructured.Unstructured, from types.UID) map[
 	return metadata
 }
 
-// markClaim marks a claim that exists, of which nothing else is changed: a run that
-// has lost its lock must not delete it any more. One that was kept belongs to a
-// workspace again, and one that was orphaned gets the owner's tags back, by which it is
-// found. Without the permission to mark it, a claim is used as it is, unless it was kept
-// or orphaned.
+// markClaim marks a claim that exists, of which nothing else is changed: a run that has lost its lock must not delete
+// it any more. One that was kept belongs to a workspace again, and one that was orphaned gets the owner's tags back, by
+// which it is found. Without the permission to mark it, a claim is used as it is, unless it was kept or orphaned.
 func (r *run) markClaim(ctx context.Context, it *item) (done bool, err error) {
 	current := it.change.Before
 	if r.Fence == nil || r.DryRun != DryRunNone || !isKind(current, kindClaim) {
@@ -188,8 +180,7 @@ func (r *run) markClaim(ctx context.Context, it *item) (done bool, err error) {
 	return true, nil
 }
 
-// rewrite changes the metadata of an object to what change makes of it as it is; nothing if
-// that is nil.
+// rewrite changes the metadata of an object to what change makes of it as it is; nothing if that is nil.
 func (r *run) rewrite(ctx context.Context, it *item,
 	change func(current *unstructured.Unstructured) map[string]any,
 ) (err error) {

@@ -150,8 +150,7 @@ func (r *run) bring(ctx context.Context, it *item, current *unstructured.Unstruc
 	return r.send(ctx, it, wanted)
 }
 
-// compare compares an object with what is wanted of it. One that is not the owner's, or
-// that is being deleted, differs.
+// compare compares an object with what is wanted of it. One that is not the owner's, or that is being deleted, differs.
 func (r *run) compare(current *unstructured.Unstructured, it *item) fields.Verdict {
 	if !r.Owner.Owns(current) || current.GetDeletionTimestamp() != nil {
 		return fields.Differs
@@ -221,9 +220,8 @@ func (r *run) unchangeable(ctx context.Context, it *item, current *unstructured.
 	return r.markClaim(ctx, it)
 }
 
-// recreate deletes a claim in the very version that was read, which nothing is in, so that it is
-// created again. It is not done, but in a dry run: the next try waits until it is gone. Without
-// the right to delete it, it is used as it is.
+// recreate deletes a claim in the very version that was read, which nothing is in, so that it is created again. It is
+// not done, but in a dry run: the next try waits until it is gone. Without the right to delete it, it is used as it is.
 func (r *run) recreate(ctx context.Context, it *item, current *unstructured.Unstructured) (done bool, err error) {
 	if r.DryRun != DryRunNone {
 		it.change = &Change{Action: Created, Object: it.object, InPlaceOf: current}

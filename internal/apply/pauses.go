@@ -19,8 +19,7 @@ import (
 // establishedTime is how long a custom resource definition is waited for.
 const establishedTime = 30 * time.Second
 
-// established waits, before a wave of custom resources, until the definitions of the set
-// can be used.
+// established waits, before a wave of custom resources, until the definitions of the set can be used.
 func (r *run) established(ctx context.Context, wave []*item) error {
 	if _, custom := r.defined[wave[0].Object.GroupVersionKind()]; !custom || r.DryRun != DryRunNone {
 		return nil
@@ -53,8 +52,7 @@ func (r *run) established(ctx context.Context, wave []*item) error {
 	return err
 }
 
-// notEstablished is the error of the first definition that cannot be used; err is that
-// of one that will not get there.
+// notEstablished is the error of the first definition that cannot be used; err is that of one that will not get there.
 func notEstablished(view *live.View, definitions []*item) (missing, err error) {
 	for _, it := range definitions {
 		current, _ := view.Get(it.Resource, it.namespace, it.name)
@@ -118,9 +116,8 @@ func webhooksOf(objects []*unstructured.Unstructured) (w webhooks) {
 	return w
 }
 
-// keepsBack says whether an error is that of a webhook of the set that cannot be asked
-// yet: nobody answers, or with a certificate that is not known yet. One that denies a
-// request has been asked.
+// keepsBack says whether an error is that of a webhook of the set that cannot be asked yet: nobody answers, or with a
+// certificate that is not known yet. One that denies a request has been asked.
 func (w webhooks) keepsBack(err error) bool {
 	if err == nil {
 		return false
@@ -146,8 +143,7 @@ func (r *run) deferred(it *item, err error) error {
 	return nil
 }
 
-// guarded waits, before a wave of custom resources, until webhooks that have just been
-// changed are asked about them.
+// guarded waits, before a wave of custom resources, until webhooks that have just been changed are asked about them.
 func (r *run) guarded(ctx context.Context, wave []*item) error {
 	if _, custom := r.defined[wave[0].Object.GroupVersionKind()]; !custom || r.DryRun != DryRunNone ||
 		!r.hasNewWebhook() {

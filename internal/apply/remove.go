@@ -18,11 +18,10 @@ const AnnotationKeep = "helm.sh/resource-policy"
 // deleteTries is how often an object is deleted that others change meanwhile.
 const deleteTries = 10
 
-// Remove deletes these very objects, as Find has read them, in the reverse order of
-// applying, so that nothing restarts without its ConfigMap; custom resources before
-// the workloads, among which may be the controllers that have to remove their
-// finalizers. That one is gone, or that another one has its name now, is not an
-// error. It returns what was deleted, also with an error.
+// Remove deletes these very objects, as Find has read them, in the reverse order of applying, so that nothing restarts
+// without its ConfigMap; custom resources before the workloads, among which may be the controllers that have to remove
+// their finalizers. That one is gone, or that another one has its name now, is not an error. It returns what was
+// deleted, also with an error.
 func (a Applier) Remove(ctx context.Context, objects []*unstructured.Unstructured) (Changes, error) {
 	r, err := a.over(ctx, objects, a.targets)
 	if err != nil {
@@ -66,8 +65,7 @@ func (r *run) remove(ctx, _ context.Context, it *item) error {
 	}
 }
 
-// newer is the object as it is now; nil if it is gone, or if another one has its
-// name.
+// newer is the object as it is now; nil if it is gone, or if another one has its name.
 func (it *item) newer(ctx context.Context, current *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	again, err := it.api.Get(ctx, it.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && again.GetUID() != current.GetUID() {
@@ -79,9 +77,8 @@ func (it *item) newer(ctx context.Context, current *unstructured.Unstructured) (
 	return again, nil
 }
 
-// deletion is the deletion of the very object; under a lock, of the very version, for
-// a newer run may have taken it over since. A pod is never taken over: a newer run
-// makes another one.
+// deletion is the deletion of the very object; under a lock, of the very version, for a newer run may have taken it
+// over since. A pod is never taken over: a newer run makes another one.
 func (r *run) deletion(current *unstructured.Unstructured) metav1.DeleteOptions {
 	uid, version := current.GetUID(), current.GetResourceVersion()
 	options := metav1.DeleteOptions{
@@ -94,11 +91,10 @@ func (r *run) deletion(current *unstructured.Unstructured) metav1.DeleteOptions 
 	return options
 }
 
-// Withdraw deletes what a run has created and nobody has adopted since, after the run
-// has lost its lock: the object is as it was created, or what others have written in it
-// has left the run's own mark. What the run may have created although the answer was
-// lost is asked for that mark. It returns what was deleted, also with an error, and
-// goes on after one.
+// Withdraw deletes what a run has created and nobody has adopted since, after the run has lost its lock: the object is
+// as it was created, or what others have written in it has left the run's own mark. What the run may have created
+// although the answer was lost is asked for that mark. It returns what was deleted, also with an error, and goes on
+// after one.
 func (a Applier) Withdraw(ctx context.Context, wanted []*unstructured.Unstructured,
 	changes Changes,
 ) (withdrawn Changes, err error) {
@@ -160,9 +156,8 @@ func (r *run) isMine(made, current *unstructured.Unstructured) bool {
 		has(current.GetLabels(), made.GetLabels())
 }
 
-// Removable divides what is to be removed altogether: what is marked to be kept stays,
-// and definitions of custom resources, with which the resources would go, unless they
-// are asked for.
+// Removable divides what is to be removed altogether: what is marked to be kept stays, and definitions of custom
+// resources, with which the resources would go, unless they are asked for.
 func Removable(objects []*unstructured.Unstructured, definitions bool) (remove, keep []*unstructured.Unstructured) {
 	for _, object := range objects {
 		if IsKept(object) || isKind(object, kindDefinition) && !definitions {
@@ -174,9 +169,8 @@ func Removable(objects []*unstructured.Unstructured, definitions bool) (remove, 
 	return remove, keep
 }
 
-// Leftovers are the objects of an older set that a newer one does not have any
-// more. What holds the data of users, and what is marked to be kept, stays. The
-// namespace is that of the objects which name none.
+// Leftovers are the objects of an older set that a newer one does not have any more. What holds the data of users, and
+// what is marked to be kept, stays. The namespace is that of the objects which name none.
 func Leftovers(older, newer []*unstructured.Unstructured, namespace string) (remove,
 	keep []*unstructured.Unstructured,
 ) {

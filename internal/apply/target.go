@@ -60,9 +60,8 @@ func (a Applier) targets(ctx context.Context, objects []*unstructured.Unstructur
 	return targets, nil
 }
 
-// Placed are the objects with metadata that names the namespace in which they will be, and
-// none if their kind is in none; all else is shared with those that are given. A kind that
-// the cluster does not have is an error.
+// Placed are the objects with metadata that names the namespace in which they will be, and none if their kind is in
+// none; all else is shared with those that are given. A kind that the cluster does not have is an error.
 func (a Applier) Placed(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured,
 	error,
 ) {
@@ -91,8 +90,7 @@ func (a Applier) ResourceOf(ctx context.Context, kind schema.GroupVersionKind) (
 	return targets[0].Resource, targets[0].known(), nil
 }
 
-// lookUp is targets for objects of which some may be of a kind that does not
-// exist.
+// lookUp is targets for objects of which some may be of a kind that does not exist.
 func (a Applier) lookUp(ctx context.Context, objects []*unstructured.Unstructured) ([]target, error) {
 	kinds, asked := defined(objects), map[schema.GroupVersion]bool{}
 	targets := make([]target, len(objects))
@@ -140,8 +138,7 @@ func (a Applier) discover(ctx context.Context, version schema.GroupVersion,
 	return nil
 }
 
-// defined are the kinds that custom resource definitions among the objects
-// define.
+// defined are the kinds that custom resource definitions among the objects define.
 func defined(objects []*unstructured.Unstructured) map[schema.GroupVersionKind]kube.Resource {
 	kinds := map[schema.GroupVersionKind]kube.Resource{}
 	for _, object := range objects {

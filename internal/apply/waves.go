@@ -11,10 +11,9 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// The waves, in the order of applying. Webhooks, and what else the API server asks
-// about requests, come after the workloads: one that is there before the pods that answer
-// it may refuse these very pods. Custom resources come last, as a webhook beside their
-// definition is to complete and to check them.
+// The waves, in the order of applying. Webhooks, and what else the API server asks about requests, come after the
+// workloads: one that is there before the pods that answer it may refuse these very pods. Custom resources come last,
+// as a webhook beside their definition is to complete and to check them.
 const (
 	waveFoundations = iota
 	waveObjects
@@ -85,8 +84,7 @@ func Defines(objects []*unstructured.Unstructured, kind schema.GroupVersionKind)
 	return is
 }
 
-// waves are the items in the order in which they are applied. Of each wave those
-// that have a parent follow the others.
+// waves are the items in the order in which they are applied. Of each wave those that have a parent follow the others.
 func (r *run) waves(waveOf func(schema.GroupVersionKind) int) (waves [][]*item) {
 	for wave := range waveCount {
 		for _, child := range []bool{false, true} {

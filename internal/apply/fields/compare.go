@@ -1,7 +1,6 @@
-// Package fields says what became of the fields that berth has set in an object: by
-// the digest of what was applied, which the object carries, and by the API server's
-// record of who owns which field. Values are hardly compared, as the API server writes
-// many of them in another way. Everything here is a function of its arguments.
+// Package fields says what became of the fields that berth has set in an object: by the digest of what was applied,
+// which the object carries, and by the API server's record of who owns which field. Values are hardly compared, as the
+// API server writes many of them in another way. Everything here is a function of its arguments.
 package fields
 
 import (
@@ -42,8 +41,7 @@ const (
 	Same
 )
 
-// Compare compares an object with what is wanted of it, which is stamped. Fields that
-// others have added do not count.
+// Compare compares an object with what is wanted of it, which is stamped. Fields that others have added do not count.
 func Compare(current, wanted *unstructured.Unstructured, manager string) Verdict {
 	stamp := wanted.GetAnnotations()[kube.AnnotationApplied]
 	if stamp == "" || current.GetAnnotations()[kube.AnnotationApplied] != stamp {
@@ -76,9 +74,8 @@ func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	return set
 }
 
-// normal is what the API server keeps of a wanted object, as far as fields go: without
-// what it fills in itself, and of a built-in kind without what its type leaves out, such
-// as a false that is the same as nothing.
+// normal is what the API server keeps of a wanted object, as far as fields go: without what it fills in itself, and of
+// a built-in kind without what its type leaves out, such as a false that is the same as nothing.
 func normal(wanted *unstructured.Unstructured) map[string]any {
 	object := wanted.DeepCopy().Object
 	if kind, err := scheme.Scheme.New(wanted.GroupVersionKind()); err == nil {
@@ -163,9 +160,8 @@ func dropZeros(value any) {
 	}
 }
 
-// covers says whether every field of a value is in a set. What is empty is in all. Of
-// what is owned as a whole, or was, the values decide: the set of a map that has lost
-// its only field looks the same.
+// covers says whether every field of a value is in a set. What is empty is in all. Of what is owned as a whole, or was,
+// the values decide: the set of a map that has lost its only field looks the same.
 func covers(set *fieldpath.Set, current, wanted any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:
@@ -249,8 +245,7 @@ func elements(set *fieldpath.Set) (all []fieldpath.PathElement) {
 	return all
 }
 
-// isItem says whether an item of a list is the one that is meant. A key that it leaves
-// out has its default.
+// isItem says whether an item of a list is the one that is meant. A key that it leaves out has its default.
 func isItem(at fieldpath.PathElement, item any) bool {
 	switch {
 	case at.Value != nil:

@@ -6,9 +6,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// IsContested says whether applying may meet a conflict: another manager owns a field
-// that is wanted otherwise than it is. The API server, which alone knows how values are
-// written, decides.
+// IsContested says whether applying may meet a conflict: another manager owns a field that is wanted otherwise than it
+// is. The API server, which alone knows how values are written, decides.
 func IsContested(current, wanted *unstructured.Unstructured, manager string) bool {
 	for _, entry := range current.GetManagedFields() {
 		if entry.Manager != manager && differs(fieldsOf(entry), current.Object, normal(wanted)) {

@@ -35,8 +35,7 @@ func newSet(objects []*unstructured.Unstructured, behind Inspector) *set {
 	return s
 }
 
-// deeper is closed with the next change of what is behind the objects; nil if nothing is
-// looked behind.
+// deeper is closed with the next change of what is behind the objects; nil if nothing is looked behind.
 func (s *set) deeper() <-chan struct{} {
 	if s.behind == nil {
 		return nil

@@ -15,18 +15,16 @@ import (
 // State is how far the cluster is with an object.
 type State string
 
-// An object is as it was wanted, on its way there, or will not get there by
-// itself.
+// An object is as it was wanted, on its way there, or will not get there by itself.
 const (
 	Current    State = "Current"
 	InProgress State = "InProgress"
 	Failed     State = "Failed"
 )
 
-// StateOf reads the state of an object from its status, by the rules of kstatus and
-// those that it does not have: an APIService has to be available, a pod that has failed
-// is no success, replicas that are refused are said, and what a Deployment still says of
-// the revision before says nothing. The message says why.
+// StateOf reads the state of an object from its status, by the rules of kstatus and those that it does not have: an
+// APIService has to be available, a pod that has failed is no success, replicas that are refused are said, and what a
+// Deployment still says of the revision before says nothing. The message says why.
 func StateOf(object *unstructured.Unstructured) (State, string) {
 	state, message, _ := stateAt(object, time.Now())
 	return state, message
@@ -87,9 +85,8 @@ func ofAPIService(object *unstructured.Unstructured) (State, string) {
 	return InProgress, "the API is not available yet"
 }
 
-// refusedReplicas is what keeps a workload from making its pods; refused if that is a
-// quota or an admission policy, which the workload cannot get around by itself. What
-// it refers to may come yet.
+// refusedReplicas is what keeps a workload from making its pods; refused if that is a quota or an admission policy,
+// which the workload cannot get around by itself. What it refers to may come yet.
 func refusedReplicas(object *unstructured.Unstructured) (message string, refused bool) {
 	failure := conditionOf(object, "ReplicaFailure")
 	if failure["status"] != "True" {
@@ -130,10 +127,9 @@ const (
 	defaultDeadline = 600 // seconds, as the API server fills it in
 )
 
-// withoutOutdated is a Deployment without the conditions of before it was last written. Its
-// controller says that it has observed the new generation before it takes back that the rollout
-// before has failed, above all if it goes back to a ReplicaSet that exists. The time is when the
-// conditions count again that are left out; zero if none is.
+// withoutOutdated is a Deployment without the conditions of before it was last written. Its controller says that it has
+// observed the new generation before it takes back that the rollout before has failed, above all if it goes back to a
+// ReplicaSet that exists. The time is when the conditions count again that are left out; zero if none is.
 func withoutOutdated(object *unstructured.Unstructured, now time.Time) (without *unstructured.Unstructured,
 	until time.Time,
 ) {

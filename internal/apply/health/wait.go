@@ -31,8 +31,7 @@ type Reading struct {
 type Inspector interface {
 	// Open begins to look behind the objects that are not Current, of all that are waited for.
 	Open(ctx context.Context, readings []Reading)
-	// Inspect makes a reading more exact, and says when time alone may change it; zero if it
-	// will not.
+	// Inspect makes a reading more exact, and says when time alone may change it; zero if it will not.
 	Inspect(r Reading) (Reading, time.Time)
 	// Changed is closed with the next change of what it knows.
 	Changed() <-chan struct{}
@@ -61,11 +60,10 @@ func referenceTo(o *unstructured.Unstructured) reference {
 // most of what starts at once does within that, and costs no request more.
 const inspectAfter = time.Second
 
-// Wait waits until every object of a set, with its namespace, is Current. The view has
-// to watch their kinds already (apply.Applier.Watch). The inspector may be nil. changed is
-// called with each reading that is new, one after the other. It ends early with the first
-// object that Failed, unless another one may end that, and returns those that are not
-// Current, with an error that names them: FAILED, or DEADLINE_EXCEEDED after the time-out.
+// Wait waits until every object of a set, with its namespace, is Current. The view has to watch their kinds already
+// (apply.Applier.Watch). The inspector may be nil. changed is called with each reading that is new, one after the
+// other. It ends early with the first object that Failed, unless another one may end that, and returns those that are
+// not Current, with an error that names them: FAILED, or DEADLINE_EXCEEDED after the time-out.
 func Wait(
 	ctx context.Context, view *live.View, objects []*unstructured.Unstructured, timeout time.Duration, behind Inspector,
 	changed func(Reading),

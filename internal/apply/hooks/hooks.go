@@ -1,5 +1,4 @@
-// Package hooks runs the hooks of a chart: objects that are made before or after the
-// others, and are waited for.
+// Package hooks runs the hooks of a chart: objects that are made before or after the others, and are waited for.
 package hooks
 
 import (
@@ -29,8 +28,7 @@ const (
 	Failed         Policy = "hook-failed"
 )
 
-// Hook is an object that is run at some events, such as pre-install. Those of lower
-// weight come first.
+// Hook is an object that is run at some events, such as pre-install. Those of lower weight come first.
 type Hook struct {
 	Object *unstructured.Unstructured
 	Events []string
@@ -49,8 +47,7 @@ func (h Hook) deleted(when Policy) bool {
 	return slices.Contains(h.Delete, when) || len(h.Delete) == 0 && when == BeforeCreation
 }
 
-// At are the hooks of an event in the order in which they run: by weight, then by kind
-// and name.
+// At are the hooks of an event in the order in which they run: by weight, then by kind and name.
 func At(hooks []Hook, event string) []Hook {
 	some := slices.DeleteFunc(slices.Clone(hooks), func(h Hook) bool { return !slices.Contains(h.Events, event) })
 	slices.SortStableFunc(some, func(a, b Hook) int {
@@ -60,10 +57,9 @@ func At(hooks []Hook, event string) []Hook {
 	return some
 }
 
-// Run runs the hooks of an event one after the other: what is left of an earlier run is
-// removed, the object made, and a Job or a Pod waited for until it has ended. The applier
-// has a view of the objects of the owner. told is called before each. The first that
-// fails ends it, with an error that says where its log is.
+// Run runs the hooks of an event one after the other: what is left of an earlier run is removed, the object made, and a
+// Job or a Pod waited for until it has ended. The applier has a view of the objects of the owner. told is called before
+// each. The first that fails ends it, with an error that says where its log is.
 func Run(ctx context.Context, applier apply.Applier, hooks []Hook, event string, timeout time.Duration,
 	told func(Hook),
 ) error {

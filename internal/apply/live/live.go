@@ -20,8 +20,7 @@ import (
 	"github.com/berthdev/berth/internal/watch/follow"
 )
 
-// Scope is what one watch is about: the objects of a kind in a namespace; in all of
-// them, or in none, if that is empty.
+// Scope is what one watch is about: the objects of a kind in a namespace; in all of them, or in none, if that is empty.
 type Scope struct {
 	kube.Resource
 	Namespace string
@@ -46,8 +45,7 @@ type reference struct {
 	namespace, name string
 }
 
-// New is a view of the objects that a label selector selects. It asks for nothing
-// until it is told to watch.
+// New is a view of the objects that a label selector selects. It asks for nothing until it is told to watch.
 func New(client dynamic.Interface, selector string) *View {
 	return &View{
 		client: client, selector: selector, changed: make(chan struct{}),
@@ -257,8 +255,7 @@ func (in *input) put(change watch.EventType, object runtime.Object) {
 	in.view.objects[at] = o
 }
 
-// Listing, Opened and Interrupted are of no interest: a watch that is interrupted is
-// opened again.
+// Listing, Opened and Interrupted are of no interest: a watch that is interrupted is opened again.
 func (*input) Listing() {}
 
 func (*input) Opened() {}
