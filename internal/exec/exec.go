@@ -35,15 +35,13 @@ type Session struct {
 	Sizes remotecommand.TerminalSizeQueue
 }
 
-// Runner runs a command in one place, connected with a session, and returns its exit
-// status: anyone who runs commands does not know whether that is through the API server or
-// through a gateway.
+// Runner runs a command in one place, connected with a session, and returns its exit status: anyone who runs commands
+// does not know whether that is through the API server or through a gateway.
 type Runner func(ctx context.Context, command []string, s Session) (status int, err error)
 
-// Stream connects a session with what a server runs at a URL, and returns the exit status
-// of that. It uses WebSockets, or SPDY where the server or a proxy on the way knows only
-// that, and stays at the URL, whatever redirects. An error is client-go's own, or the cause
-// of the end of the context.
+// Stream connects a session with what a server runs at a URL, and returns the exit status of that. It uses WebSockets,
+// or SPDY where the server or a proxy on the way knows only that, and stays at the URL, whatever redirects. An error is
+// client-go's own, or the cause of the end of the context.
 func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session) (status int, err error) {
 	at, redirected := kube.At(config, target)
 	executor, err := executorFor(at, target)
@@ -72,8 +70,7 @@ func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session
 	return 0, err
 }
 
-// stream runs the command until the context ends, whatever hangs then: credential
-// plugins are run without one.
+// stream runs the command until the context ends, whatever hangs then: credential plugins are run without one.
 func stream(ctx context.Context, executor remotecommand.Executor, options remotecommand.StreamOptions) error {
 	ended := make(chan error, 1)
 	go func() { ended <- executor.StreamWithContext(ctx, options) }()
@@ -123,9 +120,8 @@ func Cause(err error) error {
 	return err
 }
 
-// IsLost is true if a session had begun and its connection broke off. client-go has no type
-// for that: it is the error of reading the stream on which the exit status would have come,
-// or that of the connection itself.
+// IsLost is true if a session had begun and its connection broke off. client-go has no type for that: it is the error
+// of reading the stream on which the exit status would have come, or that of the connection itself.
 func IsLost(err error) bool {
 	if err == nil {
 		return false

@@ -1,7 +1,6 @@
-// Package copy copies files to and from where a command can be run: as a tar stream
-// through the command's standard input or output. What arrives has a temporary name
-// beside its final one, and gets that when it is complete and checked, so that nothing
-// half has a final name, however a copy ends. It knows of the other end that it is an
+// Package copy copies files to and from where a command can be run: as a tar stream through the command's standard
+// input or output. What arrives has a temporary name beside its final one, and gets that when it is complete and
+// checked, so that nothing half has a final name, however a copy ends. It knows of the other end that it is an
 // exec.Runner, a shell and a tar.
 package copy
 

@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// maxEntries is how many files and directories one copy may have: what is known of
-	// them is held in memory.
+	// maxEntries is how many files and directories one copy may have: what is known of them is held in memory.
 	maxEntries = 5_000_000
 	// maxFile is how large a file may be: sparse ones can claim any size.
 	maxFile = 16 << 40

@@ -119,9 +119,8 @@ func kindOf(first *tar.Header, from source) kind {
 	return kindFile
 }
 
-// settle gives what has arrived its final name, and directories modes with which they
-// could not have been moved. One that was there keeps its own: the other end has no say
-// in who may read or write it.
+// settle gives what has arrived its final name, and directories modes with which they could not have been moved. One
+// that was there keeps its own: the other end has no say in who may read or write it.
 func (a *arrival) settle() error {
 	locked := a.locked()
 	if err := a.place(); err != nil {

@@ -15,12 +15,10 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Archive writes what is in a directory as a tar stream, and returns when that is
-// complete.
+// Archive writes what is in a directory as a tar stream, and returns when that is complete.
 type Archive func(ctx context.Context, to io.Writer) error
 
-// Runner is the other end of a Receive that sends this archive instead of what a tar
-// would.
+// Runner is the other end of a Receive that sends this archive instead of what a tar would.
 func (a Archive) Runner() exec.Runner {
 	return func(ctx context.Context, _ []string, s exec.Session) (int, error) {
 		return 0, a.send(ctx, s.Stdout)

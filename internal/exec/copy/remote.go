@@ -25,8 +25,7 @@ func script(text string, args ...string) []string {
 	return append([]string{"sh", "-c", text, "berth-cp"}, args...)
 }
 
-// Vacant returns an error if something is at a path at the other end: anything but an empty
-// directory.
+// Vacant returns an error if something is at a path at the other end: anything but an empty directory.
 func Vacant(ctx context.Context, run exec.Runner, path string) error {
 	e := ended(ctx, run, script(occupiedScript, path), exec.Session{Stdout: io.Discard})
 	if e.err == nil && e.status == statusConflict {
@@ -69,9 +68,8 @@ func ended(ctx context.Context, run exec.Runner, command []string, s exec.Sessio
 	return e
 }
 
-// failure says what the ending means: nil if all is well, with what is worth knowing.
-// While something is sent, a failure of tar has a status of the script's, and to is where
-// it goes; otherwise to is empty.
+// failure says what the ending means: nil if all is well, with what is worth knowing. While something is sent, a
+// failure of tar has a status of the script's, and to is where it goes; otherwise to is empty.
 func (e *ending) failure(to string) (warnings []string, failed error) {
 	lines := linesOf(e.stderr.String())
 	switch {

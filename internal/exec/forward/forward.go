@@ -206,8 +206,7 @@ func (s *session) accept(ctx context.Context, l listener) {
 	}
 }
 
-// serve connects one connection with the pod: with the next link if the one there is is
-// found to be broken.
+// serve connects one connection with the pod: with the next link if the one there is is found to be broken.
 func (s *session) serve(ctx context.Context, conn net.Conn, port Port) {
 	for {
 		l, err := s.link(ctx)

@@ -25,8 +25,7 @@ type Gateway struct {
 	// CAFile has the authorities of its certificate; empty for those of the system.
 	CAFile string
 
-	// One of these is the credential: a token, a certificate with its key, or the
-	// credentials of a kubeconfig.
+	// One of these is the credential: a token, a certificate with its key, or the credentials of a kubeconfig.
 	Token             *credential.Source
 	CertFile, KeyFile string
 	Kubeconfig        func() (*rest.Config, error)
@@ -35,9 +34,8 @@ type Gateway struct {
 // Destination is what is entered.
 type Destination struct {
 	Namespace string
-	// Workspace is a canonical ID, and Container one of its containers, empty for the main
-	// one; User is one of its OS users, empty for the workspace's own. Or else
-	// Machine is the name of a machine.
+	// Workspace is a canonical ID, and Container one of its containers, empty for the main one; User is one of its OS
+	// users, empty for the workspace's own. Or else Machine is the name of a machine.
 	Workspace, Container, User string
 	Machine                    string
 }

@@ -59,8 +59,7 @@ func Session(s exec.Session) exec.Session {
 	return s
 }
 
-// Open connects a session with the console until either ends, and returns the status
-// that the far side ends with.
+// Open connects a session with the console until either ends, and returns the status that the far side ends with.
 func (c Console) Open(ctx context.Context, s exec.Session) (status int, err error) {
 	s = Session(s)
 	config, seen := rest.CopyConfig(c.config), &answer{}
@@ -86,8 +85,7 @@ type outcome struct {
 	said       string
 }
 
-// outcome is how the session was answered that ended with an error. Over WebSockets a
-// refusal is only in the error.
+// outcome is how the session was answered that ended with an error. Over WebSockets a refusal is only in the error.
 func (a *answer) outcome(err error) outcome {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -107,7 +105,6 @@ type noting struct {
 	seen *answer
 }
 
-// RoundTrip implements http.RoundTripper.
 func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := n.next.RoundTrip(r)
 	if response != nil {
@@ -118,9 +115,8 @@ func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// redrawing makes whatever is on the console show itself again at the beginning of a
-// session: it is told another size first, and then the real one. A console that has
-// the size already would not notice a new terminal.
+// redrawing makes whatever is on the console show itself again at the beginning of a session: it is told another size
+// first, and then the real one. A console that has the size already would not notice a new terminal.
 type redrawing struct {
 	sizes remotecommand.TerminalSizeQueue
 
@@ -170,7 +166,6 @@ type leavable struct {
 	leave func()
 }
 
-// Read implements io.Reader.
 func (l leavable) Read(p []byte) (int, error) {
 	n, err := l.typed.Read(p)
 	if i := bytes.IndexByte(p[:n], LeaveKey); i >= 0 {

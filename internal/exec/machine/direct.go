@@ -86,9 +86,8 @@ func authorities(file string) ([]byte, error) {
 	return text, nil
 }
 
-// credentials are those of the kubeconfig that a poollet can ask the API server about:
-// a token, a client certificate, or a plugin that has either. What is about the API
-// server alone stays behind: its CA and name, its proxy, a password.
+// credentials are those of the kubeconfig that a poollet can ask the API server about: a token, a client certificate,
+// or a plugin that has either. What is about the API server alone stays behind: its CA and name, its proxy, a password.
 func credentials(of *rest.Config) (*rest.Config, error) {
 	if of.Impersonate.UserName != "" {
 		return nil, fault.New(fault.InvalidArgument, "--direct cannot be used as another user (--as)").

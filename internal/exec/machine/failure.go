@@ -50,8 +50,7 @@ func (c Console) untrusted(err *tls.CertificateVerificationError) error {
 		c.url.Host, err.Err).WithHint("%s", hint)
 }
 
-// refused is what an answer other than a connection means, with the words that came
-// along.
+// refused is what an answer other than a connection means, with the words that came along.
 func (c Console) refused(o outcome) error {
 	said := o.said
 	switch o.code {

@@ -139,8 +139,7 @@ func (p Pool) preferred(types []AddressType) (host string, err error) {
 		WithHint("it has %s; prefer another type with --address-types", list(slices.Compact(has)))
 }
 
-// isHost is true for an IP address or a name. Anything else could make another URL of
-// the one that it is put into.
+// isHost is true for an IP address or a name. Anything else could make another URL of the one that it is put into.
 func isHost(address string) bool {
 	_, err := netip.ParseAddr(address)
 	return err == nil && !strings.Contains(address, "%") ||

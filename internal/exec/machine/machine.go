@@ -1,6 +1,5 @@
-// Package machine finds the consoles of machines and connects a session with them. Its
-// decisions are functions of values, for anyone who makes them: berth with --direct, or an
-// API server of machines.
+// Package machine finds the consoles of machines and connects a session with them. Its decisions are functions of
+// values, for anyone who makes them: berth with --direct, or an API server of machines.
 package machine
 
 import (
@@ -41,8 +40,7 @@ func namespaced(namespace, name string) string {
 	return "/namespaces/" + url.PathEscape(namespace) + "/machines/" + url.PathEscape(name) + "/exec"
 }
 
-// Prefix is what the name of a machine follows on a command line. No user string and no
-// canonical ID has a slash there.
+// Prefix is what the name of a machine follows on a command line. No user string and no canonical ID has a slash there.
 const Prefix = "machine/"
 
 // Argument reads what may name a machine: machine/NAME. It is false for anything else.

@@ -17,8 +17,7 @@ import (
 var hangupScript string
 
 const (
-	// grace is how long a shell goes on without its watch: one that was only lost is
-	// started again meanwhile.
+	// grace is how long a shell goes on without its watch: one that was only lost is started again meanwhile.
 	grace = 10 * time.Second
 	// retry is how long a lost watch waits until it is started again.
 	retry = time.Second
@@ -27,11 +26,10 @@ const (
 	sign = 10 * time.Minute
 )
 
-// HungUp runs shells so that they end with this process, however it ends. A container
-// runtime keeps the terminal of a shell open when its client is gone, so that the shell
-// does not notice; but it closes the standard input of a command without a terminal. So
-// beside a shell with a terminal runs a script that waits for the end of its input, and
-// then hangs the shell up. If that cannot run, the session goes on without it.
+// HungUp runs shells so that they end with this process, however it ends. A container runtime keeps the terminal of a
+// shell open when its client is gone, so that the shell does not notice; but it closes the standard input of a command
+// without a terminal. So beside a shell with a terminal runs a script that waits for the end of its input, and then
+// hangs the shell up. If that cannot run, the session goes on without it.
 func HungUp(run exec.Runner) exec.Runner {
 	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
 		if !s.TTY {
@@ -86,7 +84,6 @@ type signs struct {
 	end   <-chan struct{}
 }
 
-// Read implements io.Reader.
 func (s *signs) Read(p []byte) (int, error) {
 	select {
 	case <-s.end:
@@ -115,7 +112,6 @@ type announced struct {
 // maxAnnouncement is how long one is at most.
 const maxAnnouncement = len(announceBegin) + 20 + len(announceEnd)
 
-// Write implements io.Writer.
 func (a *announced) Write(p []byte) (int, error) {
 	if a.done {
 		return a.out.Write(p)
@@ -145,8 +141,7 @@ func (a *announced) flush() {
 	}
 }
 
-// divide gives what is before and after the announcement; without one, what is certainly
-// none and what may become one.
+// divide gives what is before and after the announcement; without one, what is certainly none and what may become one.
 func divide(text []byte) (before, after []byte, pid int) {
 	at := bytes.Index(text, []byte(announceBegin))
 	if at < 0 {

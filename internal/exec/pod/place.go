@@ -11,12 +11,10 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// ReasonNotRunning is the reason of the error about a container that does not run: it
-// may, later.
+// ReasonNotRunning is the reason of the error about a container that does not run: it may, later.
 const ReasonNotRunning = "CONTAINER_NOT_RUNNING"
 
-// ReasonEnded is the reason of the error about a pod that is over, and does not start again by
-// itself.
+// ReasonEnded is the reason of the error about a pod that is over, and does not start again by itself.
 const ReasonEnded = "POD_ENDED"
 
 // Place says where in a workspace a command runs. The zero value is the main container
@@ -25,8 +23,7 @@ type Place struct {
 	Pod, Container string
 	// Own leaves out what is the workload's in the pods of an injected workspace.
 	Own bool
-	// Ready leaves out a container that has not come as far as being ready: a workspace that
-	// still starts.
+	// Ready leaves out a container that has not come as far as being ready: a workspace that still starts.
 	Ready bool
 }
 
@@ -34,9 +31,8 @@ type Place struct {
 // the pod cannot be entered: a container that does not run has no processes to join.
 func Into(pod *corev1.Pod) (Request, error) { return Place{}.In([]*corev1.Pod{pod}) }
 
-// In is a request for the place in the pods of a workspace, of which the first is the
-// best to enter; there is at least one. Of several, it is the first one whose container
-// runs.
+// In is a request for the place in the pods of a workspace, of which the first is the best to enter; there is at least
+// one. Of several, it is the first one whose container runs.
 func (p Place) In(pods []*corev1.Pod) (Request, error) {
 	if p.Pod != "" {
 		named, err := p.Choose(pods)

@@ -24,15 +24,13 @@ import (
 type Request struct {
 	Pod, Container string
 	ID             string // of the workspace; empty for a pod that belongs to none
-	// Server is what a pod is called in messages that is no workspace's; empty for one that
-	// is.
+	// Server is what a pod is called in messages that is no workspace's; empty for one that is.
 	Server  string
 	Command []string
 	exec.Session
 }
 
-// Run runs the command and returns its exit status. An error means that it
-// could not be run to its end.
+// Run runs the command and returns its exit status. An error means that it could not be run to its end.
 func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
 	status, err := exec.Stream(ctx, client.Config, r.url(client), r.Session)
 	if err != nil && ctx.Err() != nil {
@@ -49,8 +47,7 @@ func (r Request) title() string {
 	return "workspace " + r.Pod
 }
 
-// Runner runs commands where a request is for; its command and session are not used. It
-// may run several at once.
+// Runner runs commands where a request is for; its command and session are not used. It may run several at once.
 func Runner(client *kube.Client, to Request) exec.Runner {
 	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
 		r := to
@@ -149,9 +146,8 @@ func notStarted(err error, program, in string) error {
 	return nil
 }
 
-// Usage measures how many bytes the files below directories of a workspace take, with
-// its own du: the directories that it answers for, until the deadline of the context.
-// An image without du or timeout has no answer.
+// Usage measures how many bytes the files below directories of a workspace take, with its own du: the directories that
+// it answers for, until the deadline of the context. An image without du or timeout has no answer.
 func Usage(ctx context.Context, client *kube.Client, pod *corev1.Pod, paths []string) map[string]int64 {
 	r, err := Into(pod)
 	if err != nil || len(paths) == 0 {
@@ -184,6 +180,5 @@ func usage(text string) map[string]int64 {
 	return used
 }
 
-// maxUsage is how much of what du prints is read, in bytes: the image brings it, and
-// can print anything.
+// maxUsage is how much of what du prints is read, in bytes: the image brings it, and can print anything.
 const maxUsage = 64 << 10

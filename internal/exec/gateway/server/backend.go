@@ -156,9 +156,8 @@ func Machines(client *kube.Client, c Consoles, log *slog.Logger) Backend {
 	}
 }
 
-// ofMachine is an error of the API server that has the machines, in words for a user: they
-// know nothing of that server, and its addresses and the gateway's permissions there are for
-// the log alone.
+// ofMachine is an error of the API server that has the machines, in words for a user: they know nothing of that server,
+// and its addresses and the gateway's permissions there are for the log alone.
 func ofMachine(o Object, err error, log *slog.Logger) error {
 	if fault.CodeOf(err) == fault.NotFound {
 		return fault.New(fault.NotFound, "machine %s not found in namespace %s", o.Name, o.Namespace)

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// The sizes of a copy's buffers: what is typed fits into the small one; a large one is
-// borrowed while more comes.
+// The sizes of a copy's buffers: what is typed fits into the small one; a large one is borrowed while more comes.
 const (
 	smallBuffer = 1 << 10
 	largeBuffer = 32 << 10
@@ -76,8 +75,7 @@ func ended(err error) error {
 	return err
 }
 
-// hijacked hands out the connection of a request as one that can be ended, and copies with
-// small buffers.
+// hijacked hands out the connection of a request as one that can be ended, and copies with small buffers.
 type hijacked struct {
 	http.ResponseWriter
 	buffers *buffers
@@ -90,7 +88,6 @@ type hijacked struct {
 	ended bool
 }
 
-// Hijack implements http.Hijacker.
 func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	raw, buffered, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	if err != nil {
@@ -155,7 +152,6 @@ type conn struct {
 	finishing bool
 }
 
-// Close implements net.Conn.
 func (c *conn) Close() error {
 	if c.lingers {
 		if c.gone != nil {
@@ -174,7 +170,6 @@ func (c *conn) finish(within time.Duration) {
 	_ = c.Conn.SetDeadline(time.Now().Add(within))
 }
 
-// Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err != nil && c.gone != nil {
@@ -183,17 +178,14 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SetDeadline implements net.Conn.
 func (c *conn) SetDeadline(t time.Time) error {
 	return c.unlessFinishing(func() error { return c.Conn.SetDeadline(t) })
 }
 
-// SetReadDeadline implements net.Conn.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	return c.unlessFinishing(func() error { return c.Conn.SetReadDeadline(t) })
 }
 
-// SetWriteDeadline implements net.Conn.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	return c.unlessFinishing(func() error { return c.Conn.SetWriteDeadline(t) })
 }
@@ -207,14 +199,11 @@ func (c *conn) unlessFinishing(set func() error) error {
 	return set()
 }
 
-// WriteTo implements io.WriterTo.
 func (c *conn) WriteTo(w io.Writer) (int64, error) { return c.buffers.copy(w, c) }
 
-// ReadFrom implements io.ReaderFrom.
 func (c *conn) ReadFrom(r io.Reader) (int64, error) { return c.buffers.copy(c.Conn, r) }
 
-// CloseWrite tells the other end that nothing more comes. A client then has a moment to close
-// its own.
+// CloseWrite tells the other end that nothing more comes. A client then has a moment to close its own.
 func (c *conn) CloseWrite() error {
 	if !c.lingers {
 		_ = c.SetReadDeadline(time.Now().Add(lingering))

@@ -22,9 +22,8 @@ const (
 	maxUnread  = 256 << 10
 )
 
-// frames reads what a client sends, no faster than it is used up, and ends the session of one
-// whose frames are too long. The libraries of the protocols keep what they are sent: frames of
-// 32 MiB, and hundreds of 16 MiB.
+// frames reads what a client sends, no faster than it is used up, and ends the session of one whose frames are too
+// long. The libraries of the protocols keep what they are sent: frames of 32 MiB, and hundreds of 16 MiB.
 type frames struct {
 	from io.Reader
 	max  uint64
@@ -52,7 +51,6 @@ func framesOf(r *http.Request, refuse func(error)) *frames {
 	return f
 }
 
-// Read implements io.Reader.
 func (f *frames) Read(p []byte) (int, error) {
 	f.wait()
 	n, err := f.from.Read(p)
@@ -127,7 +125,6 @@ type using struct {
 	frames *frames
 }
 
-// Read implements io.Reader.
 func (u using) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
 	u.frames.use(n)

@@ -91,9 +91,8 @@ type opened struct {
 	replied <-chan struct{}
 }
 
-// acceptSPDY waits until a client has created its streams. The server side of
-// k8s.io/cri-streaming does not close the connection of a client that does not, and leaves a
-// goroutine behind for each stream too many.
+// acceptSPDY waits until a client has created its streams. The server side of k8s.io/cri-streaming does not close the
+// connection of a client that does not, and leaves a goroutine behind for each stream too many.
 func acceptSPDY(w *hijacked, r *http.Request, o Options, t timeouts) (*streams, error) {
 	protocol, err := httpstream.Handshake(r, w, protocolsOfSPDY())
 	if err != nil {

@@ -137,8 +137,7 @@ func (s *Server) proxy(to *url.URL, transport http.RoundTripper) http.Handler {
 	}
 }
 
-// forwarded is true for the headers that an upgrade takes. The others, above all the user's
-// credential, end here.
+// forwarded is true for the headers that an upgrade takes. The others, above all the user's credential, end here.
 func forwarded(name string) bool {
 	switch name {
 	case "Connection", "Upgrade", "X-Stream-Protocol-Version",

@@ -64,8 +64,7 @@ const (
 	machineAt
 )
 
-// Access is what it takes to enter an object: that workspace itself, or the proxy of the pool
-// that machines are in.
+// Access is what it takes to enter an object: that workspace itself, or the proxy of the pool that machines are in.
 func (o Object) Access(pool string) serve.Access {
 	if o.Kind == Machine {
 		return serve.Access{Resource: &authorizationv1.ResourceAttributes{

@@ -1,10 +1,9 @@
 // Package server is the gateway: it lets users into workspaces and machines with its own
 // permissions, after it has asked the API server for theirs.
 //
-// A request goes through two listeners. The public one knows users: it authenticates and
-// authorizes, finds what is asked for, and gets a URL for that, which it calls and whose answer
-// it proxies. The other one, on loopback, knows only the tokens of those URLs: it runs what a
-// token stands for and connects the streams.
+// A request goes through two listeners. The public one knows users: it authenticates and authorizes, finds what is
+// asked for, and gets a URL for that, which it calls and whose answer it proxies. The other one, on loopback, knows
+// only the tokens of those URLs: it runs what a token stands for and connects the streams.
 package server
 
 import (
@@ -113,8 +112,7 @@ func (s *Server) stop(ctx context.Context) {
 // recheckers is how many questions are asked at once.
 const recheckers = 16
 
-// recheck ends the sessions of clients that are gone without a word, and of those who may not
-// have them any more.
+// recheck ends the sessions of clients that are gone without a word, and of those who may not have them any more.
 func (s *Server) recheck(ctx context.Context) {
 	tick := time.NewTicker(s.Timeouts.Recheck)
 	defer tick.Stop()
@@ -141,8 +139,7 @@ func (s *Server) recheck(ctx context.Context) {
 	}
 }
 
-// ask ends a session if its user may not have it any more. While the API server cannot be
-// asked, it goes on.
+// ask ends a session if its user may not have it any more. While the API server cannot be asked, it goes on.
 func (s *Server) ask(ctx context.Context, session *session) {
 	allowed, err := s.Guard.Authorizer.Allowed(ctx, session.who.User, session.who.Access)
 	switch {

@@ -34,8 +34,7 @@ type session struct {
 	gone   chan struct{} // closed when all of it has ended
 }
 
-// attach tells the session how what runs is ended. It is ended at once if it should have been
-// before.
+// attach tells the session how what runs is ended. It is ended at once if it should have been before.
 func (s *session) attach(cancel func(error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +65,7 @@ func (s *session) why() error {
 	return s.cause
 }
 
-// over is called when what runs has ended. What is still on its way to a slow client gets there,
-// within a bound.
+// over is called when what runs has ended. What is still on its way to a slow client gets there, within a bound.
 func (s *session) over() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,8 +172,7 @@ type waiting struct {
 	session *session
 }
 
-// add keeps a session, and returns its token. If too many wait, it returns how long to wait
-// until there is room.
+// add keeps a session, and returns its token. If too many wait, it returns how long to wait until there is room.
 func (t *tokens) add(now time.Time, s *session) (token string, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -74,8 +74,7 @@ func (s *session) run(ctx context.Context, opened *streams, b *buffers) (int, er
 	return status, err
 }
 
-// idleGrace is how much longer than a session its connection may be idle, so that the client is
-// told why it ends.
+// idleGrace is how much longer than a session its connection may be idle, so that the client is told why it ends.
 const idleGrace = time.Minute
 
 // idle ends a session on whose streams nothing is sent.
@@ -118,7 +117,6 @@ type seenReader struct {
 	idle *idle
 }
 
-// Read implements io.Reader.
 func (s seenReader) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	s.idle.moved()
@@ -130,7 +128,6 @@ type seenWriter struct {
 	idle *idle
 }
 
-// Write implements io.Writer.
 func (s seenWriter) Write(p []byte) (int, error) {
 	n, err := s.Writer.Write(p)
 	s.idle.moved()

@@ -98,7 +98,6 @@ func failure(err error) metav1.Status {
 // sizes are the sizes of a terminal, as a client sends them.
 type sizes struct{ decoder *json.Decoder }
 
-// Next implements remotecommand.TerminalSizeQueue.
 func (s sizes) Next() *remotecommand.TerminalSize {
 	var size remotecommand.TerminalSize
 	if err := s.decoder.Decode(&size); err != nil {
@@ -113,5 +112,4 @@ type output struct {
 	buffers *buffers
 }
 
-// ReadFrom implements io.ReaderFrom.
 func (o output) ReadFrom(r io.Reader) (int64, error) { return o.buffers.copy(o.Writer, r) }
