@@ -15,11 +15,9 @@ const Retention = 48 * time.Hour
 
 // Config says where records are kept.
 type Config struct {
-	// Store is auto (NATS if it is configured, otherwise the cluster), nats,
-	// cluster, or none.
+	// Store is auto (NATS if it is configured, otherwise the cluster), nats, cluster, or none.
 	Store StoreKind `yaml:"store"`
-	// Retention is how long records are kept, such as 72h; an existing NATS
-	// bucket has its own.
+	// Retention is how long records are kept, such as 72h; an existing NATS bucket has its own.
 	Retention string           `yaml:"retention"`
 	NATS      store.NATSConfig `yaml:"nats"`
 }
@@ -56,8 +54,7 @@ func FormatRetention(d time.Duration) string {
 	return d.String()
 }
 
-// Problems are what is wrong with a configuration, each as a sentence that
-// names the key.
+// Problems are what is wrong with a configuration, each as a sentence that names the key.
 func (c Config) Problems() (problems []string) {
 	switch c.Store {
 	case "", StoreAuto, StoreNATS, StoreCluster, StoreNone:

@@ -18,15 +18,13 @@ const resultName = "result"
 // scriptPrefix begins the object of an entry about an init script.
 const scriptPrefix = "initscript/"
 
-// StatusOK is the status of the result of a job that succeeded; of another one
-// it is the code of the error.
+// StatusOK is the status of the result of a job that succeeded; of another one it is the code of the error.
 const StatusOK = "OK"
 
 // maxMessage is the length of a message, in bytes: Kubernetes' own limit.
 const maxMessage = 1024
 
-// entryOf is what the record keeps of an event, and how it is counted; false
-// if it leaves the event out.
+// entryOf is what the record keeps of an event, and how it is counted; false if it leaves the event out.
 func entryOf(e v1.Event) (entry v1.JobEvent, repeat repeat, ok bool) {
 	entry, repeat = v1.JobEvent{Timestamp: e.At}, oneMore
 	switch {
@@ -76,8 +74,7 @@ func seconds(s float64) time.Duration {
 	return time.Duration(min(max(s, 0), most.Seconds()) * float64(time.Second))
 }
 
-// scriptText is what has become of a script, without its output: more people may read records
-// than logs.
+// scriptText is what has become of a script, without its output: more people may read records than logs.
 func scriptText(s v1.Script) string {
 	if s.ExitCode != nil {
 		return fmt.Sprintf("init script failed with exit code %d", *s.ExitCode)
@@ -193,8 +190,7 @@ func isStatus(e v1.JobEvent) bool { return e.Type == v1.JobEventStatus }
 
 func isResult(e v1.JobEvent) bool { return e.ObjectName == resultName }
 
-// repeat says how often something has happened so far, when it had happened
-// so often before.
+// repeat says how often something has happened so far, when it had happened so often before.
 type repeat func(before int) int
 
 func oneMore(before int) int { return before + 1 }

@@ -107,10 +107,9 @@ func MayBeID(typed string) bool {
 // settling is how long the last write of a job may still take when its lock has been released.
 const settling = 500 * time.Millisecond
 
-// markAbandoned marks the records of jobs that nobody works on any more: each job has the lock
-// of its workspace as long as it runs. It asks only if one of them would be told as running,
-// and where it may not, or where records of NATS may be of other namespaces, it is the age of
-// a record alone that tells. Nothing is written.
+// markAbandoned marks the records of jobs that nobody works on any more: each job has the lock of its workspace as long
+// as it runs. It asks only if one of them would be told as running, and where it may not, or where records of NATS may
+// be of other namespaces, it is the age of a record alone that tells. Nothing is written.
 func (s *Stores) markAbandoned(ctx context.Context, records []Record) {
 	now := s.cluster.Now()
 	isRunning := func(r Record) bool { return r.State(now) == v1.JobRunning }

@@ -79,8 +79,7 @@ func (r Record) code() fault.Code {
 	return fault.Failed
 }
 
-// Err is the error that a completed job ended with, or of one that no command
-// works on any more.
+// Err is the error that a completed job ended with, or of one that no command works on any more.
 func (r Record) Err(now time.Time) error {
 	state := r.State(now)
 	switch {
@@ -157,8 +156,7 @@ func (t *timeline) add(s v1.JobSpan) {
 	t.spans = append(t.spans, s)
 }
 
-// stage ends the stage before, and begins that of an entry unless it is one that a
-// provisioning ends in.
+// stage ends the stage before, and begins that of an entry unless it is one that a provisioning ends in.
 func (t *timeline) stage(e v1.JobEvent) {
 	stage := stageOf(e)
 	if string(stage) == t.running {

@@ -1,6 +1,5 @@
-// Package job keeps the record of one provisioning: every change of stage and
-// every event of Kubernetes, written as it happens, off the critical path, to
-// NATS or to a ConfigMap of the cluster.
+// Package job keeps the record of one provisioning: every change of stage and every event of Kubernetes, written as it
+// happens, off the critical path, to NATS or to a ConfigMap of the cluster.
 //
 // The record is one document. What happens is taken into it in memory, which
 // is the queue; the newest state is written whenever the write before is done. In NATS it has
@@ -36,8 +35,7 @@ type Record struct {
 	UpdatedAt  time.Time     `json:"updatedAt"`
 	FinishedAt *time.Time    `json:"finishedAt"`
 	Events     []v1.JobEvent `json:"events"`
-	// Blueprint, Node, Image and Cause are what v1.Job says; records of earlier versions
-	// have none of them.
+	// Blueprint, Node, Image and Cause are what v1.Job says; records of earlier versions have none of them.
 	Blueprint string `json:"blueprint,omitempty"`
 	Node      string `json:"node,omitempty"`
 	Image     string `json:"image,omitempty"`
@@ -153,9 +151,8 @@ const (
 	leftOutText = "entries omitted: %d"
 )
 
-// Fit is the record in not more than limit bytes. The oldest events and steps are
-// left out first, and counted; then readings of a stage that had been reached
-// before them. Changes of stage and the result stay.
+// Fit is the record in not more than limit bytes. The oldest events and steps are left out first, and counted; then
+// readings of a stage that had been reached before them. Changes of stage and the result stay.
 func (r Record) Fit(limit int) Record {
 	for _, mayGo := range []func([]v1.JobEvent, int) bool{isEventOrStep, isSameStage} {
 		for ok := true; ok && r.size() > limit; {
@@ -173,8 +170,7 @@ func (r Record) size() int {
 	return len(text)
 }
 
-// trim leaves out the oldest quarter of the entries that may go; false if there are
-// none.
+// trim leaves out the oldest quarter of the entries that may go; false if there are none.
 func (r Record) trim(mayGo func([]v1.JobEvent, int) bool) (Record, bool) {
 	candidates := 0
 	for i := range r.Events {

@@ -17,10 +17,9 @@ type Start struct {
 	Resumed bool
 }
 
-// Recorder keeps the record of one job: a sink of the event stream, and a
-// writer of its own, which is only waited for at the end. A nil Recorder keeps no
-// record. What happens before Begin is remembered, and forgotten if that is
-// never called: then nothing was done.
+// Recorder keeps the record of one job: a sink of the event stream, and a writer of its own, which is only waited for
+// at the end. A nil Recorder keeps no record. What happens before Begin is remembered, and forgotten if that is never
+// called: then nothing was done.
 type Recorder struct {
 	stores  *Stores
 	now     func() time.Time
@@ -63,8 +62,7 @@ func (r *Recorder) Leaving() *Recorder {
 	return r
 }
 
-// Begin begins to write, at the latest once everything is created. It does not
-// wait. Only the first call counts.
+// Begin begins to write, at the latest once everything is created. It does not wait. Only the first call counts.
 func (r *Recorder) Begin(ctx context.Context, start Start) {
 	if r == nil {
 		return
@@ -114,8 +112,7 @@ func (r *Recorder) end(after uint64, err error) {
 	r.complete()
 }
 
-// Handle takes an event into the record. With the result it waits for the last
-// write, for as long as that may take.
+// Handle takes an event into the record. With the result it waits for the last write, for as long as that may take.
 func (r *Recorder) Handle(e v1.Event) {
 	r.mu.Lock()
 	r.handled = e.Seq
@@ -186,8 +183,7 @@ func (r *Recorder) snapshot() (record Record, endBy time.Time) {
 	return r.record, r.endBy
 }
 
-// Problem says after the end why the record could not be kept, or not where it
-// belongs; nil if all went well.
+// Problem says after the end why the record could not be kept, or not where it belongs; nil if all went well.
 func (r *Recorder) Problem() error {
 	if r == nil {
 		return nil

@@ -106,8 +106,7 @@ func percentiles(durations []float64) v1.Percentiles {
 
 // Counts are how many records there are in a namespace of the cluster.
 type Counts struct {
-	// Kept have not expired. Expired are deleted by the next command that writes
-	// there.
+	// Kept have not expired. Expired are deleted by the next command that writes there.
 	Kept, Expired int
 	// Pending are those of Kept that wait for NATS.
 	Pending int

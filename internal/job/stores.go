@@ -35,9 +35,8 @@ type Stores struct {
 	cluster    store.ConfigMaps
 }
 
-// Open opens what is configured; nil if no records are kept. A connection to NATS
-// is made in the background, through the API server as long as ctx
-// lasts. Close ends it.
+// Open opens what is configured; nil if no records are kept. A connection to NATS is made in the background, through
+// the API server as long as ctx lasts. Close ends it.
 func Open(ctx context.Context, c Config, client *kube.Client, now func() time.Time) *Stores {
 	s := &Stores{cluster: configMaps(client, client.Namespace, c.Keep(), now)}
 	switch {

@@ -17,8 +17,7 @@ const (
 	endTime = 2 * time.Second
 	// writeTime is how long one attempt may take before that.
 	writeTime = 2 * time.Second
-	// pause is how long a write waits for more to come, such as the result right
-	// after the last stage, which ends it.
+	// pause is how long a write waits for more to come, such as the result right after the last stage, which ends it.
 	pause = 200 * time.Millisecond
 	// A failed write is tried again after a time that grows.
 	retryFirst = 250 * time.Millisecond
@@ -52,8 +51,7 @@ func (r *Recorder) write(ctx context.Context) error {
 	return fault.New(fault.CodeOf(err), "the job record is in the cluster until a command reaches NATS: %w", err)
 }
 
-// keep writes the newest state whenever the write before is done, and tries again
-// if it has failed.
+// keep writes the newest state whenever the write before is done, and tries again if it has failed.
 func (r *Recorder) keep(ctx context.Context) error {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
