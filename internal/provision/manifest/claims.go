@@ -19,8 +19,7 @@ func ClaimChanges(wanted, have *unstructured.Unstructured) []string {
 	return differences("claimSpec", jsonValue(wanted.Object["spec"]), jsonValue(have.Object["spec"]))
 }
 
-// Growth is what has to become of a claim that exists, where its blueprint asks for
-// something else now.
+// Growth is what has to become of a claim that exists, where its blueprint asks for something else now.
 type Growth struct {
 	// From and To are the sizes, if the claim is to grow; otherwise empty.
 	From, To string
@@ -28,8 +27,7 @@ type Growth struct {
 	Problems []string
 }
 
-// GrowthOf compares a claim that exists with what is wanted. Only its size can change, and
-// only upwards.
+// GrowthOf compares a claim that exists with what is wanted. Only its size can change, and only upwards.
 func GrowthOf(wanted, have *unstructured.Unstructured) Growth {
 	var g Growth
 	want, has := requested(wanted), requested(have)
@@ -101,8 +99,7 @@ func sameQuantity(a, b any) bool {
 	return err == nil && x.Cmp(y) == 0
 }
 
-// jsonValue is a value as unstructured objects hold it: maps, lists, texts,
-// int64 and float64.
+// jsonValue is a value as unstructured objects hold it: maps, lists, texts, int64 and float64.
 func jsonValue(value any) any {
 	text, err := json.Marshal(value)
 	if err != nil {

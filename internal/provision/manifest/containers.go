@@ -53,8 +53,7 @@ func podmanSecurity(p blueprint.Podman) map[string]any {
 	return p.SecurityContext
 }
 
-// privileged names what in a workspace is, and the field that decides it; empty for
-// nothing.
+// privileged names what in a workspace is, and the field that decides it; empty for nothing.
 func privileged(b blueprint.Blueprint) string {
 	switch {
 	case b.SecurityContext["privileged"] == true:
@@ -65,8 +64,7 @@ func privileged(b blueprint.Blueprint) string {
 	return ""
 }
 
-// nobody is the user of a container that must not be root where the blueprint names
-// no other.
+// nobody is the user of a container that must not be root where the blueprint names no other.
 const nobody = 65534
 
 // helper is what the containers run that prepare a workspace: never the workspace's
@@ -119,9 +117,8 @@ func homeOwner(b blueprint.Blueprint) int64 {
 // podmanSocket is where the podman sidecar answers.
 const podmanSocket = "unix:///k8shell/podman/podman.sock"
 
-// environment is the blueprint's, and what it does not say: where the home directory
-// and the podman sidecar are, and how git gets the credentials, if the workspace has
-// them.
+// environment is the blueprint's, and what it does not say: where the home directory and the podman sidecar are, and
+// how git gets the credentials, if the workspace has them.
 func environment(s Spec) map[string]string {
 	b := s.Blueprint
 	env := map[string]string{}
@@ -152,9 +149,8 @@ func configureGit(env map[string]string, repository string) {
 	env["GIT_CONFIG_COUNT"] = strconv.Itoa(count + 1)
 }
 
-// home is the chart's value. Commands begin in the home directory if a storage is
-// mounted there; anywhere else the container's runtime would make the directory as
-// root.
+// home is the chart's value. Commands begin in the home directory if a storage is mounted there; anywhere else the
+// container's runtime would make the directory as root.
 func home(b blueprint.Blueprint) map[string]any {
 	dir, storage := b.Home()
 	value := map[string]any{"path": dir, "storage": storage}

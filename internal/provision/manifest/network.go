@@ -24,8 +24,7 @@ func networkClass(n blueprint.Network) string {
 	return n.NetworkPolicyClass
 }
 
-// networkPolicy is the chart's value; nil without a class: then the namespace's
-// own policies are all that counts.
+// networkPolicy is the chart's value; nil without a class: then the namespace's own policies are all that counts.
 func networkPolicy(s Spec) (any, error) {
 	class := networkClass(s.Blueprint.Network)
 	if class == "" {
@@ -84,9 +83,8 @@ func policySpec(class string, labels map[string]string, n blueprint.Network) net
 	return spec
 }
 
-// internet is every address that is not private or link-local (RFC 1918, 3927,
-// 4193, 4291, 6598): those are the cluster's, its neighbours', and a cloud's
-// metadata service.
+// internet is every address that is not private or link-local (RFC 1918, 3927, 4193, 4291, 6598): those are the
+// cluster's, its neighbours', and a cloud's metadata service.
 func internet() []networkingv1.NetworkPolicyPeer {
 	return []networkingv1.NetworkPolicyPeer{
 		{IPBlock: &networkingv1.IPBlock{CIDR: "0.0.0.0/0", Except: []string{
@@ -123,15 +121,13 @@ func ports(protocol corev1.Protocol, port int32) []networkingv1.NetworkPolicyPor
 // CertManager is the API that certificates are asked of.
 const CertManager = "cert-manager.io/v1"
 
-// Certificate says who certifies the DNS names of workspaces, through
-// cert-manager.
+// Certificate says who certifies the DNS names of workspaces, through cert-manager.
 type Certificate struct {
 	// IssuerKind is Issuer or ClusterIssuer.
 	IssuerName, IssuerKind string
 }
 
-// value is the chart's value. The Secret is cert-manager's; the workspace finds
-// it at /k8shell/tls.
+// value is the chart's value. The Secret is cert-manager's; the workspace finds it at /k8shell/tls.
 func (c *Certificate) value(s Spec) any {
 	if c == nil {
 		return nil

@@ -56,8 +56,7 @@ func (s Spec) Private() []*unstructured.Unstructured {
 	return []*unstructured.Unstructured{object}
 }
 
-// OfPod are the objects of a workspace of which only the pod is known: their
-// names follow from its ID.
+// OfPod are the objects of a workspace of which only the pod is known: their names follow from its ID.
 func OfPod(pod *corev1.Pod) []*unstructured.Unstructured {
 	id := pod.Name
 	objects := []*unstructured.Unstructured{kube.Named("Pod", id), kube.Named("Service", id)}

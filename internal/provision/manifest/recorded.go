@@ -22,8 +22,7 @@ func JobOf(values map[string]any) string {
 	return job
 }
 
-// OfJob are the values of an earlier job for another one, and what is known of the
-// blueprint that they were made of.
+// OfJob are the values of an earlier job for another one, and what is known of the blueprint that they were made of.
 func OfJob(values map[string]any, jobID string) (map[string]any, blueprint.Blueprint) {
 	values = runtime.DeepCopyJSON(values)
 	labels, ok := values["labels"].(map[string]any)
@@ -39,8 +38,7 @@ func OfJob(values map[string]any, jobID string) (map[string]any, blueprint.Bluep
 // chart makes nothing of it: it is there for programs that adopt the workspace by its record.
 const limitsValue = "limits"
 
-// LimitsIn are the limits of the blueprint that values of the chart were made of. What
-// cannot be read limits nothing.
+// LimitsIn are the limits of the blueprint that values of the chart were made of. What cannot be read limits nothing.
 func LimitsIn(values map[string]any) (l blueprint.Limits) {
 	text, err := json.Marshal(values[limitsValue])
 	if err != nil || json.Unmarshal(text, &l) != nil || len(l.Validate()) > 0 {
@@ -60,8 +58,7 @@ func StorageOf(values map[string]any, claim string) string {
 	return claim
 }
 
-// ClaimSpec is what a blueprint's values ask of a claim of a workspace's own; nil if they do
-// not have it.
+// ClaimSpec is what a blueprint's values ask of a claim of a workspace's own; nil if they do not have it.
 func ClaimSpec(values map[string]any, claim string) any {
 	all, _ := values["storages"].([]any)
 	for _, storage := range all {
@@ -100,8 +97,7 @@ func Drift(running, wanted map[string]any) (all []string) {
 	return slices.Compact(all)
 }
 
-// flatten gives every scalar a path. An item of a list is found by its name, if it
-// has one.
+// flatten gives every scalar a path. An item of a list is found by its name, if it has one.
 func flatten(path string, value any, into map[string]string) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -22,8 +22,7 @@ type Repository struct {
 	Ref string
 }
 
-// keptIn is where the repository is in the pod if the home directory is in no
-// storage: it outlives the container there.
+// keptIn is where the repository is in the pod if the home directory is in no storage: it outlives the container there.
 const keptIn = "/k8shell/repository/kept"
 
 // repository is the chart's value; nil for none.
@@ -49,9 +48,8 @@ func (r *Repository) name() string {
 	return strings.TrimSuffix(address[strings.LastIndex(address, "/")+1:], ".git")
 }
 
-// Check refuses an address with a password in it, which Helm's record and a
-// ConfigMap would contain, and one that leads elsewhere than it seems to: what
-// credentials are for is told by how it begins.
+// Check refuses an address with a password in it, which Helm's record and a ConfigMap would contain, and one that leads
+// elsewhere than it seems to: what credentials are for is told by how it begins.
 func (r *Repository) Check() error {
 	if r == nil {
 		return nil
@@ -86,8 +84,7 @@ type RepositoryAccess struct {
 	URL      string
 	Username string
 	Password secret.Text
-	// InWorkspace hands them to the workspace, for its git: whatever runs in there
-	// can read them.
+	// InWorkspace hands them to the workspace, for its git: whatever runs in there can read them.
 	InWorkspace bool
 }
 
@@ -128,9 +125,8 @@ func covers(prefix, address string) bool {
 	return strings.HasPrefix(strings.TrimSuffix(a.Path, "/")+"/", begin)
 }
 
-// credentials are those that the repository is cloned with; not ok if there are
-// none for it, or no repository. An injected workspace has none: the owner of the
-// workspace is not the only reader of the workload's namespace.
+// credentials are those that the repository is cloned with; not ok if there are none for it, or no repository. An
+// injected workspace has none: the owner of the workspace is not the only reader of the workload's namespace.
 func (s Spec) credentials() (r RepositoryAccess, ok bool) {
 	if s.Repository == nil || s.Injected {
 		return r, false
@@ -156,6 +152,5 @@ func (s Spec) HandsOver() (messages []string) {
 	return messages
 }
 
-// GitSecret is the name of the Secret that a workspace's repository may be
-// cloned with.
+// GitSecret is the name of the Secret that a workspace's repository may be cloned with.
 func GitSecret(id string) string { return kube.Name(id, "git") }

@@ -39,8 +39,7 @@ func storages(u userstring.UserString, all map[string]blueprint.Storage) []any {
 	return out
 }
 
-// attributes tell the driver of a scratch storage whose it is, and how long it is to
-// be kept.
+// attributes tell the driver of a scratch storage whose it is, and how long it is to be kept.
 func attributes(u userstring.UserString, name string, s blueprint.Storage) map[string]any {
 	all := map[string]any{
 		volume.AttributeStorage: name, volume.AttributeWorkspace: u.ID(), volume.AttributeUserString: u.String(),

@@ -1,6 +1,5 @@
-// Package manifest says what a workspace is made of on a cluster: the values of
-// the chart, and the objects beside its release. It is pure: a blueprint and
-// what is known of its user go in, and no cluster is asked.
+// Package manifest says what a workspace is made of on a cluster: the values of the chart, and the objects beside its
+// release. It is pure: a blueprint and what is known of its user go in, and no cluster is asked.
 package manifest
 
 import (
@@ -81,8 +80,7 @@ func (s Spec) Values() (map[string]any, error) {
 	return values, nil
 }
 
-// configuration are the files beside the runtime's scripts: the splash, and what
-// is handed to the agent as it is.
+// configuration are the files beside the runtime's scripts: the splash, and what is handed to the agent as it is.
 func configuration(s Spec) (map[string]any, error) {
 	b, files := s.Blueprint, map[string]any{}
 	if b.Splash != "" {
@@ -120,8 +118,7 @@ func extFiles(b blueprint.Blueprint) []any {
 	return files
 }
 
-// configMapNames are the names of a workspace's ConfigMaps, by the chart's names
-// for them.
+// configMapNames are the names of a workspace's ConfigMaps, by the chart's names for them.
 func configMapNames(id string) map[string]string {
 	return map[string]string{
 		"config":      kube.Name(id, "config"),
@@ -186,9 +183,8 @@ func (s Spec) Unused() (notes []string) {
 	return notes
 }
 
-// Injectable removes what an injected workspace does not have: the podman sidecar,
-// home directories, and credentials. It also returns what a user may miss, as
-// messages.
+// Injectable removes what an injected workspace does not have: the podman sidecar, home directories, and credentials.
+// It also returns what a user may miss, as messages.
 func (s Spec) Injectable() (injectable Spec, leftOut []string) {
 	kept := map[string]blueprint.Storage{}
 	for _, name := range slices.Sorted(maps.Keys(s.Blueprint.Storages)) {
