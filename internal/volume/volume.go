@@ -19,8 +19,7 @@ const Namespace = "berth-volumes"
 // Directory is where the driver has the volumes of a node, unless it is told another one.
 const Directory = "/var/lib/berth-scratch"
 
-// Socket is the name of the socket in that directory on which the driver answers
-// administrators.
+// Socket is the name of the socket in that directory on which the driver answers administrators.
 const Socket = "admin.sock"
 
 // The attributes of a scratch volume in a pod, volumeAttributes. Anyone who writes the
@@ -45,8 +44,7 @@ type Volume struct {
 	ID string
 	// Namespace, Pod and PodUID are those of the pod that it was made for.
 	Namespace, Pod, PodUID string
-	// Workspace, UserString and Storage are what the pod said; empty if it is not
-	// one of berth.
+	// Workspace, UserString and Storage are what the pod said; empty if it is not one of berth.
 	Workspace, UserString, Storage string
 	// Published is when it was made.
 	Published time.Time
@@ -54,8 +52,7 @@ type Volume struct {
 	Deleted time.Time
 	// Lifespan is how long it stays after that without pressure.
 	Lifespan time.Duration
-	// Bytes and Inodes are what it takes on the disk; -1 as long as it is not
-	// measured.
+	// Bytes and Inodes are what it takes on the disk; -1 as long as it is not measured.
 	Bytes, Inodes int64
 	// Failure is why it could not be removed when it was due; it is tried again.
 	Failure string
@@ -76,11 +73,9 @@ type Picture struct {
 	Node string
 	// Now is the clock of the node.
 	Now time.Time
-	// Factor is by how much pressure shortens every lifespan: 1 without pressure, 0 on
-	// a full disk.
+	// Factor is by how much pressure shortens every lifespan: 1 without pressure, 0 on a full disk.
 	Factor float64
-	// Free and Total are bytes of the disk that the volumes are on, and Headroom the
-	// part of it that is to be free.
+	// Free and Total are bytes of the disk that the volumes are on, and Headroom the part of it that is to be free.
 	Free, Total int64
 	Headroom    float64
 	// Volumes are those in their afterlife, the oldest first.
@@ -92,8 +87,7 @@ type Picture struct {
 // Due is when a volume goes if the factor stays as it is.
 func (p Picture) Due(v Volume) time.Time { return Due(v.Deleted, v.Lifespan, p.Factor) }
 
-// Due is when the data of a volume goes that was deleted then, while pressure shortens
-// lifespans by a factor.
+// Due is when the data of a volume goes that was deleted then, while pressure shortens lifespans by a factor.
 func Due(deleted time.Time, lifespan time.Duration, factor float64) time.Time {
 	if factor < 1 {
 		lifespan = time.Duration(float64(lifespan) * factor)
@@ -105,8 +99,7 @@ func Due(deleted time.Time, lifespan time.Duration, factor float64) time.Time {
 type Node interface {
 	// Picture lists what is in its afterlife.
 	Picture(ctx context.Context) (Picture, error)
-	// Archive writes the files of a volume in its afterlife as a tar stream. It is not
-	// removed meanwhile.
+	// Archive writes the files of a volume in its afterlife as a tar stream. It is not removed meanwhile.
 	Archive(ctx context.Context, id string, to io.Writer) error
 	// Purge removes a volume in its afterlife now.
 	Purge(ctx context.Context, id string) error

@@ -1,6 +1,5 @@
-// Package admin is how an administrator asks the driver of a node about scratch
-// volumes: HTTP over a unix socket, which only root can connect to. What connects is
-// another process in the driver's container; package nodes runs it there.
+// Package admin is how an administrator asks the driver of a node about scratch volumes: HTTP over a unix socket, which
+// only root can connect to. What connects is another process in the driver's container; package nodes runs it there.
 package admin
 
 import (

@@ -62,8 +62,7 @@ func (c Client) Purge(ctx context.Context, id string) error {
 		func(*http.Response) error { return nil })
 }
 
-// do sends a request, on a connection of its own, and reads the answer unless that is an
-// error.
+// do sends a request, on a connection of its own, and reads the answer unless that is an error.
 func (c Client) do(ctx context.Context, method, path string, query url.Values, read func(*http.Response) error) error {
 	at := url.URL{Scheme: "http", Host: "driver", Path: path, RawQuery: query.Encode()}
 	request, err := http.NewRequestWithContext(ctx, method, at.String(), http.NoBody)

@@ -17,8 +17,7 @@ import (
 // Config is what is served.
 type Config struct {
 	Node volume.Node
-	// Audit is told of each restore and each purge when it ended; it may be called several
-	// times at once.
+	// Audit is told of each restore and each purge when it ended; it may be called several times at once.
 	Audit func(Audited)
 	Now   func() time.Time
 }

@@ -56,8 +56,7 @@ func (d *Driver) evict(ctx context.Context, v volume.Volume, now time.Time) erro
 	return d.remove(ctx, v, reason)
 }
 
-// remove removes the directory of a volume, then its record. What is still mounted is not
-// touched.
+// remove removes the directory of a volume, then its record. What is still mounted is not touched.
 func (d *Driver) remove(ctx context.Context, v volume.Volume, reason string) error {
 	table, err := d.table()
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/volume"
 )
 
-// What the kubelet adds to the attributes of a volume, as the CSIDriver object has
-// podInfoOnMount.
+// What the kubelet adds to the attributes of a volume, as the CSIDriver object has podInfoOnMount.
 const (
 	contextEphemeral = "csi.storage.k8s.io/ephemeral"
 	contextPod       = "csi.storage.k8s.io/pod.name"
@@ -131,8 +130,7 @@ func afterlife(attributes map[string]string) (*time.Duration, error) {
 	return &asked, nil
 }
 
-// kept is what is recorded of a text that a pod has written: nothing of one that cannot be
-// what it is to be.
+// kept is what is recorded of a text that a pod has written: nothing of one that cannot be what it is to be.
 func kept(text string, longest int) string {
 	if len(text) > longest || !utf8.ValidString(text) ||
 		strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) {

@@ -1,7 +1,6 @@
 //go:build linux
 
-// Package driver is the CSI driver of scratch volumes: directories of a node whose data
-// outlives the pod for a while.
+// Package driver is the CSI driver of scratch volumes: directories of a node whose data outlives the pod for a while.
 package driver
 
 import (

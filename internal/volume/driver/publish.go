@@ -134,9 +134,8 @@ func (d *Driver) mounted(dir string, p publication) (bool, error) {
 	return true, nil
 }
 
-// notMounted is the answer to a publication that failed. What was published before, or half
-// of it, or is still mounted, stays as it is: the kubelet unpublishes it after an error that
-// is not final. Everything else is taken back.
+// notMounted is the answer to a publication that failed. What was published before, or half of it, or is still mounted,
+// stays as it is: the kubelet unpublishes it after an error that is not final. Everything else is taken back.
 func (d *Driver) notMounted(p publication, before queue.Record, known bool, err error) error {
 	if status.Code(err) == codes.AlreadyExists {
 		return err
@@ -201,8 +200,7 @@ func (d *Driver) NodeUnpublishVolume(ctx context.Context,
 	return &csi.NodeUnpublishVolumeResponse{}, nil
 }
 
-// enqueue puts a volume into the queue. One that was never recorded, or whose directory is
-// gone, is fine.
+// enqueue puts a volume into the queue. One that was never recorded, or whose directory is gone, is fine.
 func (d *Driver) enqueue(id, target string) error {
 	record, known := d.queue.Get(id)
 	if known && record.Waits() {

@@ -41,8 +41,7 @@ func Endpoint(kubelet, name string) string {
 	return "unix://" + filepath.Join(kubelet, dirPlugins, name, "csi.sock")
 }
 
-// stopTimeout is how long requests may take when the driver ends; the kubelet repeats
-// those that are cut off.
+// stopTimeout is how long requests may take when the driver ends; the kubelet repeats those that are cut off.
 const stopTimeout = 10 * time.Second
 
 // Server answers the kubelet.

@@ -60,8 +60,7 @@ func (d *Driver) adopt(now time.Time) error {
 	return nil
 }
 
-// abandonAll queues the volumes that nobody will unpublish. One that somebody works on is
-// left to the next time.
+// abandonAll queues the volumes that nobody will unpublish. One that somebody works on is left to the next time.
 func (d *Driver) abandonAll(table mounts.Table, now time.Time) {
 	for _, r := range d.queue.Used() {
 		release, busy := d.locks.try(r.ID)
@@ -197,8 +196,7 @@ func checkDirectory(dir string) error {
 	return nil
 }
 
-// isDatabase says whether a file begins as those of bbolt do: a file of that name may be
-// another program's.
+// isDatabase says whether a file begins as those of bbolt do: a file of that name may be another program's.
 func isDatabase(name string) bool {
 	file, err := os.Open(name)
 	if err != nil {

@@ -41,8 +41,7 @@ func ReadOnly(at string) error {
 	return nil
 }
 
-// Unmount takes away all that is mounted at a path. A path that is not there, or where
-// nothing is mounted, is fine.
+// Unmount takes away all that is mounted at a path. A path that is not there, or where nothing is mounted, is fine.
 func Unmount(at string) error {
 	for {
 		switch err := unix.Unmount(at, unix.UMOUNT_NOFOLLOW); {

@@ -52,8 +52,7 @@ type Node struct {
 	last []string // ends it
 }
 
-// List finds the nodes that have a driver, in the order of their names: only the one
-// of this name if it is not empty.
+// List finds the nodes that have a driver, in the order of their names: only the one of this name if it is not empty.
 func (n Nodes) List(ctx context.Context, name string) ([]Node, error) {
 	options := metav1.ListOptions{LabelSelector: Selector}
 	if name != "" {
@@ -131,8 +130,7 @@ func unready(p *corev1.Pod) string {
 	return ""
 }
 
-// node is how the driver in a pod is asked: with the program that it runs itself, in the
-// directory that it was given.
+// node is how the driver in a pod is asked: with the program that it runs itself, in the directory that it was given.
 func (n Nodes) node(p *corev1.Pod) Node {
 	run := n.Run
 	if run == nil {
@@ -164,8 +162,7 @@ func (n Nodes) node(p *corev1.Pod) Node {
 }
 
 const (
-	// maxPicture is how much of a node's list is read, in bytes: a hundred thousand
-	// volumes.
+	// maxPicture is how much of a node's list is read, in bytes: a hundred thousand volumes.
 	maxPicture = 64 << 20
 	// maxComplaints is how much is kept of what a driver complains.
 	maxComplaints = 64 << 10

@@ -214,8 +214,7 @@ func (q *Queue) Keep(until time.Time, ids ...string) {
 	}
 }
 
-// Measured notes what a volume in its afterlife takes. It is written with Flush: what is
-// lost is measured again.
+// Measured notes what a volume in its afterlife takes. It is written with Flush: what is lost is measured again.
 func (q *Queue) Measured(id string, bytes, inodes int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

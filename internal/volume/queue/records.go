@@ -51,8 +51,7 @@ func encode(r Record) ([]byte, error) {
 	})
 }
 
-// decode reads what was stored under an ID. What names another directory than one of a
-// volume is not a record.
+// decode reads what was stored under an ID. What names another directory than one of a volume is not a record.
 func decode(id string, text []byte) (Record, error) {
 	var s stored
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -76,8 +75,7 @@ func decode(id string, text []byte) (Record, error) {
 	}, Target: s.Target}, nil
 }
 
-// lockTimeout is how long another process may have the database open, such as the driver
-// that this one replaces.
+// lockTimeout is how long another process may have the database open, such as the driver that this one replaces.
 const lockTimeout = 20 * time.Second
 
 // Open reads the records in a file, which is created if it is absent. Records that cannot

@@ -28,10 +28,9 @@ type Round struct {
 	Failed func(v volume.Volume, again time.Time, err error)
 }
 
-// Run removes what is due, the oldest first. The clock and the disk are read once;
-// under pressure the disk is read again after each removal, so that no more goes than has to.
-// A file system may free only later what was removed (XFS, btrfs): what was measured counts as
-// free for the rest of the round. A disk that cannot be read shortens nothing.
+// Run removes what is due, the oldest first. The clock and the disk are read once; under pressure the disk is read
+// again after each removal, so that no more goes than has to. A file system may free only later what was removed (XFS,
+// btrfs): what was measured counts as free for the rest of the round. A disk that cannot be read shortens nothing.
 func (q *Queue) Run(ctx context.Context, r Round) error {
 	disk, err := r.Disk()
 	factor := 1.0
@@ -98,8 +97,7 @@ func (d Disk) Factor(headroom float64) float64 {
 	return factor
 }
 
-// Factor is 1 while at least the headroom is free, which is a part of the total, else
-// what part of the headroom is.
+// Factor is 1 while at least the headroom is free, which is a part of the total, else what part of the headroom is.
 func Factor(free, total int64, headroom float64) float64 {
 	wanted := wanted(total, headroom)
 	if free >= wanted {

@@ -14,9 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Archive writes what is in a volume as a tar stream: directories, files, symbolic and
-// hard links, with owners, modes and times. Sockets, pipes and devices are left out, and
-// so is what is mounted in it.
+// Archive writes what is in a volume as a tar stream: directories, files, symbolic and hard links, with owners, modes
+// and times. Sockets, pipes and devices are left out, and so is what is mounted in it.
 func (d *Dir) Archive(ctx context.Context, pod, id string, to io.Writer) error {
 	dir, err := d.volume(pod, id)
 	if err != nil {
@@ -126,8 +125,7 @@ type visitor func(in *os.File, path string, stat unix.Stat_t) error
 // errDeep is the error of a volume that is not read to its end.
 var errDeep = errors.New("its directories are too deep in one another")
 
-// walk visits all that is in a volume, directories before what is in them. What is
-// mounted in it is left out.
+// walk visits all that is in a volume, directories before what is in them. What is mounted in it is left out.
 func walk(ctx context.Context, dir *os.File, path string, visit visitor, depth int) error {
 	if depth > 4*deepest {
 		return errDeep

@@ -91,8 +91,7 @@ func removeGoing(ctx context.Context, in *os.File, id string) error {
 	return nil
 }
 
-// RemoveEmpty removes the directory of a volume if nothing is in it, and says whether it
-// is gone.
+// RemoveEmpty removes the directory of a volume if nothing is in it, and says whether it is gone.
 func (d *Dir) RemoveEmpty(pod, id string) (gone bool, err error) {
 	in, err := open(d.fd, pod)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,8 +118,7 @@ type remover struct {
 	moved int
 }
 
-// empty removes what is in a directory, again and again until nothing is left of it or
-// nothing of it can be removed.
+// empty removes what is in a directory, again and again until nothing is left of it or nothing of it can be removed.
 func (r *remover) empty(ctx context.Context, dir *os.File, depth int) error {
 	for {
 		removed, err := r.pass(ctx, dir, depth)

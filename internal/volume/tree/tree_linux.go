@@ -1,6 +1,5 @@
-// Package tree works on the directories of volumes by descriptors of directories alone:
-// whatever a pod has left there, nothing leads out of the working directory, neither a
-// symbolic link nor a mount.
+// Package tree works on the directories of volumes by descriptors of directories alone: whatever a pod has left there,
+// nothing leads out of the working directory, neither a symbolic link nor a mount.
 package tree
 
 import (
@@ -19,8 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/volume/queue"
 )
 
-// Dir is the working directory: in it are a directory for each pod, and in that one for
-// each of its volumes.
+// Dir is the working directory: in it are a directory for each pod, and in that one for each of its volumes.
 type Dir struct {
 	path string
 	fd   *os.File
@@ -88,8 +86,7 @@ func (d *Dir) Check() error {
 // Close lets the directory go.
 func (d *Dir) Close() { d.fd.Close() }
 
-// open opens a directory in another one. A symbolic link is not followed, and what is
-// mounted there is not entered.
+// open opens a directory in another one. A symbolic link is not followed, and what is mounted there is not entered.
 func open(in *os.File, name string) (*os.File, error) { return openAs(in, name, unix.O_DIRECTORY) }
 
 func openAs(in *os.File, name string, flags uint64) (*os.File, error) {
@@ -208,9 +205,8 @@ func (d *Dir) Disk() (queue.Disk, error) {
 // Found is a directory of a volume.
 type Found struct{ Pod, ID string }
 
-// List are all directories of volumes. What is hidden, is not a directory, or belongs to
-// the file system is not one; a directory of a pod that is empty is removed. One that cannot
-// be read is left out, and is the error beside the others.
+// List are all directories of volumes. What is hidden, is not a directory, or belongs to the file system is not one; a
+// directory of a pod that is empty is removed. One that cannot be read is left out, and is the error beside the others.
 func (d *Dir) List() ([]Found, error) {
 	return d.list(func(name string) (id string, is bool) { return name, volume.IsID(name) })
 }
