@@ -18,8 +18,7 @@ type Provider struct {
 	Name string
 	// Timeout of each answer; none if zero.
 	Timeout time.Duration
-	// Users is nil if the provider knows no users, Repositories if it has no
-	// blueprints.
+	// Users is nil if the provider knows no users, Repositories if it has no blueprints.
 	Users        Users
 	Repositories Repositories
 }
@@ -27,9 +26,8 @@ type Provider struct {
 // Chain asks providers in order. It implements Users and Repositories.
 type Chain []Provider
 
-// Resolve asks until one knows the user. Only an unknown user lets the next one
-// be asked: a provider that could not be reached might have said that the user is
-// locked. A user who is known and may not work ends it, too.
+// Resolve asks until one knows the user. Only an unknown user lets the next one be asked: a provider that could not be
+// reached might have said that the user is locked. A user who is known and may not work ends it, too.
 func (c Chain) Resolve(ctx context.Context, username string) (User, error) {
 	var asked []string
 	for _, p := range c {

@@ -1,6 +1,5 @@
-// Package identity says who a user is, whether the caller may act for them, and
-// which blueprints are their own. A chain of providers is asked in order; package
-// provider has them.
+// Package identity says who a user is, whether the caller may act for them, and which blueprints are their own. A chain
+// of providers is asked in order; package provider has them.
 package identity
 
 import (
@@ -59,24 +58,21 @@ func NewUser(username, provider string) User {
 
 // Users says who users are.
 type Users interface {
-	// Resolve returns the user of that name. The reason of its error says whether the
-	// user is unknown or locked, the caller may not act for them, or a provider could
-	// not be reached.
+	// Resolve returns the user of that name. The reason of its error says whether the user is unknown or locked, the
+	// caller may not act for them, or a provider could not be reached.
 	Resolve(ctx context.Context, username string) (User, error)
 	// Caller is the username of the caller; empty if it is not known.
 	Caller(ctx context.Context) (string, error)
 }
 
-// Repositories has users' own blueprints: the .k8shell.yaml of git repositories,
-// and those that a user owns by name.
+// Repositories has users' own blueprints: the .k8shell.yaml of git repositories, and those that a user owns by name.
 type Repositories interface {
 	// Custom is the blueprint that u names; nil if there is none. The error is
 	// ErrNotResponsible if another provider has to be asked.
 	Custom(ctx context.Context, u userstring.UserString) (*blueprint.Source, error)
 }
 
-// ErrNotResponsible is the answer of a provider to a question that the next one
-// may answer.
+// ErrNotResponsible is the answer of a provider to a question that the next one may answer.
 var ErrNotResponsible = errors.New("the provider is not responsible")
 
 // DefaultRemote is where repositories are if nothing is configured.

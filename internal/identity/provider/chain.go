@@ -1,5 +1,4 @@
-// Package provider has the kinds of identity providers, and builds a chain of
-// them from the configuration.
+// Package provider has the kinds of identity providers, and builds a chain of them from the configuration.
 package provider
 
 import (
@@ -75,8 +74,7 @@ func (s Settings) provider(d Dependencies) (identity.Provider, error) {
 
 const publicAPI = "https://api.github.com/"
 
-// gitHub takes the address of a server as people write it: GitHub Enterprise has
-// its API under /api/v3.
+// gitHub takes the address of a server as people write it: GitHub Enterprise has its API under /api/v3.
 func (s Settings) gitHub(d Dependencies) (identity.Provider, error) {
 	address := publicAPI
 	if s.URL != "" {
@@ -93,8 +91,7 @@ func (s Settings) gitHub(d Dependencies) (identity.Provider, error) {
 		base.Path = "/api/v3/"
 	}
 	token := &credential.Source{Env: s.TokenEnv, File: s.TokenFile, Getenv: d.Getenv}
-	// The usual variables hold a token for github.com: another server must not
-	// get it unless it is configured.
+	// The usual variables hold a token for github.com: another server must not get it unless it is configured.
 	if base.String() == publicAPI {
 		token.Fallback = []string{"GITHUB_TOKEN", "GH_TOKEN"}
 	}

@@ -43,8 +43,7 @@ type Settings struct {
 	Namespace string `yaml:"namespace"`
 	Name      string `yaml:"name"`
 	Key       string `yaml:"key"`
-	// URL is the address of the API (github), or that of repositories, with
-	// {owner} and {name} in it (git).
+	// URL is the address of the API (github), or that of repositories, with {owner} and {name} in it (git).
 	URL string `yaml:"url"`
 	// Organization limits users to its members (github).
 	Organization string `yaml:"organization"`
@@ -127,8 +126,7 @@ func (p Settings) check(s *yamldoc.Checker, node *yaml.Node) {
 	p.checkLogin(s, node)
 }
 
-// checkLogin rejects a token that would not be sent: only HTTP has a place for
-// one.
+// checkLogin rejects a token that would not be sent: only HTTP has a place for one.
 func (p Settings) checkLogin(s *yamldoc.Checker, node *yaml.Node) {
 	scheme, _, _ := strings.Cut(p.URL, ":")
 	if p.Kind != KindGit || p.URL == "" || scheme == "https" || scheme == "http" {

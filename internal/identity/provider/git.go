@@ -20,8 +20,7 @@ import (
 const loginHint = "check the spelling; if it is private, configure a provider with a login under identity.providers: " +
 	"`kind: github` or `kind: git`, with tokenEnv, tokenFile or cli"
 
-// remotes reads the .k8shell.yaml of repositories at any remote that git can
-// reach.
+// remotes reads the .k8shell.yaml of repositories at any remote that git can reach.
 type remotes struct {
 	url        string   // with {owner} and {name} in it
 	ssh        []string // the client for remotes behind SSH
@@ -78,8 +77,7 @@ func (r *remotes) address(u userstring.UserString) (*url.URL, error) {
 	return remote, nil
 }
 
-// refs are the ref as it was typed, and then as it is in the canonical key. An
-// empty one is the default branch.
+// refs are the ref as it was typed, and then as it is in the canonical key. An empty one is the default branch.
 func refs(u userstring.UserString) []string {
 	if u.RefTyped == u.Ref {
 		return []string{u.Ref}

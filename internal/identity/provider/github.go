@@ -99,8 +99,7 @@ func (g *gitHub) Caller(ctx context.Context) (string, error) {
 	return strings.ToLower(account.GetLogin()), nil
 }
 
-// Custom reads the file at the ref as it was typed, and then lowered: the API
-// knows branches, tags and commits alike.
+// Custom reads the file at the ref as it was typed, and then lowered: the API knows branches, tags and commits alike.
 func (g *gitHub) Custom(ctx context.Context, u userstring.UserString) (*blueprint.Source, error) {
 	if u.Form() != userstring.Repo || strings.Contains(u.RepoOwner, "/") {
 		return nil, identity.ErrNotResponsible
@@ -145,9 +144,8 @@ func (g *gitHub) read(ctx context.Context, u userstring.UserString, ref string) 
 	return &blueprint.Source{Name: where, Text: []byte(text)}, nil
 }
 
-// missing finds out what a 404 is about: the API says it of a file that is not
-// there, of a ref that is not there, and of a repository that may not be seen.
-// Nil means that only the file is missing.
+// missing finds out what a 404 is about: the API says it of a file that is not there, of a ref that is not there, and
+// of a repository that may not be seen. Nil means that only the file is missing.
 func (g *gitHub) missing(ctx context.Context, u userstring.UserString, notFound error) error {
 	_, _, err := g.api.Repositories.Get(ctx, url.PathEscape(u.RepoOwner), url.PathEscape(u.RepoName))
 	if isStatus(err, http.StatusNotFound) {

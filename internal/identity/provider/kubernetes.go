@@ -21,14 +21,12 @@ import (
 type cluster struct {
 	client      kube.Interface
 	stripPrefix string // of what the API server calls the caller: oidc:
-	// self is the user that the caller's credentials name, see kube.Self. It only
-	// decides what is asked first.
+	// self is the user that the caller's credentials name, see kube.Self. It only decides what is asked first.
 	self string
 }
 
-// Resolve asks who the caller is, or whether the caller may impersonate username.
-// One of the two is usually enough, and the credentials tell which; if they do
-// not, both are asked concurrently.
+// Resolve asks who the caller is, or whether the caller may impersonate username. One of the two is usually enough, and
+// the credentials tell which; if they do not, both are asked concurrently.
 func (c cluster) Resolve(ctx context.Context, username string) (identity.User, error) {
 	var name, caller string
 	var allowed bool
@@ -67,9 +65,8 @@ func (c cluster) Resolve(ctx context.Context, username string) (identity.User, e
 	return user, nil
 }
 
-// Former returns an error if berth once took the caller for the user of that name, who can be
-// somebody else. A cluster that does not say who the caller is refuses nothing: its RBAC
-// decides who may do what.
+// Former returns an error if berth once took the caller for the user of that name, who can be somebody else. A cluster
+// that does not say who the caller is refuses nothing: its RBAC decides who may do what.
 func Former(client kube.Interface) func(ctx context.Context, username string) error {
 	c := cluster{client: client}
 	return func(ctx context.Context, username string) error {
@@ -156,8 +153,7 @@ func (c cluster) mayImpersonate(ctx context.Context, username string) (bool, err
 	return review.Status.Allowed, nil
 }
 
-// impersonating is what the API server asks of who impersonates a user: a ServiceAccount is an
-// object of its namespace.
+// impersonating is what the API server asks of who impersonates a user: a ServiceAccount is an object of its namespace.
 func impersonating(name string) *authorizationv1.ResourceAttributes {
 	if account, ok := strings.CutPrefix(name, builtIn+"serviceaccount:"); ok {
 		namespace, account, _ := strings.Cut(account, ":")
@@ -178,9 +174,8 @@ const (
 	unprefixed = ":"
 )
 
-// username is the username of a user of the cluster: no two have the same. Without the prefix
-// that is stripped, alice would be oidc:alice: a colon tells them apart. A name that would be
-// taken for another without its prefix keeps it.
+// username is the username of a user of the cluster: no two have the same. Without the prefix that is stripped, alice
+// would be oidc:alice: a colon tells them apart. A name that would be taken for another without its prefix keeps it.
 func (c cluster) username(name string) string {
 	rest, has := strings.CutPrefix(name, c.stripPrefix)
 	switch {

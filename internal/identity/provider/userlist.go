@@ -142,8 +142,7 @@ type record struct {
 	customs map[string]blueprint.Source
 }
 
-// parseDocument reads a document strictly. The problems of the error are all
-// that is wrong with it, with their places.
+// parseDocument reads a document strictly. The problems of the error are all that is wrong with it, with their places.
 func parseDocument(file, kind string, raw []byte) (map[string]record, error) {
 	top, problems := yamldoc.Read(file, raw)
 	s := &yamldoc.Checker{File: file, Problems: problems}
