@@ -19,9 +19,8 @@ const (
 
 const maxRedirects = 5
 
-// NewClient returns an HTTP client that sends the credential to the scheme and
-// host of base and to no other: a redirect elsewhere is followed without it, a
-// redirect from https to http is refused. Reading more than limit bytes of a
+// NewClient returns an HTTP client that sends the credential to the scheme and host of base and to no other: a redirect
+// elsewhere is followed without it, a redirect from https to http is refused. Reading more than limit bytes of a
 // response ends with an http.MaxBytesError.
 func NewClient(base *url.URL, source *Source, scheme Scheme, limit int64) *http.Client {
 	return &http.Client{
@@ -62,7 +61,6 @@ type transport struct {
 	own http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	r = r.Clone(ctx)
@@ -94,8 +92,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// WithoutURL strips the URL from an error of net/http, as its query or userinfo
-// may hold a secret.
+// WithoutURL strips the URL from an error of net/http, as its query or userinfo may hold a secret.
 func WithoutURL(err error) error {
 	if urlErr, ok := errors.AsType[*url.Error](err); ok {
 		return urlErr.Err

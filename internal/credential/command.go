@@ -24,8 +24,7 @@ func GitHubCLI(host string) func(context.Context) (Credential, error) {
 	}
 }
 
-// GitHelper asks git's credential helpers for a login, of the given user if
-// there is one.
+// GitHelper asks git's credential helpers for a login, of the given user if there is one.
 func GitHelper(remote *url.URL, username string) func(context.Context) (Credential, error) {
 	request := "protocol=" + remote.Scheme + "\nhost=" + remote.Host + "\n"
 	if path := strings.TrimPrefix(remote.Path, "/"); path != "" {
@@ -92,12 +91,10 @@ func Program(command []string) func(context.Context) (Credential, error) {
 	}
 }
 
-// waitDelay is for a child process that keeps the output open after the program
-// has ended.
+// waitDelay is for a child process that keeps the output open after the program has ended.
 const waitDelay = time.Second
 
-// output runs a program without any way to prompt. Its stderr is dropped, as a
-// helper may write secrets there.
+// output runs a program without any way to prompt. Its stderr is dropped, as a helper may write secrets there.
 func output(ctx context.Context, stdin, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(cmd.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never",

@@ -1,5 +1,4 @@
-// Package credential finds the login or token that a server asks for, and
-// sends it to that server only.
+// Package credential finds the login or token that a server asks for, and sends it to that server only.
 package credential
 
 import (
@@ -14,8 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/secret"
 )
 
-// ReasonRejected is the fault reason of a credential that is missing, wrong or
-// not sufficient.
+// ReasonRejected is the fault reason of a credential that is missing, wrong or not sufficient.
 const ReasonRejected = "TOKEN_REJECTED" //nolint:gosec // the name of a reason
 
 // Credential is what a client sends to a server. The zero value is anonymous.

@@ -21,8 +21,7 @@ import (
 // renewEvery leaves room for two renewals to fail before the lock is lost.
 const renewEvery = Duration / 3
 
-// Lock is a lock that this process holds, until Release or until renewing it
-// fails for as long as it lasts.
+// Lock is a lock that this process holds, until Release or until renewing it fails for as long as it lasts.
 type Lock struct {
 	locker     Locker
 	id         string
@@ -114,9 +113,8 @@ func (h *Lock) age() time.Duration {
 	return h.locker.Now().Round(0).Sub(h.renewed)
 }
 
-// Release gives the lock back, after a renewal in flight: that changes the version
-// that is deleted. A lock that was lost is left alone. Releasing it again waits for
-// that alone.
+// Release gives the lock back, after a renewal in flight: that changes the version that is deleted. A lock that was
+// lost is left alone. Releasing it again waits for that alone.
 func (h *Lock) Release(ctx context.Context) {
 	if h.releasing.Swap(true) {
 		<-h.released
@@ -212,9 +210,8 @@ func (h *Lock) readAgain(ctx context.Context) (*coordinationv1.Lease, error) {
 	return lease, nil
 }
 
-// Token says under which lock something was written. The holder of a lock writes its
-// lease, so the version of the lease at that moment is greater than that of every
-// lock before it, also where the lease was deleted in between.
+// Token says under which lock something was written. The holder of a lock writes its lease, so the version of the lease
+// at that moment is greater than that of every lock before it, also where the lease was deleted in between.
 type Token struct {
 	Generation string
 	Holder     string // in words
@@ -249,8 +246,7 @@ func ParseToken(text string) Token {
 	return Token{Generation: generation, Holder: fault.Shorten(holder, maxHolder)}
 }
 
-// After says whether a token is that of a newer lock. One that cannot be compared
-// is not.
+// After says whether a token is that of a newer lock. One that cannot be compared is not.
 func (t Token) After(other Token) bool {
 	order, err := resourceversion.CompareResourceVersion(t.Generation, other.Generation)
 	return err == nil && order > 0

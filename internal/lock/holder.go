@@ -14,8 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Holder says who holds a lock, in a way that another process on the same host
-// can check.
+// Holder says who holds a lock, in a way that another process on the same host can check.
 type Holder struct {
 	User    string // the person, for messages
 	Host    string // the machine, and the boot it has lived through since
@@ -49,8 +48,7 @@ func (h Holder) Human() string {
 	return fmt.Sprintf("%s on %s (process %d)", h.User, host, h.PID)
 }
 
-// parseHolder reads an identity; one that berth did not write is kept as the
-// user's name.
+// parseHolder reads an identity; one that berth did not write is kept as the user's name.
 func parseHolder(identity string) Holder {
 	parts := strings.Split(identity, "/")
 	name, host, ok := strings.Cut(parts[0], "@")
@@ -107,9 +105,8 @@ const silence = 6 * Duration
 // JobOf is the job that a lease was taken for, no matter who holds it now.
 func JobOf(lease *coordinationv1.Lease) string { return lease.Annotations[annotationJob] }
 
-// JobInUse is the job that the holder of a lease works on; empty if it is for none, is known
-// to be dead, or has not renewed the lease for long. Nothing is taken from the holder by that:
-// Try decides with more care.
+// JobInUse is the job that the holder of a lease works on; empty if it is for none, is known to be dead, or has not
+// renewed the lease for long. Nothing is taken from the holder by that: Try decides with more care.
 func JobInUse(lease *coordinationv1.Lease, self Holder, now time.Time) string {
 	renewed := lease.Spec.RenewTime
 	if renewed == nil || now.Sub(renewed.Time) > silence || parseHolder(identityIn(lease)).isDead(self) {

@@ -45,22 +45,19 @@ type Observed struct {
 	Holder  Holder
 	Purpose string
 	Job     string // empty if it is not known
-	// Overdue is true if by the clock the lock should have been renewed: it may
-	// soon be free.
+	// Overdue is true if by the clock the lock should have been renewed: it may soon be free.
 	Overdue bool
 	spec    string // every renewal changes it
 	at      time.Time
 }
 
-// Try takes the lock on id if it is free, expired, or its holder is known to
-// be dead. Otherwise it returns who holds it; given back at the next try, that
-// lets a lock expire by the local clock alone: two hosts' clocks need not agree.
+// Try takes the lock on id if it is free, expired, or its holder is known to be dead. Otherwise it returns who holds
+// it; given back at the next try, that lets a lock expire by the local clock alone: two hosts' clocks need not agree.
 func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *Observed, error) {
 	return l.try(ctx, id, before, maxTries)
 }
 
-// maxTries is how often a lock is tried at once that others take and release at the
-// same moment.
+// maxTries is how often a lock is tried at once that others take and release at the same moment.
 const maxTries = 5
 
 func (l Locker) try(ctx context.Context, id string, before *Observed, left int) (*Lock, *Observed, error) {
@@ -137,8 +134,7 @@ func (l Locker) Sweep(ctx context.Context, id string) {
 	l.remove(ctx, lease)
 }
 
-// remove deletes a lease as it was read, and no newer one of another holder. If it
-// fails the lease expires by itself.
+// remove deletes a lease as it was read, and no newer one of another holder. If it fails the lease expires by itself.
 func (l Locker) remove(ctx context.Context, lease *coordinationv1.Lease) {
 	_ = l.Leases.Delete(ctx, lease.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion},
@@ -162,8 +158,7 @@ func (l Locker) observe(lease *coordinationv1.Lease, before *Observed) *Observed
 	return seen
 }
 
-// maxText is how much is kept of what a lease says about its holder, in bytes: it is
-// shown to people.
+// maxText is how much is kept of what a lease says about its holder, in bytes: it is shown to people.
 const maxText = 128
 
 // identityIn is the holder of a lease as it is written there; empty for none.

@@ -35,8 +35,7 @@ type auth struct {
 
 const maxConfig = 4 << 20 // bytes
 
-// DockerKeyring reads the configuration of the user's own Docker. Without one there
-// are no logins.
+// DockerKeyring reads the configuration of the user's own Docker. Without one there are no logins.
 func DockerKeyring(getenv func(string) string) (*Keyring, error) {
 	dir := getenv("DOCKER_CONFIG")
 	if home := getenv("HOME"); dir == "" && home != "" {
@@ -94,9 +93,8 @@ func SecretKeyring(data map[string][]byte, name string) (*Keyring, error) {
 	return k, nil
 }
 
-// Login is the login for a repository, host/path. That with the most of its path
-// wins, and a host before a pattern. It is anonymous if there is none, and names what
-// has none.
+// Login is the login for a repository, host/path. That with the most of its path wins, and a host before a pattern. It
+// is anonymous if there is none, and names what has none.
 func (k *Keyring) Login(ctx context.Context, repository string) (credential.Credential, error) {
 	if k == nil {
 		return credential.Credential{}, nil
@@ -143,9 +141,8 @@ func (a auth) credential(from, key string) (credential.Credential, error) {
 	return c, nil
 }
 
-// matches ranks a key of a configuration for a repository; 0 is no match. A key is a
-// host, also as a URL, with the beginning of a path or not; as in Kubernetes, the
-// parts of the host can be patterns.
+// matches ranks a key of a configuration for a repository; 0 is no match. A key is a host, also as a URL, with the
+// beginning of a path or not; as in Kubernetes, the parts of the host can be patterns.
 func matches(key, host, name string) int {
 	key = strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
 	keyHost, keyPath, _ := strings.Cut(key, "/")

@@ -1,5 +1,4 @@
-// Package registry knows container registries: how images name them, and the
-// credentials to pull from them.
+// Package registry knows container registries: how images name them, and the credentials to pull from them.
 package registry
 
 import (
@@ -27,9 +26,8 @@ type Login struct {
 	Password secret.Text
 }
 
-// Qualify writes out the registry of an image, which is the default one if the
-// image does not name it; empty is DefaultHost. As in Docker, the first part of a
-// name is a host if it has a dot or a colon, or is localhost.
+// Qualify writes out the registry of an image, which is the default one if the image does not name it; empty is
+// DefaultHost. As in Docker, the first part of a name is a host if it has a dot or a colon, or is localhost.
 func Qualify(image, defaultHost string) string {
 	if image == "" {
 		return ""
@@ -48,8 +46,7 @@ func Qualify(image, defaultHost string) string {
 // PullSecretName is the Secret of the namespace that images are pulled with.
 const PullSecretName = "k8shell-pull-secret" //nolint:gosec // a name, not a password
 
-// PullSecret is the Secret for a login. It does not belong to a release, so that
-// Helm's record never holds it.
+// PullSecret is the Secret for a login. It does not belong to a release, so that Helm's record never holds it.
 func PullSecret(l Login) *unstructured.Unstructured {
 	object := kube.Named("Secret", PullSecretName)
 	object.Object["type"] = string(corev1.SecretTypeDockerConfigJson)
@@ -57,8 +54,7 @@ func PullSecret(l Login) *unstructured.Unstructured {
 	return object
 }
 
-// MergePullSecret is wanted with the other logins of current. It returns nil if
-// current has all of wanted.
+// MergePullSecret is wanted with the other logins of current. It returns nil if current has all of wanted.
 func MergePullSecret(current, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	config, err := getDockerConfig(current)
 	if err != nil {

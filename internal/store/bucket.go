@@ -25,9 +25,8 @@ type Bucket struct {
 	kv atomic.Pointer[jetstream.KeyValue] // nil until it is first needed
 }
 
-// Bucket is the bucket of that name. One that exists is used as it is; otherwise
-// the first use creates it, for documents that are kept for a time, or for ever if
-// that is zero.
+// Bucket is the bucket of that name. One that exists is used as it is; otherwise the first use creates it, for
+// documents that are kept for a time, or for ever if that is zero.
 func (n *NATS) Bucket(name, about string, keep time.Duration) *Bucket {
 	return &Bucket{nats: n, name: name, about: about, keep: keep}
 }
@@ -118,8 +117,7 @@ func (b *Bucket) Watch(ctx context.Context, key string, deliver func(Document) (
 	return b.each(ctx, b.prefix+key, true, deliver)
 }
 
-// each delivers the documents of some keys as they are, and then as they change if
-// they are followed.
+// each delivers the documents of some keys as they are, and then as they change if they are followed.
 func (b *Bucket) each(ctx context.Context, keys string, follow bool, deliver func(Document) (done bool)) error {
 	return b.use(ctx, keys, func(kv jetstream.KeyValue) error {
 		reconnected := b.nats.conn.StatusChanged(nats.CONNECTED)
@@ -168,8 +166,7 @@ func (b *Bucket) document(entry jetstream.KeyValueEntry) Document {
 	return Document{Key: key, Value: entry.Value(), Revision: strconv.FormatUint(entry.Revision(), 10)}
 }
 
-// use opens the bucket for a call when it is first needed, and creates it if it
-// does not exist.
+// use opens the bucket for a call when it is first needed, and creates it if it does not exist.
 func (b *Bucket) use(ctx context.Context, key string, call func(jetstream.KeyValue) error) error {
 	kv, err := b.open(ctx)
 	if err == nil {

@@ -26,24 +26,21 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// ConfigMaps is a store in a namespace of the cluster, a ConfigMap for each
-// document.
+// ConfigMaps is a store in a namespace of the cluster, a ConfigMap for each document.
 type ConfigMaps struct {
 	Client kube.Interface
 	// Namespace is empty for all of them, in which documents can be listed and watched. Their
 	// keys have the namespace and a dot in front then.
 	Namespace string
-	// NamePrefix comes before the key in the name of a ConfigMap; DataKey is where
-	// in it the value is.
+	// NamePrefix comes before the key in the name of a ConfigMap; DataKey is where in it the value is.
 	NamePrefix, DataKey string
 	// KeyLabel has the key, and distinguishes these ConfigMaps from others.
 	KeyLabel string
 	// Labels are set on everything that is written, and limit what is listed.
 	Labels map[string]string
-	// Keep is how long a document is kept after its last change; zero is for ever,
-	// and needs neither ExpiryLabel nor Now. ExpiryLabel has the end of that, in
-	// seconds since 1970. What has expired is hidden, but exists until Sweep deletes
-	// it.
+	// Keep is how long a document is kept after its last change; zero is for ever, and needs neither ExpiryLabel nor
+	// Now. ExpiryLabel has the end of that, in seconds since 1970. What has expired is hidden, but exists until Sweep
+	// deletes it.
 	Keep        time.Duration
 	ExpiryLabel string
 	Now         func() time.Time
@@ -149,8 +146,7 @@ func (c ConfigMaps) selector(key string) string {
 	return strings.Join(terms, ",")
 }
 
-// Watch delivers what changes. A watch that the API server ends is opened again
-// where it ended.
+// Watch delivers what changes. A watch that the API server ends is opened again where it ended.
 func (c ConfigMaps) Watch(ctx context.Context, key string, deliver func(Document) (done bool)) error {
 	documents, version, err := c.list(ctx, key)
 	switch {
@@ -219,8 +215,7 @@ func Expired(label string, now time.Time) bool {
 	return err == nil && now.Unix() > at
 }
 
-// is reports whether an object with the label is a document: it also has the name of one, so
-// that no key has two.
+// is reports whether an object with the label is a document: it also has the name of one, so that no key has two.
 func (c ConfigMaps) is(object *corev1.ConfigMap) bool {
 	return strings.HasPrefix(object.Name, c.NamePrefix)
 }

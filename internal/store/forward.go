@@ -19,9 +19,8 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Forward is a dialer for a Service of the cluster, through the API server as long
-// as ctx lasts; nil if none is named. Each connection goes to a pod that is ready at
-// that moment: when a pod dies, the next connection goes to another one.
+// Forward is a dialer for a Service of the cluster, through the API server as long as ctx lasts; nil if none is named.
+// Each connection goes to a pod that is ready at that moment: when a pod dies, the next connection goes to another one.
 func Forward(ctx context.Context, client *kube.Client, service ServiceConfig) nats.CustomDialer {
 	if service.Name == "" {
 		return nil
@@ -72,8 +71,7 @@ func target(ctx context.Context, client *kube.Client, s ServiceConfig) (pod stri
 	return "", 0, fault.New(fault.Unavailable, "no pod of service %s in namespace %s is ready", s.Name, s.Namespace)
 }
 
-// targetPort is the pod's port behind a port of the Service; 0 is NATS' usual
-// one, or the only one of the Service.
+// targetPort is the pod's port behind a port of the Service; 0 is NATS' usual one, or the only one of the Service.
 func targetPort(service *corev1.Service, pod *corev1.Pod, want int) (int, error) {
 	for _, p := range service.Spec.Ports {
 		if int(p.Port) != want && (want != 0 || int(p.Port) != defaultPort && len(service.Spec.Ports) > 1) {

@@ -25,8 +25,7 @@ const (
 	pingsMissed  = 1 // before the connection is given up
 )
 
-// NATS is a connection to NATS. It is made in the background, and again whenever
-// it is lost.
+// NATS is a connection to NATS. It is made in the background, and again whenever it is lost.
 type NATS struct {
 	config  NATSConfig
 	setting Setting
@@ -45,8 +44,7 @@ type NATS struct {
 // NATSConfig, such as jobs.nats, and Without what to do to keep documents elsewhere.
 type Setting struct{ Key, Without string }
 
-// OpenNATS begins to connect, until Close. A dialer, such as Forward, is used in
-// place of the network; nil for none.
+// OpenNATS begins to connect, until Close. A dialer, such as Forward, is used in place of the network; nil for none.
 func OpenNATS(c NATSConfig, setting Setting, dialer nats.CustomDialer) *NATS {
 	n := &NATS{config: c, setting: setting, created: make(chan struct{}), attempted: make(chan struct{})}
 	go func() {
@@ -101,9 +99,8 @@ func (n *NATS) Close() {
 	}()
 }
 
-// note keeps why there is no connection; nil where there is one. A lost connection
-// does not replace a refusal: the server closes it right after the refusal, and
-// that alone would say nothing.
+// note keeps why there is no connection; nil where there is one. A lost connection does not replace a refusal: the
+// server closes it right after the refusal, and that alone would say nothing.
 func (n *NATS) note(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -193,8 +190,7 @@ func (b *Bucket) fault(err error) error {
 	return fault.New(fault.Unavailable, "NATS at %s %s: %w", address, what, err)
 }
 
-// unconnected is the error about a missing connection: why, and which key of the
-// configuration that is about.
+// unconnected is the error about a missing connection: why, and which key of the configuration that is about.
 func (n *NATS) unconnected(err error, now time.Time) error {
 	address, key := n.config.address(), n.setting.Key
 	if isRefusal(err) {
@@ -220,14 +216,12 @@ func isLate(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 }
 
-// isRefusal is true for what does not pass by itself: one side does not accept the
-// other's login or certificate.
+// isRefusal is true for what does not pass by itself: one side does not accept the other's login or certificate.
 func isRefusal(err error) bool {
 	return isLogin(err) || errors.Is(err, nats.ErrSecureConnWanted) || errors.Is(err, nats.ErrTLS) || isAlert(err)
 }
 
-// isAlert is true for an alert of TLS by which the server ends the connection. There
-// is no type for it.
+// isAlert is true for an alert of TLS by which the server ends the connection. There is no type for it.
 func isAlert(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "remote error"

@@ -18,8 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/secret"
 )
 
-// NATSConfig says how NATS is reached: by a URL, or as a Service of the cluster
-// through the API server.
+// NATSConfig says how NATS is reached: by a URL, or as a Service of the cluster through the API server.
 type NATSConfig struct {
 	URL     string        `yaml:"url"`
 	Service ServiceConfig `yaml:"service"`
@@ -39,9 +38,8 @@ type ServiceConfig struct {
 	Port      int    `yaml:"port"` // 4222 if not given
 }
 
-// TLSConfig says how the server's certificate is checked, and which one the client
-// has. A server that requires TLS gets it without any of this, if the system knows
-// its CA.
+// TLSConfig says how the server's certificate is checked, and which one the client has. A server that requires TLS gets
+// it without any of this, if the system knows its CA.
 type TLSConfig struct {
 	// CA is a file with the certificates that are trusted in place of the system's.
 	CA string `yaml:"ca"`
@@ -68,8 +66,7 @@ func (c NATSConfig) address() string {
 	return "nats://" + net.JoinHostPort(fmt.Sprintf("%s.%s.svc", c.Service.Name, c.Service.Namespace), port)
 }
 
-// Problems are what is wrong with the configuration, each as a sentence about a
-// key below the given one.
+// Problems are what is wrong with the configuration, each as a sentence about a key below the given one.
 func (c NATSConfig) Problems(key string) (problems []string) {
 	say := func(wrong bool, format string, args ...any) {
 		if wrong {

@@ -1,6 +1,5 @@
-// Package store keeps documents by key, in ConfigMaps of the cluster or in a
-// bucket of NATS JetStream. Which of the two, and what to do when it cannot be
-// reached, is for the caller to decide: no store falls back to the other.
+// Package store keeps documents by key, in ConfigMaps of the cluster or in a bucket of NATS JetStream. Which of the
+// two, and what to do when it cannot be reached, is for the caller to decide: no store falls back to the other.
 package store
 
 import (
@@ -17,8 +16,7 @@ type Document struct {
 	// Key is made of lower-case letters, digits and dashes.
 	Key   string
 	Value []byte
-	// Labels are set where the store has labels, for other tools. They are not
-	// read back.
+	// Labels are set where the store has labels, for other tools. They are not read back.
 	Labels map[string]string
 	// Annotations are set where the store has annotations, for what admission decides upon,
 	// and are read back there. Those that are not given stay as they are in an Update.
@@ -40,14 +38,12 @@ func CompareRevisions(a, b string) int {
 // Written is what the API server knows of a document.
 type Written struct {
 	Created time.Time
-	// By is the field manager that changed the value last, and At when; empty if it is not
-	// known.
+	// By is the field manager that changed the value last, and At when; empty if it is not known.
 	By string
 	At time.Time
 }
 
-// Store keeps documents. An error has the code UNAVAILABLE if the store cannot be
-// reached.
+// Store keeps documents. An error has the code UNAVAILABLE if the store cannot be reached.
 type Store interface {
 	// Get reads a document; NOT_FOUND if it does not exist or has expired.
 	Get(ctx context.Context, key string) (Document, error)
@@ -61,12 +57,10 @@ type Store interface {
 	// Delete deletes a document, only if it still has that revision (otherwise
 	// CONFLICT) unless it is empty. It is not an error if it does not exist.
 	Delete(ctx context.Context, key, revision string) error
-	// Watch delivers a document as it is now and whenever it changes, or all
-	// documents if key is empty, until deliver is done: the newest state of each, not
-	// every state, and the same state twice at times. One that is deleted is delivered
-	// with an empty revision; expiry is not reported. It goes on after an interruption
-	// unless something was missed. The error is NOT_FOUND if there is no document with
-	// the key.
+	// Watch delivers a document as it is now and whenever it changes, or all documents if key is empty, until deliver
+	// is done: the newest state of each, not every state, and the same state twice at times. One that is deleted is
+	// delivered with an empty revision; expiry is not reported. It goes on after an interruption unless something was
+	// missed. The error is NOT_FOUND if there is no document with the key.
 	Watch(ctx context.Context, key string, deliver func(Document) (done bool)) error
 }
 

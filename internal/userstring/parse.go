@@ -17,8 +17,7 @@ import (
 // Parse parses a user string that somebody typed, plain or wrapped as b64-… or base64-….
 func Parse(s string) (UserString, error) { return parse(s, MaxLength) }
 
-// ParseCanonical parses what String has made of a user string, which may be longer than what
-// people may type.
+// ParseCanonical parses what String has made of a user string, which may be longer than what people may type.
 func ParseCanonical(s string) (UserString, error) { return parse(s, MaxCanonical) }
 
 func parse(s string, most int) (UserString, error) {
@@ -207,8 +206,7 @@ func (p *parser) set(key, value string, at int) error {
 	return nil
 }
 
-// repo parses owner/name. The owner defaults to the user, and may have several
-// segments.
+// repo parses owner/name. The owner defaults to the user, and may have several segments.
 func (p *parser) repo(value string, at int) error {
 	if slices.Contains(strings.Split(value, "/"), "") {
 		return p.fail(at, "repo must be owner/name without empty parts")
@@ -259,12 +257,10 @@ func (p *parser) fail(at int, format string, args ...any) error {
 	return invalid(p.text, utf8.RuneCountInString(p.text[:min(at, len(p.text))]), format, args...)
 }
 
-// maxShown is how much of a text is shown, in characters: one that is longer is too
-// long.
+// maxShown is how much of a text is shown, in characters: one that is longer is too long.
 const maxShown = 2 * MaxLength
 
-// visible keeps the characters of a text in their columns: those that take none, or
-// begin a line, are replaced.
+// visible keeps the characters of a text in their columns: those that take none, or begin a line, are replaced.
 func visible(r rune) rune {
 	if !unicode.IsPrint(r) {
 		return '\uFFFD'

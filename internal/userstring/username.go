@@ -12,10 +12,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Username is the username of somebody with that name elsewhere: the name itself, whatever
-// characters it has. A name that no user string has room for, or that is not text, becomes
-// its beginning and a hash; so does one that looks like that, or somebody could choose the
-// username of another.
+// Username is the username of somebody with that name elsewhere: the name itself, whatever characters it has. A name
+// that no user string has room for, or that is not text, becomes its beginning and a hash; so does one that looks like
+// that, or somebody could choose the username of another.
 func Username(name string) string {
 	fits := utf8.RuneCountInString(escapeUser(name)) <= maxUser || consistsOf(name, simple) && len(name) <= MaxLength
 	if name != "" && utf8.ValidString(name) && fits && !isShortened(name) {
@@ -106,8 +105,7 @@ func isMarked(name string, hash int) bool {
 	return at > 0 && name[at:at+len(mark)] == mark && consistsOf(name[at+len(mark):], digits+"abcdefghijklmnopqrstuv")
 }
 
-// readable is the beginning of a name in lower case, with a dash for what is neither a letter
-// nor a digit of ASCII.
+// readable is the beginning of a name in lower case, with a dash for what is neither a letter nor a digit of ASCII.
 func readable(name string, length int) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -135,8 +133,7 @@ func isPlain(r rune) bool {
 		norm.NFKC.IsNormalString(text) && norm.NFKC.PropertiesString(text).BoundaryBefore()
 }
 
-// typedAs is what a character means that somebody typed in a USER; false if it has to be
-// percent-encoded.
+// typedAs is what a character means that somebody typed in a USER; false if it has to be percent-encoded.
 func typedAs(r rune) (rune, bool) {
 	lowered := unicode.ToLower(r)
 	isSame := r == lowered || unicode.ToUpper(lowered) == r // K is not the sign for kelvin

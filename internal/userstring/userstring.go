@@ -1,5 +1,4 @@
-// Package userstring is the grammar of user strings, their canonical key and
-// the canonical ID that follows from it:
+// Package userstring is the grammar of user strings, their canonical key and the canonical ID that follows from it:
 //
 //	USERSTR = USER [ "~" SPEC ]
 //	SPEC    = BLUEPRINT *( "+" KEY=VALUE ) | KEY=VALUE *( "+" KEY=VALUE )
@@ -16,13 +15,11 @@ import (
 	"unicode"
 )
 
-// MaxLength is the maximum length of a user string without surrounding spaces, in
-// characters.
+// MaxLength is the maximum length of a user string without surrounding spaces, in characters.
 const MaxLength = 128
 
-// MaxCanonical is more than a canonical user string can have, in bytes: each character of one
-// that was typed can have four, each of which is encoded as three, and all that may be wrapped
-// in base64.
+// MaxCanonical is more than a canonical user string can have, in bytes: each character of one that was typed can have
+// four, each of which is encoded as three, and all that may be wrapped in base64.
 const MaxCanonical = 17 * MaxLength
 
 // Form is one of the four forms of user strings.
@@ -98,8 +95,7 @@ func (u UserString) BlueprintName() string {
 	return "repo-" + strings.ReplaceAll(u.RepoOwner, "/", "-") + "-" + u.RepoName
 }
 
-// String is the canonical user string, with keys sorted and values encoded. It has
-// the same key.
+// String is the canonical user string, with keys sorted and values encoded. It has the same key.
 func (u UserString) String() string {
 	var spec []string
 	add := func(key, value string) {

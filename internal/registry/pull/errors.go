@@ -45,8 +45,7 @@ func (r *remote) notAnImage(format string, args ...any) *fault.Error {
 		WithReason(ReasonNotAnImage).WithHint("name a container image; a chart or an archive is read from a directory or from an https address")
 }
 
-// malformed is the error of a layer that is no tar file. Errors of the connection are
-// returned as they are.
+// malformed is the error of a layer that is no tar file. Errors of the connection are returned as they are.
 func malformed(err error) error {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
 	if !corrupt && !errors.Is(err, tar.ErrHeader) && !errors.Is(err, tar.ErrFieldTooLong) &&
@@ -57,8 +56,7 @@ func malformed(err error) error {
 		WithHint("build and push the image again")
 }
 
-// fault explains an error of the registry, or of the way to it. The end of the context
-// is returned as it is.
+// fault explains an error of the registry, or of the way to it. The end of the context is returned as it is.
 func (r *remote) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -185,8 +185,7 @@ func (s shadow) hides(name string) bool {
 	}
 }
 
-// add takes an entry of a layer, in which nothing has two kinds or is there twice,
-// but for directories.
+// add takes an entry of a layer, in which nothing has two kinds or is there twice, but for directories.
 func (s shadow) add(name string, as kind) error {
 	if name == "." {
 		if as == file {

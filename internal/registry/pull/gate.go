@@ -22,9 +22,8 @@ import (
 	"github.com/berthdev/berth/internal/pace"
 )
 
-// gate is what every request goes through. A login goes to the registry and its token
-// server alone, and nothing goes over the network without TLS, unless it is allowed.
-// A server that is silent for too long is given up.
+// gate is what every request goes through. A login goes to the registry and its token server alone, and nothing goes
+// over the network without TLS, unless it is allowed. A server that is silent for too long is given up.
 type gate struct {
 	host    string // of the registry, with its port
 	scheme  string // of the registry
@@ -52,7 +51,6 @@ func (g *gate) redirect(_ *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// RoundTrip implements http.RoundTripper.
 func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	ofRegistry := r.URL.Scheme == g.scheme && r.URL.Host == g.host
 	if !ofRegistry {
@@ -98,8 +96,7 @@ func unclaimed(of string, response *http.Response) {
 	}
 }
 
-// challenged checks the token server that the registry names, before it is asked for
-// anything.
+// challenged checks the token server that the registry names, before it is asked for anything.
 func (g *gate) challenged(response *http.Response) error {
 	for _, challenge := range response.Header.Values("WWW-Authenticate") {
 		_, rest, ok := strings.Cut(challenge, `realm="`)
@@ -199,10 +196,8 @@ type patient struct {
 	body io.Closer
 }
 
-// Read implements io.Reader.
 func (p *patient) Read(b []byte) (int, error) { return p.read(b) }
 
-// Close implements io.Closer.
 func (p *patient) Close() error {
 	p.end()
 	return p.body.Close()

@@ -27,8 +27,7 @@ type Puller struct {
 	Login func(ctx context.Context, repository string) (credential.Credential, error)
 	// Platform is the one of an image for several: linux/amd64.
 	Platform string
-	// Insecure allows registries without TLS; those on the loopback interface may
-	// always do without.
+	// Insecure allows registries without TLS; those on the loopback interface may always do without.
 	Insecure bool
 	Limits   Limits
 	// Silence is how long a registry may send nothing.
@@ -46,16 +45,14 @@ type Limits struct {
 	Entries  int   // files, directories and marks of all layers
 }
 
-// Files takes the files of an image, each once. The reader ends with the file, or with
-// an error.
+// Files takes the files of an image, each once. The reader ends with the file, or with an error.
 type Files interface {
 	Add(name string, size int64, r io.Reader) error
 }
 
 // Image is one that a reference was resolved to.
 type Image struct {
-	// Ref has the digest of what the reference names, an index or a manifest, in place
-	// of the tag.
+	// Ref has the digest of what the reference names, an index or a manifest, in place of the tag.
 	Ref string
 
 	name   reference
@@ -64,8 +61,7 @@ type Image struct {
 	puller Puller
 }
 
-// Resolve finds the image that a reference names, by its tag or its digest. Without
-// either, the tag is latest.
+// Resolve finds the image that a reference names, by its tag or its digest. Without either, the tag is latest.
 func (p Puller) Resolve(ctx context.Context, ref string) (*Image, error) {
 	name, err := parse(ref)
 	if err != nil {

@@ -55,8 +55,7 @@ func (p Puller) open(ctx context.Context, name reference) (*remote, error) {
 	return r, nil
 }
 
-// again sends a request once more if the registry, or what stands before it, has a
-// moment of weakness.
+// again sends a request once more if the registry, or what stands before it, has a moment of weakness.
 func again() retry.Policy {
 	return &retry.GenericPolicy{
 		Retryable: func(response *http.Response, err error) (bool, error) {
@@ -124,7 +123,6 @@ func (r *remote) layer(ctx context.Context, desc ocispec.Descriptor, into *flatt
 
 type readFunc func([]byte) (int, error)
 
-// Read implements io.Reader.
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 var _ io.Reader = readFunc(nil)
@@ -143,8 +141,7 @@ const (
 	maxLayers  = 256 // twice what container runtimes take
 )
 
-// resolve finds the layers of the image for a platform, and the digest of what the
-// reference names.
+// resolve finds the layers of the image for a platform, and the digest of what the reference names.
 func (r *remote) resolve(ctx context.Context, platform string) (root digest.Digest, layers []ocispec.Descriptor,
 	err error,
 ) {
@@ -178,8 +175,7 @@ func (r *remote) resolve(ctx context.Context, platform string) (root digest.Dige
 	return "", nil, r.notAnImage("it has more than %d indexes, one in the other", maxIndexes)
 }
 
-// choose picks the image for a platform out of an index. One that is alone is for
-// every platform.
+// choose picks the image for a platform out of an index. One that is alone is for every platform.
 func (r *remote) choose(manifests []ocispec.Descriptor, platform string) (digest.Digest, error) {
 	images := slices.DeleteFunc(slices.Clone(manifests), func(d ocispec.Descriptor) bool {
 		// What buildkit adds about an image is not an image.

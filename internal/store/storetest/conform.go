@@ -1,5 +1,4 @@
-// Package storetest is for tests: what every store has to do, and a real server of
-// NATS.
+// Package storetest is for tests: what every store has to do, and a real server of NATS.
 package storetest
 
 import (
