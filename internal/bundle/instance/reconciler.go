@@ -164,7 +164,8 @@ func (r Reconciler) define(ctx context.Context) error {
 	if fault.CodeOf(err) == fault.PermissionDenied {
 		return fault.New(fault.PermissionDenied,
 			"the cluster does not have the kinds Bundle and BundleInstance or the namespace %s, and you may not create them: %w", r.System, err).
-			WithHint("ask an administrator to run `%s`, and `kubectl create namespace %s`", resource.DefinitionsCommand, r.System)
+			WithHint("ask an administrator to run `%s`, and `kubectl create namespace %s`", resource.DefinitionsCommand,
+				r.System)
 	}
 	return err
 }

@@ -87,7 +87,8 @@ func (p *pass) conclude(ctx context.Context, next *helm.Release, failure error) 
 		return p.records().Succeeded(ctx, next, keptRevisions, p.Now())
 	}
 	alike := func(r *helm.Release) bool { return originIn(r) != "" && originIn(r) == originIn(next) }
-	if err := p.records().Failed(ctx, next, fault.Shorten(failure.Error(), resource.MaxMessage), keptRevisions, alike); err != nil {
+	if err := p.records().Failed(ctx, next, fault.Shorten(failure.Error(), resource.MaxMessage), keptRevisions,
+		alike); err != nil {
 		return err
 	}
 	return failure
@@ -249,7 +250,8 @@ func recorded(current *helm.Release, wanted origin) (*format.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &format.Package{Format: resource.FormatOf(wanted.Class), Objects: objects, Notes: current.Info.Notes, Recorded: true}
+	p := &format.Package{Format: resource.FormatOf(wanted.Class), Objects: objects, Notes: current.Info.Notes,
+		Recorded: true}
 	if p.Format != format.Plain {
 		p.Name, p.Version = current.Chart.Metadata.Name, current.Chart.Metadata.Version
 	}

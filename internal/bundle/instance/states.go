@@ -254,7 +254,8 @@ func (k Known) ServiceAccount() *v1alpha1.ServiceAccount {
 // instance are, once something is installed. Another one that somebody has asked for, and
 // not only has in a context, is refused: all of it would be deleted and created again.
 func (k Known) Keep(system, namespace string, asked bool) (string, error) {
-	if k.Instance == nil || k.Instance.Status.InstalledBundleName == "" || !resource.IsOurs(k.Instance.Spec.ProvisionerClassName) {
+	if k.Instance == nil || k.Instance.Status.InstalledBundleName == "" ||
+		!resource.IsOurs(k.Instance.Spec.ProvisionerClassName) {
 		return namespace, nil
 	}
 	c, err := resource.ConfigOf(k.Instance)

@@ -1,5 +1,5 @@
-// Package resource is the objects of bundles and instances: what an instance says, the bundle of its template, conditions,
-// states in a word, the definitions of the kinds, and how all of them are read and written.
+// Package resource is the objects of bundles and instances: what an instance says, the bundle of its template,
+// conditions, states in a word, the definitions of the kinds, and how all of them are read and written.
 package resource
 
 import (

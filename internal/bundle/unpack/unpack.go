@@ -47,7 +47,8 @@ func (u Unpacker) Bundle(ctx context.Context, name string, steps *event.Steps) e
 	if err == nil && u.Fetches != nil {
 		u.Fetches.end(name, living(b))
 	}
-	if err != nil || b == nil || !resource.IsOurs(b.Spec.ProvisionerClassName) || b.DeletionTimestamp != nil || resource.IsElsewhere(b, u.System) {
+	if err != nil || b == nil || !resource.IsOurs(b.Spec.ProvisionerClassName) || b.DeletionTimestamp != nil ||
+		resource.IsElsewhere(b, u.System) {
 		return err
 	}
 	c, err := u.Unpack(ctx, b, steps)
@@ -225,7 +226,8 @@ func (u Unpacker) unpacking(ctx context.Context, b *v1alpha1.Bundle) error {
 	if b.Status.Phase != "" {
 		return nil
 	}
-	resource.SetUnpacked(b, v1alpha1.PhaseUnpacking, resource.No(v1alpha1.ReasonUnpacking, "the content is being fetched and checked"),
+	resource.SetUnpacked(b, v1alpha1.PhaseUnpacking,
+		resource.No(v1alpha1.ReasonUnpacking, "the content is being fetched and checked"),
 		u.Now())
 	err := u.Objects.SetBundleStatus(ctx, b)
 	if fault.CodeOf(err) != fault.Conflict {
