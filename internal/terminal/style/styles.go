@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
-	"github.com/briandowns/spinner"
 
 	v1 "github.com/berthdev/berth/api/v1"
 )
@@ -42,9 +41,15 @@ type glyphs struct {
 func New(profile Profile, unicode bool) Styles {
 	st := Styles{ascii: !unicode}
 	if unicode {
-		st.glyphs = glyphs{"✔", "✘", "▲", "■", "│", " · ", "…", "→", "×", "━", "─", "┄", spinner.CharSets[14]}
+		st.glyphs = glyphs{
+			"✔", "✘", "▲", "■", "│", " · ", "…", "→", "×", "━", "─", "┄",
+			strings.Split("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", ""),
+		}
 	} else {
-		st.glyphs = glyphs{"+", "x", "!", "-", "|", ", ", "...", "->", "x", "=", "-", ".", spinner.CharSets[9]}
+		st.glyphs = glyphs{
+			"+", "x", "!", "-", "|", ", ", "...", "->", "x", "=", "-", ".",
+			strings.Split(`|/-\`, ""),
+		}
 	}
 	if profile == NoColour {
 		return st
