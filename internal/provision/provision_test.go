@@ -352,7 +352,7 @@ func TestWhatAPermissionIsMissingFor(t *testing.T) {
 	s, client, dec := runOn(t)
 	mayOnly(client)
 	may := deploy.Permissions{Review: rbac.Review{Namespace: "dev"}}
-	intoWeb := s.Provisioner.session(id, web, event.NewStream("alice", time.Now))
+	intoWeb := s.session(id, web, event.NewStream("alice", time.Now))
 	_, _, removal := s.remove(t.Context(), dec.found, deploy.Removing{})
 	_, _, ejection := intoWeb.remove(t.Context(), inventory.Found{}, deploy.Removing{})
 	for name, check := range map[string]struct {

@@ -129,8 +129,8 @@ func TestDeleteWithAnUnreadableRecord(t *testing.T) {
 			if withPod {
 				server.store(namespacePath+"pods/"+id, object("v1", "Pod", id, labels, marks), apiwatch.Added)
 			}
-			p := &Provisioner{Environment: Environment{Reader: inventory.Reader{Client: server.client(t),
-				Policy: cause.DefaultPolicy(), Now: time.Now}}}
+			reader := inventory.Reader{Client: server.client(t), Policy: cause.DefaultPolicy(), Now: time.Now}
+			p := &Provisioner{Environment: Environment{Reader: reader}}
 			arg, err := inventory.ParseArgument("id/" + id)
 			if err != nil {
 				t.Fatal(err)
