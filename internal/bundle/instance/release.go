@@ -250,8 +250,10 @@ func recorded(current *helm.Release, wanted origin) (*format.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &format.Package{Format: resource.FormatOf(wanted.Class), Objects: objects, Notes: current.Info.Notes,
-		Recorded: true}
+	p := &format.Package{
+		Format: resource.FormatOf(wanted.Class), Objects: objects, Notes: current.Info.Notes,
+		Recorded: true,
+	}
 	if p.Format != format.Plain {
 		p.Name, p.Version = current.Chart.Metadata.Name, current.Chart.Metadata.Version
 	}

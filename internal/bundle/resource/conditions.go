@@ -18,10 +18,13 @@ type Verdict struct {
 	Message string
 }
 
+// Yes is the verdict that a condition holds.
 func Yes(reason, message string) Verdict { return Verdict{metav1.ConditionTrue, reason, message} }
 
+// No is the verdict that a condition does not hold.
 func No(reason, message string) Verdict { return Verdict{metav1.ConditionFalse, reason, message} }
 
+// Unknown is the verdict that nobody can say yet.
 func Unknown(reason, message string) Verdict {
 	return Verdict{metav1.ConditionUnknown, reason, message}
 }

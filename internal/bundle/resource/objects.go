@@ -118,10 +118,12 @@ func create(ctx context.Context, client dynamic.Interface, resource schema.Group
 	return made, err
 }
 
+// TypeMeta is that of a kind of this API, which objects have that are written.
 func TypeMeta(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: kind}
 }
 
+// Call is a request about an object, as errors name it.
 func Call(verb string, resource schema.GroupVersionResource, name string) kube.Call {
 	return kube.Call{Verb: verb, Resource: resource.GroupResource().String(), Name: name}
 }
@@ -197,6 +199,7 @@ func remove(ctx context.Context, client dynamic.Interface, resource schema.Group
 	return kube.Fault(err, Call("delete", resource, meta.Name))
 }
 
+// Encode makes an object what the dynamic client sends.
 func Encode(object any) (*unstructured.Unstructured, error) {
 	text, err := json.Marshal(object)
 	if err != nil {

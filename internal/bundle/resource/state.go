@@ -91,6 +91,7 @@ func conditionsOf(conditions []metav1.Condition) (all []v1.BundleCondition) {
 	return all
 }
 
+// BundleStateOf is a bundle as it is shown below its instance.
 func BundleStateOf(b *v1alpha1.Bundle) v1.BundleOfInstance {
 	o := v1.BundleOfInstance{
 		Name: b.Name, Phase: string(b.Status.Phase), Digest: DigestOf(b), ContentURL: b.Status.ContentURL,
