@@ -31,14 +31,16 @@ func TestRemains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Controller{Log: slog.New(slog.DiscardHandler),
+	c := &Controller{
+		Log: slog.New(slog.DiscardHandler),
 		Provisioner: &provision.Provisioner{Environment: provision.Environment{Reader: inventory.Reader{
 			Client: &kube.Client{
 				Interface: fake.NewClientset(),
 				Dynamic:   dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "team",
 			},
 			Policy: cause.DefaultPolicy(), Now: time.Now,
-		}}}}
+		}}},
+	}
 	for name, test := range map[string]struct {
 		desired v1.DesiredState
 		values  string
