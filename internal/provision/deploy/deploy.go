@@ -1,5 +1,6 @@
 // Package deploy has what standalone and injected share: the values that they are
-// given and return, the steps that they report, the checks that they make.
+// given and return, the steps that they report, the checks that they make; and the
+// lock of a workspace.
 package deploy
 
 import (
