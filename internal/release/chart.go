@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
@@ -53,11 +54,29 @@ func Render(values map[string]any) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := chart.Fill(c, values)
+	rendered, err := chart.Fill(c, withoutIdleNulls(c.Values, values))
 	if err != nil {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
+	rendered.Values = values
 	return rendered, nil
+}
+
+// withoutIdleNulls leaves out what is null and has no default to remove, in the tables that the chart has. Helm would keep
+// it, and objects with it would be recorded: a blueprint that clears a field of the one above it has such.
+func withoutIdleNulls(defaults, values map[string]any) map[string]any {
+	out := maps.Clone(values)
+	for key, value := range values {
+		below, wasTable := defaults[key].(map[string]any)
+		table, isTable := value.(map[string]any)
+		switch {
+		case value == nil && defaults[key] == nil:
+			delete(out, key)
+		case isTable && wasTable:
+			out[key] = withoutIdleNulls(below, table)
+		}
+	}
+	return out
 }
 
 // Manifest is the text of objects as Helm records it. Plain `helm uninstall` deletes what

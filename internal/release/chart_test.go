@@ -135,6 +135,32 @@ func TestMerged(t *testing.T) {
 	}
 }
 
+// A null that has no default to remove is not in the objects; what is recorded are the values as they were given.
+func TestIdleNulls(t *testing.T) {
+	parse := func(context string) (values map[string]any) {
+		if err := yaml.Unmarshal([]byte(strings.Replace(benchValues, "{runAsUser: 1000, runAsNonRoot: true}", context, 1)),
+			&values); err != nil {
+			t.Fatal(err)
+		}
+		return values
+	}
+	want, err := Render(parse("{runAsNonRoot: true}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := parse("{runAsUser: null, runAsNonRoot: true}")
+	got, err := Render(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.Manifest, got.Manifest); diff != "" {
+		t.Errorf("(-without +with a null):\n%s", diff)
+	}
+	if diff := cmp.Diff(values, got.Values); diff != "" {
+		t.Errorf("the values are others: %s", diff)
+	}
+}
+
 const benchValues = `
 id: alice-1
 labels: {a: "1", b: "yes", c: "0x1F", k8shell.io/canonical-id: alice-1}
