@@ -170,11 +170,10 @@ func (e Error) word(p style.Page) (word string, colour lipgloss.Style, sign stri
 
 // inARow is why, in one line; a cause as in lists.
 func (e Error) inARow() string {
-	why := e.shortMessage()
-	if e.isCause() {
-		why = wording.CauseInShort(*e.Workspace.Cause)
+	why, _, more := strings.Cut(e.shortMessage(), "\n")
+	if e.isCause() && !more {
+		return wording.CauseInShort(*e.Workspace.Cause)
 	}
-	why, _, _ = strings.Cut(why, "\n")
 	return why
 }
 

@@ -156,6 +156,9 @@ func (r Removal) Names() []string { return []string{r.Name} }
 
 // Text says that it is gone.
 func (r Removal) Text(p style.Page) ([]string, error) {
+	if r.NotFound {
+		return []string{p.Text(r.Name) + " is not installed"}, nil
+	}
 	return r.Outcome(p, wording.Title{}, 0).Text(p), nil
 }
 
