@@ -128,7 +128,7 @@ func ended(ctx context.Context, view *live.View, objects []*unstructured.Unstruc
 		}
 		return all, nil
 	})
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if errors.Is(err, context.DeadlineExceeded) && timely.Err() != nil && ctx.Err() == nil {
 		return fault.New(fault.DeadlineExceeded, "timed out after %s", timeout)
 	}
 	return err
