@@ -163,7 +163,8 @@ func (a Applier) begin(ctx context.Context, wanted []Wanted) (*run, error) {
 	return r, nil
 }
 
-// over is a run over objects that exist, as far as places finds where their kinds are.
+// over is a run over objects that exist. The function places finds the API of each; objects of kinds that the cluster
+// does not have are left out.
 func (a Applier) over(ctx context.Context, objects []*unstructured.Unstructured,
 	places func(context.Context, []*unstructured.Unstructured) ([]target, error),
 ) (*run, error) {
@@ -185,6 +186,9 @@ func (a Applier) over(ctx context.Context, objects []*unstructured.Unstructured,
 func (r *run) prepare(wave []*item) {
 	for _, it := range wave {
 		it.api = r.client(it)
+		if it.Parent == nil {
+			continue
+		}
 		if parent, ok := r.changes().Of(it.Parent, r.Namespace); ok && parent.Object.GetUID() != "" {
 			by := parent.Object
 			it.object.SetOwnerReferences(append(it.object.GetOwnerReferences(), metav1.OwnerReference{

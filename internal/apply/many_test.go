@@ -122,7 +122,7 @@ func many(t *testing.T, n int) (objects []*unstructured.Unstructured) {
 		`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}}`)...)
 }
 
-// N objects are N requests; the same again is none; one that was changed or deleted is
+// N objects are N requests; applying them again sends no request; one that was changed or deleted is
 // put right with one or two, and what others have added stays.
 func TestMany(t *testing.T) {
 	b := newBundle(t)

@@ -59,8 +59,8 @@ func (r *run) apply(ctx, waiting context.Context, it *item) error {
 	return r.deferred(it, r.waited(waiting, it, err))
 }
 
-// known brings an object up to date that the view has. It is not done if there is none,
-// or if it is not as the view has it any more.
+// known brings an object up to date that the view has. It is not done if the
+// view has no such object, or if the object has changed since.
 func (r *run) known(ctx context.Context, it *item) (done bool, err error) {
 	current := r.seen(it)
 	if current == nil {
