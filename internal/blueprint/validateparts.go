@@ -89,7 +89,7 @@ func validateAgent(report, relate reporter, b Blueprint) {
 	}
 }
 
-// drops reports whether a container has been deprived of a capability that is one of the default ones.
+// drops reports whether a container does not have a capability of the default set.
 func drops(c *corev1.Capabilities, name string) bool {
 	return c != nil && (has(c.Drop, name) || has(c.Drop, "ALL") && !has(c.Add, name) && !has(c.Add, "ALL"))
 }

@@ -169,7 +169,7 @@ func (s *Set) check(written []yamldoc.Problem, all []entry, extraChecks func(Dra
 type checking struct {
 	set         *Set
 	extraChecks func(Draft) []string
-	// known are the places of which a problem has been reported: what follows from it is none.
+	// known are the places of which a problem has been reported: what follows from one of them is not reported.
 	known map[yamldoc.Problem]bool
 	// found is the blueprint that has a problem: the one where it was written, if that one has it, too.
 	found map[yamldoc.Problem]string
