@@ -15,7 +15,7 @@ type Error struct {
 	// Problems are the parts of an error that found more than one, each a line.
 	Problems []string `json:"problems,omitempty"`
 	// Excerpts are the lines of files that the problems are about, each with a mark below at the place: one for each
-	// problem, empty where there is none; or none at all.
+	// problem, empty for a problem that is not about a line. Omitted if no problem is.
 	Excerpts []string `json:"excerpts,omitempty"`
 	// Workspace is the state of the workspace when the command gave up.
 	Workspace *Workspace `json:"workspace,omitempty"`
