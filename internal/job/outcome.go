@@ -90,8 +90,11 @@ func (r Record) Err(now time.Time) error {
 			r.UpdatedAt.UTC().Format(time.RFC3339)).
 			WithHint("provision the workspace again: that continues the job or starts another")
 	}
-	result, _ := last(r.Events, isResult)
-	return fault.New(r.code(), "job %s: %s", r.ID, cmp.Or(result.Message, string(r.Stage())))
+	why, ok := last(r.Events, isResult)
+	if !ok { // another program's record ends with a status
+		why, _ = last(r.Events, isStatus)
+	}
+	return fault.New(r.code(), "job %s: %s", r.ID, cmp.Or(why.Message, string(r.Stage())))
 }
 
 // Document is the record as it is printed.

@@ -7,9 +7,7 @@
 package job
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,45 +18,30 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Record is what is known of one job, as it is stored. Its JSON is a contract
-// with everything else that reads and writes such records.
+// Record is what is known of one job. Encode and Decode have its stored form.
 type Record struct {
 	// ID is a UUID: the label job-id of the pod, and the key in the store.
-	ID string `json:"id"`
+	ID string
 	// WorkspaceName is the canonical ID of the workspace.
-	WorkspaceName string `json:"workspaceName"`
+	WorkspaceName string
 	// UserString is the workspace's: two may have one ID. Empty if it is not known.
-	UserString string        `json:"userString,omitempty"`
-	Username   string        `json:"username"`
-	Status     v1.JobStatus  `json:"status"`
-	CreatedAt  time.Time     `json:"createdAt"`
-	UpdatedAt  time.Time     `json:"updatedAt"`
-	FinishedAt *time.Time    `json:"finishedAt"`
-	Events     []v1.JobEvent `json:"events"`
+	UserString string
+	Username   string
+	Status     v1.JobStatus
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+	FinishedAt *time.Time
+	Events     []v1.JobEvent
 	// Blueprint, Node, Image and Cause are what v1.Job says; records of earlier versions have none of them.
-	Blueprint string `json:"blueprint,omitempty"`
-	Node      string `json:"node,omitempty"`
-	Image     string `json:"image,omitempty"`
-	Cause     string `json:"cause,omitempty"`
+	Blueprint string
+	Node      string
+	Image     string
+	Cause     string
 
 	// apart is true where entries that are alike are kept one by one: in NATS.
 	apart bool
 	// abandoned is true if nobody works on the job any more, whatever its status says.
 	abandoned bool
-}
-
-// Encode is the stored form.
-func (r Record) Encode() ([]byte, error) {
-	if r.Events == nil {
-		r.Events = []v1.JobEvent{}
-	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(r); err != nil {
-		return nil, fmt.Errorf("job record %s: %w", r.ID, err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // After is the record that continues an earlier one of the same job, when a
@@ -110,7 +93,7 @@ func decode(id string, text []byte) (r Record, err error) {
 	if len(text) > maxRead {
 		return r, fmt.Errorf("it is larger than %d KiB", maxRead>>10)
 	}
-	if err := json.Unmarshal(text, &r); err != nil {
+	if r, err = unmarshal(text); err != nil {
 		return r, fmt.Errorf("not JSON of a record: %w", err)
 	}
 	switch {

@@ -120,8 +120,8 @@ func TestJSON(t *testing.T) {
 		v1.JobStatusRunning, at(0), at(1)
 	text, err := r.Encode()
 	want := `{"id":"5f0c","workspaceName":"alice-1","username":"alice","status":"running","createdAt":"2026-11-20T12:00:00Z",` +
-		`"updatedAt":"2026-11-20T12:00:01Z","finishedAt":null,"events":[{"id":"1","type":"status","timestamp":"2026-11-20T12:00:00Z",` +
-		`"objectName":"pod/alice-1","message":"Running: ready","status":"Running"}]}`
+		`"updatedAt":"2026-11-20T12:00:01Z","finishedAt":"0001-01-01T00:00:00Z","events":[{"id":1,"type":"status","timestamp":"2026-11-20 12:00:00",` +
+		`"objectName":"alice-1","message":"Running: ready","status":"Running","berth":{"at":"2026-11-20T12:00:00Z"}}]}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}
