@@ -3,15 +3,15 @@
 #
 # Enters a workspace: as the OS user USER, if that is not empty, and in the directory
 # HOME, or else in the user's own. A COMMAND is run instead of the shell, in the working
-# directory of the container. Whoever cannot become USER is refused with berth's own
-# exit status. The caller may be anybody; switching takes root.
+# directory of the container. A caller that cannot become USER is refused with berth's
+# own exit status: switching takes root.
 user=$1 home=$2 container=$3
 shift 3
 shell=/bin/sh
 [ -x /bin/bash ] && shell=/bin/bash
 
-# What is run as whoever the shell is for, with directories: in the first that may be
-# written to, or else that may be entered.
+# What is run as the user of the shell, with directories: in the first that may be written
+# to, or else that may be entered.
 # shellcheck disable=SC2016 # it is expanded there
 inside='
 for may in w x; do
@@ -25,8 +25,8 @@ done
 echo "berth: cannot enter the home directory $1" >&2
 exec "$SHELL" -l'
 
-# A command that is run as whoever it is for: with the workspace's home directory if they
-# may write to it, or else with their own.
+# A command that is run as its user: with the workspace's home directory if they may write
+# to it, or else with their own.
 # shellcheck disable=SC2016 # it is expanded there
 theirs='[ -w "$HOME" ] || export HOME="$1"
 shift

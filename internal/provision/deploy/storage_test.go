@@ -27,7 +27,7 @@ func TestRemovingCommand(t *testing.T) {
 
 // A claim that never had a volume is made again if its blueprint has come to ask for something
 // else. One that has or had a volume may hold data.
-func TestAnew(t *testing.T) {
+func TestRecreatedClaims(t *testing.T) {
 	const given = "standard" // to a claim that names no class
 	for name, c := range map[string]struct {
 		have, wanted string

@@ -50,7 +50,7 @@ func valuesIn(r lifecycle.Record) (values map[string]any, err error) {
 }
 
 // Startable returns an error for what is to be started of Helm's record, where that was written by somebody
-// who need not be able to start it.
+// without the right to start it.
 func (s State) Startable(found inventory.Found) error {
 	if !s.IsGuarded() || found.Record == nil || release.IsGuarded(found.Record) {
 		return nil

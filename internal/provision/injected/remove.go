@@ -135,9 +135,9 @@ func (t Target) takeOut(ctx context.Context, held *lock.Lock, w *workload.Worklo
 	return t.removeMarked(ctx, held, out, objects)
 }
 
-// removeMarked deletes what is left of a workspace that is not in its workload. Whoever
-// made it may be about to patch the workload, so that is marked until it is deleted;
-// unless the cluster refuses to have it patched, which then keeps everybody from it.
+// removeMarked deletes what is left of a workspace that is not in its workload. The run
+// that made it may be about to patch the workload, so that is marked until it is deleted;
+// unless the cluster refuses to have it patched, which then keeps every run from it.
 func (t Target) removeMarked(ctx context.Context, held *lock.Lock, out ejected,
 	objects []*unstructured.Unstructured,
 ) (ejected, error) {

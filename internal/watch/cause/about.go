@@ -31,8 +31,8 @@ type About struct {
 	Probe      string // what the container's probe asks
 }
 
-// isWorkspace is true for what berth makes: a blueprint says what is in it, and not whoever
-// reads the hint.
+// isWorkspace is true for what berth makes: a blueprint says what is in it, and not the
+// reader of the hint.
 func (a About) isWorkspace() bool { return a.Blueprint != "" || a.UserString != "" }
 
 // Of adds what the specification of a pod says about a cause.

@@ -27,7 +27,7 @@ type Query struct {
 	// is meant for a query with an ID.
 	Events bool
 	// Claims has those that the pods mount watched as well, and the events about them: for
-	// who has to know why a pod waits before anybody asks.
+	// callers that have to know why a pod waits before anybody asks.
 	Claims bool
 	// Installed leaves out those of which nothing but storage is left, where workspaces without
 	// pods are asked for: what can be started, stopped or deleted is left.
