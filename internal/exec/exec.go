@@ -33,6 +33,9 @@ type Session struct {
 	TTY bool
 	// Sizes are the terminal's sizes, the first one at once.
 	Sizes remotecommand.TerminalSizeQueue
+	// Pauses is for output that may not be read for a long time: a WebSocket is given up after a minute of that, and
+	// what was on its way is lost, so that SPDY is preferred.
+	Pauses bool
 }
 
 // Runner runs a command in one place, connected with a session, and returns its exit status: anyone who runs commands
@@ -44,7 +47,7 @@ type Runner func(ctx context.Context, command []string, s Session) (status int, 
 // client-go's own, or the cause of the end of the context.
 func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session) (status int, err error) {
 	at, redirected := kube.At(config, target)
-	executor, err := executorFor(at, target)
+	executor, err := executorFor(at, target, s.Pauses)
 	if err != nil {
 		return 0, fault.New(fault.Internal, "exec: %w", err)
 	}
@@ -82,8 +85,8 @@ func stream(ctx context.Context, executor remotecommand.Executor, options remote
 	}
 }
 
-// executorFor prefers WebSockets and falls back to SPDY.
-func executorFor(config *rest.Config, target *url.URL) (remotecommand.Executor, error) {
+// executorFor prefers WebSockets and falls back to SPDY; the other way round for what may pause.
+func executorFor(config *rest.Config, target *url.URL, pauses bool) (remotecommand.Executor, error) {
 	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", target)
 	if err != nil {
 		return nil, err
@@ -92,7 +95,11 @@ func executorFor(config *rest.Config, target *url.URL) (remotecommand.Executor, 
 	if err != nil {
 		return nil, err
 	}
-	return remotecommand.NewFallbackExecutor(websocket, spdy, func(err error) bool {
+	first, second := websocket, spdy
+	if pauses {
+		first, second = spdy, websocket
+	}
+	return remotecommand.NewFallbackExecutor(first, second, func(err error) bool {
 		return !refused(err) && kube.RefusesWebSockets(err)
 	})
 }

@@ -91,10 +91,7 @@ const maxRefusal = 4 << 10
 func (s *streams) join(conn net.Conn) (refusal string) {
 	defer s.link.conn.RemoveStreams(s.data, s.failures)
 	refused := make(chan string, 1)
-	go func() {
-		text, _ := io.ReadAll(io.LimitReader(s.failures, maxRefusal))
-		refused <- strings.TrimSpace(string(text))
-	}()
+	go func() { refused <- s.refusal() }()
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -110,4 +107,10 @@ func (s *streams) join(conn net.Conn) (refusal string) {
 	_ = conn.Close()
 	<-sent
 	return <-refused
+}
+
+// refusal is what went wrong at the pod; it waits for the end of the connection.
+func (s *streams) refusal() string {
+	text, _ := io.ReadAll(io.LimitReader(s.failures, maxRefusal))
+	return strings.TrimSpace(string(text))
 }

@@ -37,13 +37,7 @@ func HungUp(run exec.Runner) exec.Runner {
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		out := &announced{out: s.Stdout, found: func(pid int) { go accompany(ctx, run, pid) }}
-		s.Stdout = out
-		command = slices.Clone(command)
-		command[2] = announce + command[2]
-		status, err := run(ctx, command, s)
-		out.flush()
-		return status, err
+		return Announced(ctx, run, command, s, func(pid int) { go accompany(ctx, run, pid) })
 	}
 }
 
@@ -98,7 +92,7 @@ func (s *signs) Read(p []byte) (int, error) {
 const (
 	announceBegin = "\x1b_berth-pid "
 	announceEnd   = "\x1b\\"
-	announce      = `printf '\033_berth-pid %s\033\\' "$$" 2>/dev/null` + "\n"
+	announce      = `printf '\033_berth-pid %s\033\\' "$$"`
 )
 
 // announced takes the announcement out of what a shell says.

@@ -1,0 +1,175 @@
+// Package remotefs reads and writes the files of a place where commands can be run, over SFTP, with nothing in the place
+// but a shell and the tools that every image has. See files.sh for what it asks of them.
+package remotefs
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/berthdev/berth/internal/exec"
+)
+
+//go:embed files.sh
+var script string
+
+// shell is the one that answers, a command at a time.
+type shell struct {
+	run  exec.Runner
+	home string
+
+	mu  sync.Mutex
+	in  io.Writer
+	out *bufio.Reader
+	err error // after which it cannot be asked any more
+}
+
+// ask sends a call, with content after its line, and lets the answer be read after its first line, of which it gets the
+// words behind "ok".
+func (s *shell) ask(content []byte, read func(words []string, r *bufio.Reader) error, function string, args ...string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	message := append([]byte(call(function, args)), content...)
+	sent := make(chan error, 1)
+	go func() { // the answer may come before all is taken
+		_, err := s.in.Write(message)
+		sent <- err
+	}()
+	answer, err := s.answer(read)
+	if err != nil {
+		s.err = fmt.Errorf("the files of the workspace cannot be reached any more: %w", err)
+		return s.err
+	}
+	if err := <-sent; err != nil {
+		s.err = err
+		return err
+	}
+	return answer
+}
+
+// answer reads one answer. The error err is that of the connection.
+func (s *shell) answer(read func([]string, *bufio.Reader) error) (answer, err error) {
+	line, err := s.out.ReadString('\n')
+	if err != nil {
+		return nil, notEnd(err)
+	}
+	switch words := strings.Fields(line); {
+	case len(words) > 0 && words[0] == "ok":
+		if read != nil {
+			err = notEnd(read(words[1:], s.out))
+		}
+		return nil, err
+	case len(words) == 2 && words[0] == "no":
+		return errno(words[1]), nil
+	}
+	return nil, fmt.Errorf("an answer that is not understood: %.100q", line)
+}
+
+// notEnd is an error of reading; an end within an answer is not expected.
+func notEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// errno is the error that a code of the script stands for.
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+func errno(code string) error {
+	switch code {
+	case "ENOENT":
+		return fs.ErrNotExist
+	case "EACCES", "EPERM":
+		return fs.ErrPermission
+	case "EEXIST":
+		return syscall.EEXIST
+	case "ENOTDIR":
+		return syscall.ENOTDIR
+	case "EISDIR":
+		return syscall.EISDIR
+	case "ENOTEMPTY":
+		return syscall.ENOTEMPTY
+	case "EINVAL":
+		return syscall.EINVAL
+	case "ENOSPC":
+		return syscall.ENOSPC
+	}
+	return syscall.EIO
+}
+
+// call is one line: names may have any bytes but NUL, newlines included.
+func call(function string, args []string) string {
+	before, line := "", function
+	for i, arg := range args {
+		if strings.ContainsAny(arg, "\n") {
+			name := "arg" + strconv.Itoa(i)
+			before += "u " + quote(escape(arg)) + "; " + name + "=$u; "
+			line += ` "$` + name + `"`
+		} else {
+			line += " " + quote(arg)
+		}
+	}
+	return before + line + "\n"
+}
+
+// quote is a word of a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// escape writes what printf's %b reads.
+func escape(s string) string {
+	return strings.NewReplacer(`\`, `\0134`, "\n", `\0012`).Replace(s)
+}
+
+// readUntilNUL reads what ends with a NUL.
+func readUntilNUL(r *bufio.Reader) (string, error) {
+	text, err := r.ReadString(0)
+	return strings.TrimSuffix(text, "\x00"), err
+}
+
+// The answers to the questions that have no more than a first line.
+func (s *shell) do(function string, args ...string) error { return s.ask(nil, nil, function, args...) }
+
+// start starts the shell of a place. If the place has a server of its own, it is that one that answers, and the shell is
+// nil.
+func start(ctx context.Context, run exec.Runner) (s *shell, in io.WriteCloser, out *bufio.Reader, err error) {
+	stdin, send := io.Pipe()
+	receive, stdout := io.Pipe()
+	said := &exec.Beginning{Max: 1000}
+	go func() {
+		status, err := run(ctx, []string{"/bin/sh", "-c", script, "sh"},
+			exec.Session{Stdin: stdin, Stdout: stdout, Stderr: said, Pauses: true})
+		if err == nil && status != 0 {
+			err = fmt.Errorf("the shell has ended with status %d: %s", status, strings.TrimSpace(said.String()))
+		}
+		_ = stdin.CloseWithError(io.ErrClosedPipe)
+		_ = stdout.CloseWithError(err)
+	}()
+	out = bufio.NewReaderSize(receive, 64<<10)
+	const server, files = "berth-sftp\n", "berth-files "
+	hello, err := out.Peek(len(server))
+	switch {
+	case err != nil && len(hello) == 0:
+		return nil, nil, nil, notEnd(err)
+	case string(hello) == server:
+		_, _ = out.Discard(len(server))
+		return nil, send, out, nil
+	}
+	text, err := readUntilNUL(out)
+	home, ok := strings.CutPrefix(text, files)
+	if err != nil || !ok {
+		return nil, nil, nil, fmt.Errorf("the shell of the workspace begins with %.100q", text)
+	}
+	return &shell{run: run, home: home, in: send, out: out}, send, out, nil
+}

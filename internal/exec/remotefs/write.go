@@ -1,0 +1,255 @@
+package remotefs
+
+import (
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/pkg/sftp"
+
+	"github.com/berthdev/berth/internal/exec"
+)
+
+// writer writes a file. A small one is written with one command when it is closed, or when somebody asks what is there;
+// of a larger one, what is written in order goes to a command of its own.
+type writer struct {
+	*files
+	path, mode string
+	which      string // new, old or any, as store has it; empty for a file that is not emptied
+	append     bool
+
+	mu        sync.Mutex
+	made      bool // it is there
+	at        int64
+	held      []byte           // what was written from at on
+	early     map[int64][]byte // what was written beyond that, by its offset
+	earlySize int
+	attrs     [][]string // are set when it is closed
+	err       error
+	stream    io.WriteCloser // of the command; nil while there is none
+	streamed  chan error
+	end       int64 // up to where it was written
+}
+
+// Filewrite implements sftp.FileWriter.
+func (f *files) Filewrite(r *sftp.Request) (io.WriterAt, error) { return f.writer(r) }
+
+func (f *files) writer(r *sftp.Request) (*writer, error) {
+	f.settled(r.Filepath)
+	flags := r.Pflags()
+	w := &writer{files: f, path: r.Filepath, mode: octal(r), append: flags.Append, early: map[int64][]byte{}}
+	switch {
+	case flags.Creat && flags.Excl:
+		w.which = "new"
+	case flags.Creat && flags.Trunc:
+		w.which = "any"
+	case flags.Trunc:
+		w.which = "old"
+	default:
+		i, err := f.stat("follow", r.Filepath)
+		switch {
+		case err == nil && i.IsDir():
+			return nil, errno("EISDIR")
+		case err == nil:
+			w.made = true
+			if w.append {
+				w.at = i.size
+			}
+		case flags.Creat && isNotExist(err):
+			w.which = "any"
+		default:
+			return nil, err
+		}
+	}
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	f.open[r.Filepath] = w
+	return w, nil
+}
+
+// OpenFile implements sftp.OpenFileWriter: a file that is read and written.
+func (f *files) OpenFile(r *sftp.Request) (sftp.WriterAtReaderAt, error) {
+	w, err := f.writer(r)
+	if err != nil {
+		return nil, err
+	}
+	return &both{writer: w}, nil
+}
+
+// both reads what it has written.
+type both struct{ *writer }
+
+// ReadAt implements io.ReaderAt.
+func (b *both) ReadAt(p []byte, offset int64) (int, error) {
+	b.settle()
+	r := &reader{files: b.files, path: b.path}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.random(p, offset)
+}
+
+// later keeps attributes until the file is closed; false if it is there already.
+func (w *writer) later(args []string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.attrs = append(w.attrs, args)
+	return true
+}
+
+// maxEarly is how much may be written ahead of its turn before the turn is not waited for any more.
+const maxEarly = window
+
+// WriteAt implements io.WriterAt. Several write at once, a little out of order.
+func (w *writer) WriteAt(p []byte, offset int64) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return 0, w.err
+	}
+	if w.append {
+		offset = w.at + int64(len(w.held))
+	}
+	w.end = max(w.end, offset+int64(len(p)))
+	switch next := w.at + int64(len(w.held)); {
+	case offset == next:
+		w.held = append(w.held, p...)
+		w.catchUp()
+	case offset > next && w.earlySize+len(p) <= maxEarly && w.early[offset] == nil:
+		w.early[offset] = append([]byte(nil), p...)
+		w.earlySize += len(p)
+	default:
+		w.flush(true)
+		w.put(p, offset)
+	}
+	if len(w.held) > piece {
+		w.pour()
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	return len(p), nil
+}
+
+// catchUp takes what was written ahead and has its turn now.
+func (w *writer) catchUp() {
+	for {
+		next := w.at + int64(len(w.held))
+		p, ok := w.early[next]
+		if !ok {
+			return
+		}
+		delete(w.early, next)
+		w.earlySize -= len(p)
+		w.held = append(w.held, p...)
+	}
+}
+
+// pour gives what is held to a command that writes the file in order.
+func (w *writer) pour() {
+	if w.stream == nil {
+		w.create(nil)
+		if w.err != nil {
+			return
+		}
+		in, out := io.Pipe()
+		w.stream, w.streamed = out, make(chan error, 1)
+		command := []string{
+			"/bin/sh", "-c", `{ [ "$2" = 0 ] || dd bs=1 seek="$2" count=0 conv=notrunc 2>/dev/null; cat; } 1<>"$1"`, "sh", w.path,
+			strconv.FormatInt(w.at, 10),
+		}
+		go func(streamed chan<- error) {
+			status, err := w.run(w.ctx, command, exec.Session{Stdin: in, Stderr: io.Discard})
+			if err == nil && status != 0 {
+				err = errno("ENOSPC")
+			}
+			if err != nil {
+				_ = in.CloseWithError(err)
+			}
+			streamed <- err
+		}(w.streamed)
+	}
+	n, err := w.stream.Write(w.held)
+	w.at, w.held, w.err = w.at+int64(n), w.held[:0], err
+}
+
+// create makes or empties the file, with this content, if that is not done yet.
+func (w *writer) create(content []byte) {
+	if w.made || w.err != nil {
+		return
+	}
+	w.made = true
+	w.err = w.ask(content, nil, "store", w.path, strconv.Itoa(len(content)), w.mode, w.which)
+}
+
+// flush puts all that is held into the place; with the end of the command, if there is one.
+func (w *writer) flush(stop bool) {
+	if w.stream != nil && (stop || len(w.early) > 0 || len(w.held) > 0) {
+		if len(w.held) > 0 {
+			w.pour()
+		}
+		_ = w.stream.Close()
+		if err := <-w.streamed; w.err == nil {
+			w.err = err
+		}
+		w.stream = nil
+	}
+	if !w.made && w.at == 0 {
+		w.create(w.held)
+	} else {
+		w.create(nil)
+		w.put(w.held, w.at)
+	}
+	w.at, w.held = w.at+int64(len(w.held)), w.held[:0]
+	for offset, p := range w.early {
+		w.put(p, offset)
+	}
+	clear(w.early)
+	w.earlySize = 0
+}
+
+// put writes content at an offset.
+func (w *writer) put(content []byte, offset int64) {
+	for len(content) > 0 && w.err == nil {
+		n := min(len(content), piece)
+		w.err = w.ask(content[:n], nil, "fill", w.path, strconv.FormatInt(offset, 10), strconv.Itoa(n))
+		content, offset = content[n:], offset+int64(n)
+	}
+}
+
+// settle puts all that was written into the place.
+func (w *writer) settle() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flush(true)
+	w.setAttributes()
+}
+
+func (w *writer) setAttributes() {
+	for _, args := range w.attrs {
+		if w.err == nil {
+			w.err = w.do("set_attributes", args...)
+		}
+	}
+	w.attrs = nil
+}
+
+// Close implements io.Closer. That the end of a long file has come is asked for.
+func (w *writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	long := w.stream != nil
+	w.flush(true)
+	if long && w.err == nil {
+		i, err := w.stat("follow", w.path)
+		if w.err = err; err == nil && i.size < w.end && i.mode&typeMask == typeRegular {
+			w.err = errno("EIO")
+		}
+	}
+	w.setAttributes()
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	if w.files.open[w.path] == w {
+		delete(w.files.open, w.path)
+	}
+	return w.err
+}

@@ -1,0 +1,89 @@
+package sshd
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// tcp connects a channel with a host and a port: with the place itself, or through it.
+func (c *connection) tcp(ctx context.Context, offered ssh.NewChannel) {
+	r, err := parse[tcpRequest](offered.ExtraData())
+	if err != nil || r.Port == 0 || r.Port > 1<<16-1 {
+		_ = offered.Reject(ssh.ConnectionFailed, "the request names no port")
+		return
+	}
+	c.connect(ctx, offered, func(p Place) (io.ReadWriteCloser, error) {
+		if isItself(r.Host, p.Names) {
+			return p.Dial(ctx, uint16(r.Port)) //nolint:gosec // checked above
+		}
+		return p.Relay(ctx, net.JoinHostPort(r.Host, strconv.Itoa(int(r.Port))), false)
+	})
+}
+
+// unix connects a channel with a socket in the place.
+func (c *connection) unix(ctx context.Context, offered ssh.NewChannel) {
+	r, err := parse[socketRequest](offered.ExtraData())
+	if err != nil || r.Path == "" || strings.ContainsRune(r.Path, 0) {
+		_ = offered.Reject(ssh.ConnectionFailed, "the request names no socket")
+		return
+	}
+	c.connect(ctx, offered, func(p Place) (io.ReadWriteCloser, error) { return p.Relay(ctx, r.Path, true) })
+}
+
+// connect joins a channel with what is dialled, or refuses it with the reason.
+func (c *connection) connect(ctx context.Context, offered ssh.NewChannel, dial func(Place) (io.ReadWriteCloser, error)) {
+	p, err := c.Find(ctx, c.user)
+	var there io.ReadWriteCloser
+	if err == nil {
+		there, err = dial(p)
+	}
+	if err != nil {
+		text, _ := c.Explain(err)
+		_ = offered.Reject(ssh.ConnectionFailed, strings.TrimSpace(text))
+		return
+	}
+	channel, requests, err := offered.Accept()
+	if err != nil {
+		_ = there.Close()
+		return
+	}
+	go ssh.DiscardRequests(requests)
+	defer context.AfterFunc(ctx, func() { _ = there.Close() })()
+	join(channel, there)
+}
+
+// join copies both ways until both have ended; the end of one way is passed on.
+func join(channel ssh.Channel, there io.ReadWriteCloser) {
+	defer there.Close()
+	defer channel.Close()
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = io.Copy(there, channel)
+		if half, ok := there.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite()
+		} else {
+			_ = there.Close()
+		}
+	}()
+	_, _ = io.Copy(channel, there)
+	_ = channel.CloseWrite()
+	_ = channel.Close()
+	<-sent
+}
+
+// isItself is true for a host that means the place itself.
+func isItself(host string, names []string) bool {
+	if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && ip.Unmap().IsLoopback() {
+		return true
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || host == "" || slices.Contains(names, host)
+}
