@@ -22,6 +22,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/resolve"
 	"github.com/berthdev/berth/internal/commands/restart"
 	"github.com/berthdev/berth/internal/commands/serve"
+	"github.com/berthdev/berth/internal/commands/ssh"
 	"github.com/berthdev/berth/internal/commands/start"
 	"github.com/berthdev/berth/internal/commands/status"
 	"github.com/berthdev/berth/internal/commands/stop"
@@ -79,7 +80,7 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 			root.AddCommand(command)
 		}
 	}
-	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run),
+	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), ssh.NewCmd(f),
 		cp.NewCmd(f, cp.Run), portforward.NewCmd(f, portforward.Run), logs.NewCmd(f, logs.Run),
 		diagnose.NewCmd(f, diagnose.Run), explain.NewCmd(f, explain.Run), stop.NewCmd(f, stop.Run),
 		start.NewCmd(f, start.Run), restart.NewCmd(f, restart.Run), update.NewCmd(f, update.Run),

@@ -1,0 +1,130 @@
+package ssh
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/berthdev/berth/internal/commands/attach"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/exec/forward"
+	"github.com/berthdev/berth/internal/exec/pod"
+	"github.com/berthdev/berth/internal/exec/remotefs"
+	"github.com/berthdev/berth/internal/exec/sshd"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/inventory"
+)
+
+// finder finds the workspace of a connection, for each channel: its pod may have been replaced since.
+type finder struct {
+	workspaces func() (inventory.Reader, error)
+	states     func(context.Context) (lifecycle.Place, func(), error)
+	flags      []string
+	name       Name
+
+	mu    sync.Mutex
+	ports *forward.Dialer // of the pod that was found last
+	uid   string
+}
+
+// find finds the place, as it is now.
+func (f *finder) find(ctx context.Context, user string) (sshd.Place, error) {
+	arg, err := inventory.ParseArgument(f.name.Workspace)
+	if err != nil {
+		return sshd.Place{}, err
+	}
+	reader, err := cmdutil.Await(ctx, f.workspaces)
+	if err != nil {
+		return sshd.Place{}, err
+	}
+	if f.name.Namespace != "" {
+		reader = reader.In(f.name.Namespace)
+	}
+	target, err := reader.Find(ctx, arg)
+	if err != nil {
+		return sshd.Place{}, err
+	}
+	pods, err := reader.Pods(ctx, target)
+	var r pod.Request
+	if err == nil {
+		r, err = pod.Place{}.In(pods)
+	}
+	if err != nil {
+		return sshd.Place{}, cmdutil.OrStopped(ctx, f.states, f.flags, target, f.name.Workspace, err)
+	}
+	for _, p := range pods {
+		if p.Name == r.Pod {
+			return f.place(reader.Client.In(target.Namespace), p, r, f.login(p, r, user)), nil
+		}
+	}
+	return sshd.Place{}, fault.New(fault.Internal, "pod %s is not among those of the workspace", r.Pod)
+}
+
+// login is as whom a session runs: the user that the client names, unless that is the one of the configuration.
+func (f *finder) login(p *corev1.Pod, r pod.Request, user string) pod.Login {
+	asked := pod.OSUser(f.name.Workspace)
+	if user != DefaultUser && user != "" {
+		asked = user
+	}
+	return pod.LoginIn(p, r, asked)
+}
+
+// place is what a session can do in a pod.
+func (f *finder) place(client *kube.Client, p *corev1.Pod, r pod.Request, login pod.Login) sshd.Place {
+	run := pod.Runner(client, r)
+	return sshd.Place{
+		Names: []string{p.Name, p.Status.PodIP},
+		Run: func(ctx context.Context, c sshd.Command, s exec.Session) (int, error) {
+			command := login.Line(c.Line, c.Env, c.Rows, c.Columns)
+			return pod.Announced(ctx, run, command, s, func(pid int) {
+				c.Started(pid)
+				if s.TTY {
+					go pod.Accompany(ctx, run, pid)
+				}
+			})
+		},
+		Files: func(ctx context.Context, stream io.ReadWriteCloser) error {
+			return remotefs.Serve(ctx, login.Theirs(run), stream)
+		},
+		Signal: func(ctx context.Context, pid int, signal string) error { return pod.Signal(ctx, run, pid, signal) },
+		Dial: func(ctx context.Context, port uint16) (io.ReadWriteCloser, error) {
+			return f.portsOf(client, p).Dial(ctx, port)
+		},
+		Relay: func(ctx context.Context, address string, unix bool) (io.ReadWriteCloser, error) {
+			return exec.Relay(ctx, login.Theirs(run), address, unix)
+		},
+	}
+}
+
+// portsOf is the connection with the ports of a pod, one for all channels.
+func (f *finder) portsOf(client *kube.Client, p *corev1.Pod) *forward.Dialer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ports == nil || f.uid != string(p.UID) {
+		name := p.Name
+		f.uid, f.ports = string(p.UID), &forward.Dialer{Connect: func(ctx context.Context) (httpstream.Connection, error) {
+			return client.DialPorts(ctx, client.Namespace, name)
+		}}
+	}
+	return f.ports
+}
+
+// explain is how an error reads at a client.
+func explain(err error) (text string, status int) {
+	if _, printed := errors.AsType[cmdutil.ExitError](err); printed {
+		return "", attach.ExitStatus(err)
+	}
+	f := fault.From(err)
+	text = "berth: " + f.Message + "\n"
+	if f.Hint != "" {
+		text += "hint: " + f.Hint + "\n"
+	}
+	return text, attach.ExitStatus(err)
+}

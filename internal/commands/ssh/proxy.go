@@ -1,0 +1,82 @@
+package ssh
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/exec/sshd"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/sshconfig"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+// ProxyOptions are what the command line of `berth ssh proxy` says.
+type ProxyOptions struct {
+	IO         terminal.Streams
+	Workspaces func() (inventory.Reader, error)
+	States     func(context.Context) (lifecycle.Place, func(), error)
+	Dir        func() (string, error)
+	Flags      []string
+
+	Host, Suffix string
+}
+
+func newProxyCmd(f *cmdutil.Factory, runF func(context.Context, *ProxyOptions) error) *cobra.Command {
+	o := &ProxyOptions{IO: f.IO, Workspaces: f.Workspaces, Dir: configDir}
+	cmd := &cobra.Command{
+		Use:    "proxy HOST",
+		Hidden: true,
+		Short:  "Serve one SSH connection on standard input and output",
+		Long: `Serve one SSH connection to a workspace on standard input and output, as the ProxyCommand
+of an SSH client. "berth ssh config" writes the configuration that uses it.`,
+		Args:              cmdutil.OneArg("host name"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
+			o.Host, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
+			return nil
+		}),
+	}
+	o.States = f.For(cmd).States
+	cmd.Flags().StringVar(&o.Suffix, "suffix", DefaultSuffix, "what host names of workspaces end with")
+	return cmd
+}
+
+// RunProxy serves the connection. What goes wrong with the workspace is said on the channels of the client: here only
+// what keeps the connection from being made is an error.
+func RunProxy(ctx context.Context, o *ProxyOptions) error {
+	name, err := ParseName(o.Host, o.Suffix)
+	if err != nil {
+		return err
+	}
+	dir, err := o.Dir()
+	if err != nil {
+		return err
+	}
+	key, err := sshconfig.HostKey(dir)
+	if err != nil {
+		return err
+	}
+	f := &finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name}
+	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: f.find, Explain: explain}
+	return server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
+}
+
+// stdio is the connection with a client that has started this process.
+type stdio struct {
+	io.Reader
+	io.Writer
+}
+
+// Close implements io.Closer: the streams end with the process.
+func (s stdio) Close() error {
+	for _, stream := range []any{s.Reader, s.Writer} {
+		if c, ok := stream.(io.Closer); ok {
+			_ = c.Close()
+		}
+	}
+	return nil
+}
