@@ -13,7 +13,7 @@ func TestSuggestions(t *testing.T) {
 	for typed, want := range map[string]string{
 		"ls": "berth status", "list": "berth status", "get alice~dev": "berth status alice~dev",
 		"rm alice bob": "berth delete alice bob",
-		"up":           "berth provision", "create alice": "berth provision alice", "ssh alice": "berth exec alice",
+		"up":           "berth provision", "create alice": "berth provision alice", "enter alice": "berth exec alice",
 		"shell": "berth exec", "bash alice": "berth exec alice", "kill alice": "berth stop alice",
 		"describe x": "berth diagnose x", "log": "berth logs", "upgrade": "berth update", "stat": "berth status",
 		"prvision":     "berth provision",

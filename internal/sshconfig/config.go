@@ -28,7 +28,8 @@ func edit(old []byte, name, text string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if delete(blocks, name); text != "" {
+	delete(blocks, name)
+	if text != "" {
 		blocks[name] = text
 	}
 	if len(blocks) == 0 {

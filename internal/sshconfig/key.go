@@ -61,7 +61,7 @@ func makeKey(dir, at string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(pem.EncodeToMemory(block))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
@@ -73,4 +73,6 @@ func makeKey(dir, at string) error {
 }
 
 // KnownHosts is the line of known_hosts for a host key.
-func KnownHosts(key ssh.PublicKey) string { return HostAlias + " " + string(ssh.MarshalAuthorizedKey(key)) }
+func KnownHosts(key ssh.PublicKey) string {
+	return HostAlias + " " + string(ssh.MarshalAuthorizedKey(key))
+}

@@ -81,7 +81,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	o := &Options{IO: f.IO, Workspaces: f.Workspaces}
 	cmd := &cobra.Command{
 		Use:        "exec USERSTR|ID|machine/NAME [-- COMMAND [ARG...]]",
-		SuggestFor: []string{"ssh", "shell", "sh", "enter", "attach", "connect", "bash", "zsh"},
+		SuggestFor: []string{"shell", "sh", "enter", "attach", "connect", "bash", "zsh"},
 		Short:      "Enter a workspace or a machine, or run a command in a workspace",
 		Long:       long + "\n\n" + aboutMachines,
 		Example: `  berth exec alice~dev

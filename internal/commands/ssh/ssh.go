@@ -13,9 +13,10 @@ import (
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory) *cobra.Command {
 	cmd := cmdutil.Group(&cobra.Command{
-		Use:   "ssh",
-		Short: "Enter workspaces with SSH clients and editors",
-		Long:  `Enter workspaces with SSH clients and editors.`,
+		Use:    "ssh",
+		Hidden: true, // until it is whole
+		Short:  "Enter workspaces with SSH clients and editors",
+		Long:   `Enter workspaces with SSH clients and editors.`,
 	})
 	cmd.AddCommand(newProxyCmd(f, RunProxy))
 	return cmd

@@ -46,7 +46,7 @@ func place(t *testing.T, name string, shell []string, home string) exec.Runner {
 	path := os.Getenv("PATH")
 	if name == "busybox" {
 		path = t.TempDir()
-		for _, tool := range strings.Fields("cat chmod chown dd head ln mkdir mv printf readlink rm rmdir stat touch truncate xargs sh") {
+		for tool := range strings.FieldsSeq("cat chmod chown dd head ln mkdir mv printf readlink rm rmdir stat touch truncate xargs sh") {
 			if err := os.Symlink(shell[0], filepath.Join(path, tool)); err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func client(t *testing.T, run exec.Runner) *sftp.Client {
 	t.Cleanup(func() {
 		_ = here.Close()
 		_ = c.Close()
-		<-served
+		<-served //nolint:errcheck // that it has ended
 	})
 	return c
 }

@@ -84,9 +84,9 @@ func notEnd(err error) error {
 	return err
 }
 
-// errno is the error that a code of the script stands for.
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
+// errno is the error that a code of the script stands for.
 func errno(code string) error {
 	switch code {
 	case "ENOENT":
@@ -111,17 +111,18 @@ func errno(code string) error {
 
 // call is one line: names may have any bytes but NUL, newlines included.
 func call(function string, args []string) string {
-	before, line := "", function
+	var before, line strings.Builder
+	line.WriteString(function)
 	for i, arg := range args {
-		if strings.ContainsAny(arg, "\n") {
+		if strings.Contains(arg, "\n") {
 			name := "arg" + strconv.Itoa(i)
-			before += "u " + quote(escape(arg)) + "; " + name + "=$u; "
-			line += ` "$` + name + `"`
+			before.WriteString("u " + quote(escape(arg)) + "; " + name + "=$u; ")
+			line.WriteString(` "$` + name + `"`)
 		} else {
-			line += " " + quote(arg)
+			line.WriteString(" " + quote(arg))
 		}
 	}
-	return before + line + "\n"
+	return before.String() + line.String() + "\n"
 }
 
 // quote is a word of a shell.

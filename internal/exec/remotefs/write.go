@@ -248,8 +248,8 @@ func (w *writer) Close() error {
 	w.setAttributes()
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	if w.files.open[w.path] == w {
-		delete(w.files.open, w.path)
+	if w.open[w.path] == w {
+		delete(w.open, w.path)
 	}
 	return w.err
 }

@@ -62,7 +62,7 @@ func (c *connection) connect(ctx context.Context, offered ssh.NewChannel, dial f
 // join copies both ways until both have ended; the end of one way is passed on.
 func join(channel ssh.Channel, there io.ReadWriteCloser) {
 	defer there.Close()
-	defer channel.Close()
+	defer func() { _ = channel.Close() }()
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)

@@ -4,6 +4,7 @@
 package sshd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -73,7 +74,7 @@ func (s *Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 func (s *Server) ServeKey(ctx context.Context, stream io.ReadWriteCloser, accepted ssh.PublicKey) error {
 	return s.serve(ctx, stream, &ssh.ServerConfig{
 		PublicKeyCallback: func(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
-			if string(key.Marshal()) != string(accepted.Marshal()) {
+			if !bytes.Equal(key.Marshal(), accepted.Marshal()) {
 				return nil, errors.New("another key is expected")
 			}
 			return &ssh.Permissions{}, nil
@@ -97,7 +98,7 @@ func (s *Server) serve(ctx context.Context, stream io.ReadWriteCloser, config *s
 		}
 		return err
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer cancel()

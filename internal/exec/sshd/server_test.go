@@ -131,7 +131,7 @@ func connect(t *testing.T, find func(context.Context, string) (sshd.Place, error
 	client := ssh.NewClient(conn, channels, requests)
 	t.Cleanup(func() {
 		_ = client.Close()
-		<-served
+		<-served //nolint:errcheck // that it has ended
 	})
 	return client
 }
@@ -162,7 +162,7 @@ func TestSessions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.Close()
+			defer func() { _ = s.Close() }()
 			for name, value := range test.env {
 				if err := s.Setenv(name, value); err != nil {
 					t.Error(err)
@@ -190,7 +190,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	for _, name := range []string{"PATH", "LD_PRELOAD", "BASH_ENV", "HOME", "1A", "a b", "A=B", ""} {
 		if s.Setenv(name, "x") == nil {
 			t.Errorf("%q is set", name)
@@ -299,7 +299,7 @@ func TestFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	if err := c.Mkdir("dir"); err != nil {
 		t.Error(err)
 	}

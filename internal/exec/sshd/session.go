@@ -34,7 +34,7 @@ func (c *connection) session(ctx context.Context, offered ssh.NewChannel) {
 	if err != nil {
 		return
 	}
-	defer channel.Close()
+	defer func() { _ = channel.Close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &session{connection: c, channel: channel, sizes: make(chan remotecommand.TerminalSize, 1)}
@@ -163,7 +163,7 @@ func (s *session) place(ctx context.Context, do func(Place) (int, error)) (int, 
 // end tells the client how the command has ended. A client that has gone is not told.
 func (s *session) end(status int, err error) {
 	if err != nil {
-		text := ""
+		var text string
 		text, status = s.Explain(err)
 		var to io.Writer = s.channel.Stderr()
 		if s.pty != nil {
