@@ -1,12 +1,14 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"io"
 	"net"
 	"strings"
+	"unicode"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -23,6 +25,9 @@ func Relay(ctx context.Context, run Runner, address string, unix bool) (io.ReadW
 	arguments := []string{"unix", address}
 	if !unix {
 		host, port, err := net.SplitHostPort(address)
+		if err == nil && !isHost(host) {
+			err = fault.New(fault.InvalidArgument, "%q is no host name or address", host)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +41,7 @@ func Relay(ctx context.Context, run Runner, address string, unix bool) (io.ReadW
 		status, err := run(ctx, append([]string{"/bin/sh", "-c", relayScript, "sh"}, arguments...),
 			Session{Stdin: in, Stdout: out, Stderr: said, Pauses: true})
 		if err == nil && status != 0 {
-			err = errors.New(strings.TrimSpace(said.String()))
+			err = fault.New(fault.Failed, "the program that connects has ended with status %d", status)
 		}
 		_ = in.CloseWithError(io.ErrClosedPipe)
 		_ = out.CloseWithError(err)
@@ -48,9 +53,19 @@ func Relay(ctx context.Context, run Runner, address string, unix bool) (io.ReadW
 		if why := strings.TrimSpace(said.String()); why != "" {
 			return nil, fault.New(fault.Failed, "%s", why)
 		}
-		return nil, err
+		return nil, fault.New(fault.Failed, "cannot connect from there: %w", cmp.Or(err, errors.New("another program answers")))
 	}
 	return c, nil
+}
+
+// isHost is true for what programs take for a host, and for nothing else, such as a flag.
+func isHost(host string) bool {
+	for _, r := range host {
+		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-_:%", r) {
+			return false
+		}
+	}
+	return host != "" && host[0] != '-'
 }
 
 // relayed is a connection through a program.

@@ -99,47 +99,52 @@ func (s *shell) stat(function, at string) (i info, err error) {
 	return i, err
 }
 
-// maxNames is how many names a directory may have, and maxNameBytes how long they may be together: more than any has.
+// maxNames is how many names a directory may have, and maxNameBytes how long they may be together: more than any has
+// that a client could show.
 const (
-	maxNames     = 4 << 20
-	maxNameBytes = 1 << 30
+	maxNames     = 1 << 20
+	maxNameBytes = 64 << 20
+
+	maxAttributes = 200 // bytes of a name, besides itself
 )
 
 // list asks what is in a directory. What has gone since its name was read is left out.
 func (s *shell) list(at string) (all []fs.FileInfo, err error) {
 	err = s.ask(nil, func(words []string, r *bufio.Reader) error {
-		names, err := readNames(words, r)
+		names, bytes, err := readNames(words, r)
 		if err != nil {
 			return err
 		}
-		text, err := r.ReadBytes(0)
+		text, err := readUntil(r, 0, bytes+len(names)*maxAttributes)
 		if err != nil {
 			return err
 		}
-		all, err = parseList(names, text[:len(text)-1])
+		all, err = parseList(names, []byte(text))
 		return err
 	}, "list", at)
 	return all, err
 }
 
-func readNames(words []string, r *bufio.Reader) ([]string, error) {
+// readNames reads a list of names, and how long they are together.
+func readNames(words []string, r *bufio.Reader) (names []string, bytes int, err error) {
 	if len(words) != 1 {
-		return nil, errors.New("a list without its length")
+		return nil, 0, errors.New("a list without its length")
 	}
 	n, err := strconv.Atoi(words[0])
 	if err != nil || n < 0 || n > maxNames {
-		return nil, fmt.Errorf("a list of %q names", words[0])
+		return nil, 0, fmt.Errorf("a list of %q names", words[0])
 	}
-	var names []string
-	bytes := 0
 	for range n {
 		name, err := readUntilNUL(r)
-		if bytes += len(name); err != nil || bytes > maxNameBytes {
-			return nil, errors.Join(err, errors.New("a list that does not end"))
+		if err != nil {
+			return nil, 0, err
+		}
+		if bytes += len(name); bytes > maxNameBytes {
+			return nil, 0, fmt.Errorf("a list of more than %d bytes", maxNameBytes)
 		}
 		names = append(names, name)
 	}
-	return names, nil
+	return names, bytes, nil
 }
 
 // parseList reads the attributes of names, in their order; any may be missing.
@@ -155,7 +160,7 @@ func parseList(names []string, text []byte) (all []fs.FileInfo, err error) {
 			fields[i] = string(words[i])
 		}
 		base := strings.TrimPrefix(name, "./")
-		if base == "" || strings.Contains(base, "/") {
+		if base == "" || base == "." || base == ".." || strings.Contains(base, "/") {
 			return nil, fmt.Errorf("%.100q in a list of names", name)
 		}
 		i, err := parseInfo(base, fields)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	osexec "os/exec"
@@ -79,7 +80,9 @@ func client(t *testing.T, run exec.Runner) *sftp.Client {
 	t.Cleanup(func() {
 		_ = here.Close()
 		_ = c.Close()
-		<-served //nolint:errcheck // that it has ended
+		if err := <-served; err != nil {
+			t.Log(err)
+		}
 	})
 	return c
 }
@@ -96,7 +99,15 @@ func each(t *testing.T, test func(t *testing.T, c *sftp.Client, home string)) {
 }
 
 func names() []string {
-	return []string{"plain", "a b", "-rf", "new\nline", "\nfirst", "last\n", "quote'", `back\slash`, "$HOME", "*", ".hidden", "..dots", "\xff\xfe", "é"}
+	var low, high []byte
+	for b := 1; b < 256; b++ {
+		if b < 128 && b != '/' {
+			low = append(low, byte(b))
+		} else if b >= 128 {
+			high = append(high, byte(b))
+		}
+	}
+	return []string{string(low), string(high), "plain", "a b", "-rf", "new\nline", "\nfirst", "last\n", "quote'", `back\slash`, "$HOME", "*", ".hidden", "..dots", "\xff\xfe", "é"}
 }
 
 func TestNames(t *testing.T) {
@@ -222,6 +233,42 @@ func TestRandomWrites(t *testing.T) {
 		}
 		if got, _ := os.ReadFile(at); !bytes.HasSuffix(got, []byte("hereend")) {
 			t.Errorf("%q", got[20000:])
+		}
+	})
+}
+
+// What is written in any order, over what was written before, is as in a local file.
+func TestWritesOverEachOther(t *testing.T) {
+	each(t, func(t *testing.T, c *sftp.Client, home string) {
+		random := mathrand.New(mathrand.NewPCG(1, 2)) //nolint:gosec // the same every time
+		for range 10 {
+			f, err := c.OpenFile("file", os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []byte
+			at := 0
+			for i := range 40 {
+				p := bytes.Repeat([]byte{byte('A' + i)}, 1+random.IntN(30_000))
+				if end := at + len(p); end > len(want) {
+					want = append(want, make([]byte, end-len(want))...)
+				}
+				copy(want[at:], p)
+				if _, err := f.WriteAt(p, int64(at)); err != nil {
+					t.Fatal(err)
+				}
+				if random.IntN(3) > 0 {
+					at += len(p)
+				} else {
+					at = max(0, at-40_000+random.IntN(100_000))
+				}
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+			if got, err := os.ReadFile(filepath.Join(home, "file")); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%d bytes of %d, %v", len(got), len(want), err)
+			}
 		}
 	})
 }

@@ -60,7 +60,7 @@ func (s *shell) ask(content []byte, read func(words []string, r *bufio.Reader) e
 
 // answer reads one answer. The error err is that of the connection.
 func (s *shell) answer(read func([]string, *bufio.Reader) error) (answer, err error) {
-	line, err := s.out.ReadString('\n')
+	line, err := readUntil(s.out, '\n', maxLine)
 	if err != nil {
 		return nil, notEnd(err)
 	}
@@ -133,11 +133,31 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\0134`, "\n", `\0012`).Replace(s)
 }
 
-// readUntilNUL reads what ends with a NUL.
-func readUntilNUL(r *bufio.Reader) (string, error) {
-	text, err := r.ReadString(0)
-	return strings.TrimSuffix(text, "\x00"), err
+// What a workspace may answer, in bytes: it can say anything, and for ever.
+const (
+	maxLine = 4 << 10  // the first line of an answer
+	maxPath = 64 << 10 // a name, or where a link leads
+)
+
+// readUntil reads what ends with a byte, without that.
+func readUntil(r *bufio.Reader, end byte, most int) (string, error) {
+	var text []byte
+	for {
+		part, err := r.ReadSlice(end)
+		if text = append(text, part...); len(text) > most+1 {
+			return "", fmt.Errorf("more than %d bytes in an answer: %.100q", most, text)
+		}
+		if err == nil {
+			return string(text[:len(text)-1]), nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return "", err
+		}
+	}
 }
+
+// readUntilNUL reads a name or a path, which ends with a NUL.
+func readUntilNUL(r *bufio.Reader) (string, error) { return readUntil(r, 0, maxPath) }
 
 // The answers to the questions that have no more than a first line.
 func (s *shell) do(function string, args ...string) error { return s.ask(nil, nil, function, args...) }

@@ -96,8 +96,12 @@ func (w *writer) later(args []string) bool {
 	return true
 }
 
-// maxEarly is how much may be written ahead of its turn before the turn is not waited for any more.
-const maxEarly = window
+// maxEarly is how much may be written ahead of its turn, and in how many pieces, before the turn is not waited for any
+// more.
+const (
+	maxEarly  = window
+	maxPieces = 512
+)
 
 // WriteAt implements io.WriterAt. Several write at once, a little out of order.
 func (w *writer) WriteAt(p []byte, offset int64) (int, error) {
@@ -110,15 +114,18 @@ func (w *writer) WriteAt(p []byte, offset int64) (int, error) {
 		offset = w.at + int64(len(w.held))
 	}
 	w.end = max(w.end, offset+int64(len(p)))
+	if w.meets(offset, len(p)) { // the later one of two counts
+		w.flush()
+	}
 	switch next := w.at + int64(len(w.held)); {
 	case offset == next:
 		w.held = append(w.held, p...)
 		w.catchUp()
-	case offset > next && w.earlySize+len(p) <= maxEarly && w.early[offset] == nil:
+	case offset > next && w.earlySize+len(p) <= maxEarly && len(w.early) < maxPieces:
 		w.early[offset] = append([]byte(nil), p...)
 		w.earlySize += len(p)
 	default:
-		w.flush(true)
+		w.flush()
 		w.put(p, offset)
 	}
 	if len(w.held) > piece {
@@ -128,6 +135,16 @@ func (w *writer) WriteAt(p []byte, offset int64) (int, error) {
 		return 0, w.err
 	}
 	return len(p), nil
+}
+
+// meets is true if any of these bytes were written ahead of their turn.
+func (w *writer) meets(offset int64, n int) bool {
+	for at, p := range w.early {
+		if at < offset+int64(n) && offset < at+int64(len(p)) {
+			return true
+		}
+	}
+	return false
 }
 
 // catchUp takes what was written ahead and has its turn now.
@@ -182,8 +199,8 @@ func (w *writer) create(content []byte) {
 }
 
 // flush puts all that is held into the place; with the end of the command, if there is one.
-func (w *writer) flush(stop bool) {
-	if w.stream != nil && (stop || len(w.early) > 0 || len(w.held) > 0) {
+func (w *writer) flush() {
+	if w.stream != nil {
 		if len(w.held) > 0 {
 			w.pour()
 		}
@@ -220,7 +237,7 @@ func (w *writer) put(content []byte, offset int64) {
 func (w *writer) settle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.flush(true)
+	w.flush()
 	w.setAttributes()
 }
 
@@ -238,7 +255,7 @@ func (w *writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	long := w.stream != nil
-	w.flush(true)
+	w.flush()
 	if long && w.err == nil {
 		i, err := w.stat("follow", w.path)
 		if w.err = err; err == nil && i.size < w.end && i.mode&typeMask == typeRegular {

@@ -45,8 +45,8 @@ func (c *connection) connect(ctx context.Context, offered ssh.NewChannel, dial f
 		there, err = dial(p)
 	}
 	if err != nil {
-		text, _ := c.Explain(err)
-		_ = offered.Reject(ssh.ConnectionFailed, strings.TrimSpace(text))
+		text, _ := c.Explain(err) // clients show one line
+		_ = offered.Reject(ssh.ConnectionFailed, strings.ReplaceAll(strings.TrimSpace(text), "\n", ", "))
 		return
 	}
 	channel, requests, err := offered.Accept()
@@ -54,9 +54,15 @@ func (c *connection) connect(ctx context.Context, offered ssh.NewChannel, dial f
 		_ = there.Close()
 		return
 	}
-	go ssh.DiscardRequests(requests)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		ssh.DiscardRequests(requests) // until the client has closed the channel, and not only its own way
+		_ = there.Close()
+	}()
 	defer context.AfterFunc(ctx, func() { _ = there.Close() })()
 	join(channel, there)
+	<-gone
 }
 
 // join copies both ways until both have ended; the end of one way is passed on.
@@ -76,12 +82,14 @@ func join(channel ssh.Channel, there io.ReadWriteCloser) {
 	_, _ = io.Copy(channel, there)
 	_ = channel.CloseWrite()
 	_ = channel.Close()
+	_ = there.Close() // it may not read what it is sent
 	<-sent
 }
 
 // isItself is true for a host that means the place itself.
 func isItself(host string, names []string) bool {
-	if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && ip.Unmap().IsLoopback() {
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	if err == nil && (ip.Unmap().IsLoopback() || ip.IsUnspecified()) {
 		return true
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))

@@ -88,7 +88,8 @@ func (s *Server) serve(ctx context.Context, stream io.ReadWriteCloser, config *s
 	conn := newConn(stream)
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	config.AddHostKey(s.Key)
-	config.ServerVersion = "SSH-2.0-berth_" + s.Version
+	// Clients that see this name send the arguments of SFTP's symlink in the order of OpenSSH, as all others do.
+	config.ServerVersion = "SSH-2.0-berth_" + s.Version + " like OpenSSH"
 	late := time.AfterFunc(handshakeTime, func() { _ = conn.Close() })
 	client, channels, requests, err := ssh.NewServerConn(conn, config)
 	late.Stop()

@@ -125,8 +125,12 @@ func (s *session) start(r *ssh.Request) (runs, error) {
 // command runs a line, or the shell.
 func (s *session) command(line string) runs {
 	return func(ctx context.Context) (int, error) {
-		return s.place(ctx, func(p Place) (int, error) {
-			c := Command{Line: line, Env: s.env.all, Started: s.started(ctx, p)}
+		return s.place(ctx, func(p Place, begun func()) (int, error) {
+			started := s.started(ctx, p)
+			c := Command{Line: line, Env: s.env.all, Started: func(pid int) {
+				begun()
+				started(pid)
+			}}
 			io := exec.Session{Stdin: s.channel, Stdout: s.channel, Stderr: s.channel.Stderr(), Pauses: true}
 			if s.pty != nil {
 				c.Rows, c.Columns = int(s.pty.Rows), int(s.pty.Columns)
@@ -142,22 +146,31 @@ func (s *session) command(line string) runs {
 
 // files serves SFTP.
 func (s *session) files(ctx context.Context) (int, error) {
-	return s.place(ctx, func(p Place) (int, error) { return 0, p.Files(ctx, s.channel) })
+	return s.place(ctx, func(p Place, begun func()) (int, error) {
+		begun() // it is one among many requests
+		return 0, p.Files(ctx, s.channel)
+	})
 }
 
-// place does something in the place. Not all sessions of a connection find theirs at the same time.
-func (s *session) place(ctx context.Context, do func(Place) (int, error)) (int, error) {
+// startTime is how long a command that has not said that it has begun keeps others from starting.
+const startTime = 10 * time.Second
+
+// place does something in the place. Not all sessions of a connection start theirs at the same time: what is done calls
+// begun once it has started.
+func (s *session) place(ctx context.Context, do func(p Place, begun func()) (int, error)) (int, error) {
 	select {
 	case s.starting <- struct{}{}:
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}
+	begun := sync.OnceFunc(func() { <-s.starting })
+	defer begun()
+	defer time.AfterFunc(startTime, begun).Stop()
 	p, err := s.Find(ctx, s.user)
-	<-s.starting
 	if err != nil {
 		return 0, err
 	}
-	return do(p)
+	return do(p, begun)
 }
 
 // end tells the client how the command has ended. A client that has gone is not told.
