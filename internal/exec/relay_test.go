@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // with runs commands here, where these programs are.
@@ -25,10 +26,7 @@ func with(t *testing.T, programs map[string]string) exec.Runner {
 	for name, program := range programs {
 		at, err := osexec.LookPath(program)
 		if err != nil {
-			if os.Getenv("BERTH_TEST_NO_SKIP") != "" {
-				t.Fatal(err)
-			}
-			t.Skip(err)
+			skiptest.Lacks(t, "%v", err)
 		}
 		if at, err = filepath.EvalSymlinks(at); err != nil {
 			t.Fatal(err)
