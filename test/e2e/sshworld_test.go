@@ -153,7 +153,7 @@ func (h *sshHost) tools(programs ...string) {
 		ldd "$at" | grep -o '/[^ ]*'
 		case $program in
 		git) ls /usr/bin/git-upload-pack /usr/bin/git-receive-pack ;;
-		tmux) find /lib/terminfo /usr/share/terminfo -name 'xterm*' -o -name 'tmux*' -o -name 'screen*' 2>/dev/null ;;
+		tmux) find /usr/lib/locale/C.utf8 /lib/terminfo /usr/share/terminfo -type f 2>/dev/null ;;
 		python3)
 			find /usr/lib/python3.* -name __pycache__ -prune -o -name test -prune -o -name '*.py' -print -o -name '*.so' -print
 			;;

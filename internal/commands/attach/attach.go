@@ -34,6 +34,8 @@ type Attacher struct {
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags  []string
 	NoWait bool
+	// Keep is for the shell that is kept, instead of a new one.
+	Keep bool
 }
 
 // Session is a workspace that is there, and that can be entered.
@@ -123,6 +125,9 @@ func (a Attacher) Enter(ctx context.Context, session Session) error {
 	if len(a.Args) == 0 {
 		run = pod.HungUp(run)
 	}
+	if a.Keep {
+		return a.Run(ctx, session.login.Theirs(run), pod.Kept())
+	}
 	return a.Run(ctx, session.login.As(run), nil)
 }
 
@@ -175,7 +180,8 @@ type Terminal struct {
 	Always, Never bool
 }
 
-func (t Terminal) wanted(io terminal.Streams) bool {
+// Wanted is true if a command gets a terminal.
+func (t Terminal) Wanted(io terminal.Streams) bool {
 	return t.Always || !t.Never && io.In.TTY && io.Out.TTY
 }
 
@@ -193,7 +199,7 @@ func (c Command) stream(ctx context.Context, run exec.Runner, shell []string) (s
 	if isShell {
 		command = shell
 	}
-	session := exec.Session{Stdout: c.IO.Out, Stderr: c.IO.Err, TTY: c.wanted(c.IO)}
+	session := exec.Session{Stdout: c.IO.Out, Stderr: c.IO.Err, TTY: c.Wanted(c.IO)}
 	if c.Stdin || isShell || session.TTY && !c.Always {
 		session.Stdin = c.IO.In.Reader
 	}

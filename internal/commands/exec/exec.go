@@ -39,6 +39,7 @@ type Options struct {
 	Terminal  attach.Terminal
 	NoWait    bool
 	Provision bool
+	Keep      bool
 	// Timeout and StuckAfter end the waiting for the workspace, not what runs in it.
 	Timeout, StuckAfter time.Duration
 
@@ -65,6 +66,12 @@ stopped is started, as ` + "`berth provision`" + ` does without other flags. --t
 --stuck-after end the waiting with exit status 125; whatever they say, what runs has as
 long as it takes.
 
+With --keep, the shell is one that outlives berth and its connection: the next
+"berth exec --keep" of the same user is in it again, with what runs there, and so are
+others at the same time. It is kept by tmux or screen, if the image has one, and
+otherwise by a small program of berth's own that takes python3, and that Ctrl-] leaves.
+It ends with "exit", or with its container.
+
 Of a workspace in several pods, the command runs in one that is ready, or in --pod.
 
 With --gateway, the gateway of that name in the configuration is asked instead of the
@@ -86,6 +93,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Long:       long + "\n\n" + aboutMachines,
 		Example: `  berth exec alice~dev
   berth exec alice~dev --provision
+  berth exec alice~dev --keep
   berth exec alice~dev -- uname -a
   berth exec alice~dev -c k8shell-podman
   tar c src | berth exec -i alice~dev -- tar x -C /tmp
@@ -116,6 +124,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVar(&o.NoWait, "no-wait", false, "fail if the workspace is not running yet")
 	flags.BoolVar(&o.Provision, "provision", false,
 		"provision the workspace if it does not exist, and start it if it is stopped")
+	flags.BoolVar(&o.Keep, flagKeep, false, "enter a shell that goes on when berth ends, and that --keep enters again")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)
 	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)
 	f.AddContainerFlag(cmd, &o.Place, cmdutil.FirstArgument)
@@ -124,6 +133,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	cmd.SetFlagErrorFunc(flagError)
 	return cmd
 }
+
+const flagKeep = "keep"
 
 // flagError is about a flag that is not known, which may be one of a command without the -- before it.
 func flagError(cmd *cobra.Command, err error) error {
@@ -171,6 +182,12 @@ func (o *Options) validate() error {
 	switch {
 	case o.Terminal.Always && o.Terminal.Never:
 		return fault.New(fault.InvalidArgument, "--tty and --no-tty are mutually exclusive").WithHint("leave out one of them")
+	case o.Keep && len(o.Command) > 0:
+		return fault.New(fault.InvalidArgument, "--%s takes no command: it enters a shell", flagKeep).
+			WithHint("leave out the command and type it in the shell, or leave out --%s", flagKeep)
+	case o.Keep && !o.Terminal.Wanted(o.IO):
+		return fault.New(fault.InvalidArgument, "--%s requires a terminal", flagKeep).
+			WithHint("run it at a terminal, without --no-tty, or leave out --%s", flagKeep)
 	case o.Gateway != "":
 		return o.throughOnly()
 	case !o.Provision:
@@ -190,7 +207,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	a := attach.Attacher{
 		Command: attach.Command{IO: o.IO, Args: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}, Place: o.Place,
-		Workspaces: o.Workspaces, Follower: o.Follower, States: o.States, Flags: o.Flags, NoWait: o.NoWait,
+		Workspaces: o.Workspaces, Follower: o.Follower, States: o.States, Flags: o.Flags, NoWait: o.NoWait, Keep: o.Keep,
 	}
 	session, err := o.find(ctx, a)
 	if err != nil {

@@ -19,6 +19,7 @@ func (o *Options) throughOnly() error {
 		{"pod", o.Place.Pod != ""},
 		{"no-wait", o.NoWait},
 		{"provision", o.Provision},
+		{flagKeep, o.Keep},
 		{"timeout", o.Timeout != 0},
 		{"stuck-after", o.StuckAfter != 0},
 		{flagDirect, o.Machine.Direct},

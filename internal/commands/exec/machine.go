@@ -88,7 +88,7 @@ func notOfWorkspaces(changed []string) error {
 // validate refuses what a serial console does not have, and what only --direct has.
 // ofWorkspaces are the flags that choose what is entered of a workspace, and how.
 func (m *Machine) validate(command, changed []string) error {
-	ofWorkspaces := []string{"container", "pod", "no-tty", "no-wait", "provision", "timeout", "stuck-after"}
+	ofWorkspaces := []string{"container", "pod", "no-tty", "no-wait", "provision", flagKeep, "timeout", "stuck-after"}
 	at := slices.IndexFunc(changed, func(flag string) bool { return slices.Contains(ofWorkspaces, flag) })
 	switch {
 	case len(command) > 0:

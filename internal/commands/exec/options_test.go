@@ -29,8 +29,10 @@ func TestOptions(t *testing.T) {
 			Args: "-T alice -- ls",
 			Want: exec.Options{Workspace: "alice", Command: []string{"ls"}, Terminal: attach.Terminal{Never: true}},
 		},
-		"a terminal and none": {Args: "-t -T alice", Err: "--tty and --no-tty are mutually exclusive"},
-		"nothing":             {Err: usage},
+		"kept, with a command":    {Args: "--keep alice -- make", Err: "--keep takes no command"},
+		"kept, not at a terminal": {Args: "--keep alice", Err: "--keep requires a terminal"},
+		"a terminal and none":     {Args: "-t -T alice", Err: "--tty and --no-tty are mutually exclusive"},
+		"nothing":                 {Err: usage},
 		"a gateway": {
 			Args: "alice --gateway team -c main",
 			Want: exec.Options{Workspace: "alice", Command: []string{}, Gateway: "team", Place: pod.Place{Container: "main"}},
