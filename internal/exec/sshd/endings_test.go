@@ -1,7 +1,9 @@
 package sshd_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"net"
@@ -175,6 +177,41 @@ func TestManySessions(t *testing.T) {
 	group.Wait()
 	if most > 32 {
 		t.Errorf("%d start at once", most)
+	}
+}
+
+// A client that does not read keeps no command from ending, and gets all that it has written, to the last byte: what is
+// in memory, and what is not.
+func TestPause(t *testing.T) {
+	ended := make(chan struct{}, 1)
+	want := make([]byte, 8<<20)
+	_, _ = rand.Read(want)
+	p := here(t.TempDir())
+	p.Run = func(_ context.Context, _ sshd.Command, s exec.Session) (int, error) {
+		defer func() { ended <- struct{}{} }()
+		_, err := io.Copy(s.Stdout, bytes.NewReader(want))
+		return 3, err
+	}
+	client := connect(t, func(context.Context, string) (sshd.Place, error) { return p, nil })
+	for range 2 {
+		s, err := client.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := s.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Start("x"); err != nil {
+			t.Fatal(err)
+		}
+		<-ended // before anything is read
+		if got, err := io.ReadAll(out); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+		if exit, is := errors.AsType[*ssh.ExitError](s.Wait()); !is || exit.ExitStatus() != 3 {
+			t.Error("another status")
+		}
 	}
 }
 

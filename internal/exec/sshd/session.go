@@ -139,6 +139,12 @@ func (s *session) command(line string) runs {
 				io.TTY, io.Sizes, io.Stderr = true, sizes{ctx, s.sizes}, nil
 				io.Stdin = typed{ctx, s.channel}
 			}
+			out := newSpool()
+			io.Stdout = out
+			var copied sync.WaitGroup
+			copied.Go(func() { out.copyTo(s.channel) })
+			defer copied.Wait()
+			defer out.end()
 			return p.Run(ctx, c, io)
 		})
 	}
