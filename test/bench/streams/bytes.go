@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/berthdev/berth/test/bench/internal/board"
 )
 
 // direction is one way for bytes to go.
@@ -69,7 +71,7 @@ const (
 )
 
 // bytes compares how many bytes a second sessions carry.
-func (s *setup) bytes(ctx context.Context, b *board) error {
+func (s *setup) bytes(ctx context.Context, b *board.Board) error {
 	all := directions(s.mebibytes)
 	for _, d := range all {
 		if err := s.pairs(ctx, b, d.name, d, s.throughAPI(), s.kubectlExec(), aimOfKubectl); err != nil {
@@ -94,7 +96,7 @@ func (s *setup) bytes(ctx context.Context, b *board) error {
 
 // pairs runs two ways one right after the other, now this one first and now that one, and
 // compares each with the one beside it. A first pair is not counted.
-func (s *setup) pairs(ctx context.Context, b *board, what string, d direction, own, other way, aim float64) error {
+func (s *setup) pairs(ctx context.Context, b *board.Board, what string, d direction, own, other way, aim float64) error {
 	var ours, theirs, ratios []float64
 	for round := range s.rounds + 1 {
 		took := map[string]float64{}
@@ -114,17 +116,17 @@ func (s *setup) pairs(ctx context.Context, b *board, what string, d direction, o
 			ratios = append(ratios, took[own.name]/took[other.name])
 		}
 	}
-	ratio, least, most := spread(ratios)
-	a, _, _ := spread(ours)
-	z, _, _ := spread(theirs)
-	r := row{
-		what: what, own: fmt.Sprintf("%s %.0f MiB/s", own.name, a),
-		other: fmt.Sprintf("%s %.0f MiB/s", other.name, z), result: fmt.Sprintf("%.2f (%.2f to %.2f)", ratio, least, most),
+	ratio, least, most := board.Spread(ratios)
+	a, _, _ := board.Spread(ours)
+	z, _, _ := board.Spread(theirs)
+	r := board.Row{
+		What: what, Own: fmt.Sprintf("%s %.0f MiB/s", own.name, a),
+		Other: fmt.Sprintf("%s %.0f MiB/s", other.name, z), Result: fmt.Sprintf("%.2f (%.2f to %.2f)", ratio, least, most),
 	}
 	if aim > 0 {
-		r.aim, r.missed = fmt.Sprintf("≥ %.2f", aim), ratio < aim
+		r.Aim, r.Missed = fmt.Sprintf("≥ %.2f", aim), ratio < aim
 	}
-	b.add(r)
+	b.Add(r)
 	return nil
 }
 

@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/klog/v2"
+
+	"github.com/berthdev/berth/test/bench/internal/board"
 )
 
 const (
@@ -28,7 +30,7 @@ const (
 
 // idle measures what sessions cost the gateway in which nothing happens: terminals, as people
 // leave them open.
-func (s *setup) idle(ctx context.Context, b *board) error {
+func (s *setup) idle(ctx context.Context, b *board.Board) error {
 	// What client-go says of the connections that are cut off at the end is no news.
 	ctx, cancel := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
 	defer cancel()
@@ -49,10 +51,10 @@ func (s *setup) idle(ctx context.Context, b *board) error {
 		return err
 	}
 	each := (after - before) / int64(s.sessions-warm)
-	b.add(row{
-		what: strconv.Itoa(s.sessions) + " idle sessions", own: fmt.Sprintf("gateway %.1f MiB", float64(after)/(1<<20)),
-		other:  fmt.Sprintf("with %d %.1f MiB", warm, float64(before)/(1<<20)),
-		result: fmt.Sprintf("%d KiB each", each>>10), aim: fmt.Sprintf("≤ %d KiB", aimMemory>>10), missed: each > aimMemory,
+	b.Add(board.Row{
+		What: strconv.Itoa(s.sessions) + " idle sessions", Own: fmt.Sprintf("gateway %.1f MiB", float64(after)/(1<<20)),
+		Other:  fmt.Sprintf("with %d %.1f MiB", warm, float64(before)/(1<<20)),
+		Result: fmt.Sprintf("%d KiB each", each>>10), Aim: fmt.Sprintf("≤ %d KiB", aimMemory>>10), Missed: each > aimMemory,
 	})
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 
+	"github.com/berthdev/berth/test/bench/internal/board"
 	"github.com/berthdev/berth/test/bench/internal/program"
 )
 
@@ -48,7 +49,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	var b board
+	var b board.Board
 	if o.rounds > 0 {
 		if err := s.bytes(ctx, &b); err != nil {
 			return err
@@ -62,5 +63,5 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	return b.show(o.strict)
+	return b.Show(o.strict)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/berthdev/berth/test/bench/internal/board"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 // opening measures when the first byte of a command is there: through the gateway, with a
 // delay between client and gateway alone, and as it is; and without a gateway. What a gateway
 // takes is the sum of the two differences; the round trips are in the first one alone.
-func (s *setup) opening(ctx context.Context, b *board) error {
+func (s *setup) opening(ctx context.Context, b *board.Board) error {
 	command := direction{command: []string{"echo"}, out: true}
 	defer s.toGateway.Set(0, 0)
 	var direct, near, far, trips, more []float64
@@ -40,21 +42,21 @@ func (s *setup) opening(ctx context.Context, b *board) error {
 			trips, more = append(trips, (took[2]-took[1])/trip.Seconds()), append(more, (took[2]-took[0])/trip.Seconds())
 		}
 	}
-	a, _, _ := spread(direct)
-	n, _, _ := spread(near)
-	f, _, _ := spread(far)
-	all, least, most := spread(more)
-	b.add(row{
-		what: "opening, 40 ms to the gateway", own: fmt.Sprintf("through the gateway %.0f ms", f*1000),
-		other:  fmt.Sprintf("berth %.0f ms", a*1000),
-		result: fmt.Sprintf("%.1f round trips more (%.1f to %.1f)", all, least, most), aim: fmt.Sprintf("≤ %d", aimTrips),
-		missed: all > aimTrips,
+	a, _, _ := board.Spread(direct)
+	n, _, _ := board.Spread(near)
+	f, _, _ := board.Spread(far)
+	all, least, most := board.Spread(more)
+	b.Add(board.Row{
+		What: "opening, 40 ms to the gateway", Own: fmt.Sprintf("through the gateway %.0f ms", f*1000),
+		Other:  fmt.Sprintf("berth %.0f ms", a*1000),
+		Result: fmt.Sprintf("%.1f round trips more (%.1f to %.1f)", all, least, most), Aim: fmt.Sprintf("≤ %d", aimTrips),
+		Missed: all > aimTrips,
 	})
-	count, least, most := spread(trips)
-	b.add(row{
-		what: "the same, of the delay alone", own: fmt.Sprintf("with 40 ms %.0f ms", f*1000),
-		other:  fmt.Sprintf("without %.0f ms", n*1000),
-		result: fmt.Sprintf("%.1f round trips (%.1f to %.1f)", count, least, most),
+	count, least, most := board.Spread(trips)
+	b.Add(board.Row{
+		What: "the same, of the delay alone", Own: fmt.Sprintf("with 40 ms %.0f ms", f*1000),
+		Other:  fmt.Sprintf("without %.0f ms", n*1000),
+		Result: fmt.Sprintf("%.1f round trips (%.1f to %.1f)", count, least, most),
 	})
 	return nil
 }
