@@ -32,7 +32,7 @@ type field struct {
 
 func newField(t *testing.T) *field {
 	t.Helper()
-	t.Parallel()
+	parallel(t)
 	w := newBareWorld(t)
 	client, err := dynamic.NewForConfig(w.config)
 	if err != nil {

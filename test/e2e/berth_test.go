@@ -43,7 +43,7 @@ type world struct {
 // runs beside the others.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	t.Parallel()
+	parallel(t)
 	return newWorldAlone(t)
 }
 

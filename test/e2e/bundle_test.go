@@ -26,6 +26,8 @@ import (
 func newBundles(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
+	instances.share(t) // without a place: another may have the gate for minutes
+	places.take(t)
 	return newBundlesBeside(t)
 }
 

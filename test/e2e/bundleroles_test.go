@@ -98,8 +98,10 @@ func bundling() []duty {
 // The Roles of the commands about bundles are enough for them, all of them is used, and
 // what is missing is named.
 func TestRolesOfBundles(t *testing.T) {
+	t.Parallel()
 	for _, d := range bundling() {
 		t.Run(d.command.Name, func(t *testing.T) {
+			t.Parallel()
 			all := make([]*asked, len(d.uses))
 			t.Run("with its Role", func(t *testing.T) {
 				for i, u := range d.uses {

@@ -86,7 +86,7 @@ func (w *world) certified(name string) *world {
 // Each caller of the API server has a workspace of their own in a namespace that they share,
 // whatever they are called: they type who they are, and are nobody else.
 func TestCallersAreUsers(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	w := newBareWorld(t)
 	account := w.as(w.role(rbac.Developer()))
 	service := "system%3Aserviceaccount%3A" + w.namespace + "%3A" + account.account
@@ -149,7 +149,7 @@ func TestCallersAreUsers(t *testing.T) {
 // A workspace of an earlier version is entered by the caller whom it names, and by nobody
 // whom berth only used to call so. Somebody who knows whose it is hands it over.
 func TestFormerWorkspaces(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	w := newBareWorld(t)
 	alice, example, evil := w.certified("alice"), w.certified("alice@example.com"), w.certified("alice@evil.org")
 	alice.must(0, "provision", "alice~dev")

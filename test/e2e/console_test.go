@@ -21,7 +21,7 @@ import (
 
 // TestMachines are the tests of what works on the one API of machines of a cluster.
 func TestMachines(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	m := newMachines(t)
 	for _, test := range []struct {
 		name string

@@ -124,7 +124,7 @@ func TestRoleForConfigMapsElsewhere(t *testing.T) {
 
 // A user acts for another only with the permission to impersonate them.
 func TestActingForSomebodyElse(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	w := newBareWorld(t)
 	w = w.as(w.role(rbac.Named(rbac.Provision)))
 	w.must(0, "provision", "--dry-run=client")

@@ -15,7 +15,7 @@ import (
 // TestGateway are the tests of the gateway as `berth serve manifests` prints it, reached from
 // outside of the cluster by users who have no kubeconfig.
 func TestGateway(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	g := newGateway(t)
 	for _, test := range []struct {
 		name string

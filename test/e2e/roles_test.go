@@ -26,7 +26,7 @@ func TestRolesOfReading(t *testing.T) {
 	words := w.prepareReading()
 	for _, d := range reading() {
 		t.Run(d.command.Name, func(t *testing.T) {
-			t.Parallel()
+			parallel(t)
 			w := w.of(t)
 			users := w.suffices(d, words)
 			for _, a := range d.command.All() {
@@ -35,7 +35,7 @@ func TestRolesOfReading(t *testing.T) {
 					continue // suffices has reported it
 				}
 				t.Run("without "+a.String(), func(t *testing.T) {
-					t.Parallel()
+					parallel(t)
 					w.of(t).lacks(d, u, a, words)
 				})
 			}
@@ -47,7 +47,7 @@ func TestRolesOfReading(t *testing.T) {
 func TestRolesOfWriting(t *testing.T) {
 	for _, d := range writing() {
 		t.Run(d.command.Name, func(t *testing.T) {
-			t.Parallel()
+			parallel(t)
 			all := make([]*asked, len(d.uses))
 			t.Run("with its Role", func(t *testing.T) {
 				for i, u := range d.uses {
@@ -77,7 +77,7 @@ func less(t *testing.T, d duty) {
 		d.prepare(w)
 	}
 	t.Run("without anything", func(t *testing.T) {
-		t.Parallel()
+		parallel(t)
 		w.of(t).lacksAll(d)
 	})
 	for _, r := range d.command.Rules {
@@ -98,7 +98,7 @@ func less(t *testing.T, d duty) {
 				t.Errorf("nothing shows what it is like without %s", a)
 			case i == 0 || os.Getenv("BERTH_TEST_TORTURE") == "full":
 				t.Run("without "+a.String(), func(t *testing.T) {
-					t.Parallel()
+					parallel(t)
 					w.of(t).lacks(d, d.gate(a), a, w.words())
 				})
 			}

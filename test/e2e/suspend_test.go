@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"slices"
@@ -37,13 +38,16 @@ func pauses() (all []pause) {
 // not there at all; unless it ends well it says CONFLICT. `make chaos` tries 64 of
 // injection and 32 of the others.
 func TestChaosSuspended(t *testing.T) {
-	random := dice(t)
+	t.Parallel()
+	seeds := dice(t)
 	for _, s := range pauses() {
 		times := rounds(1, 8)
 		if s.kind == "injected" {
 			times = rounds(1, 16)
 		}
+		random := rand.New(rand.NewPCG(seeds.Uint64(), seeds.Uint64()))
 		t.Run(s.kind+" "+s.a+" and "+s.b, func(t *testing.T) {
+			t.Parallel()
 			requests := countOf(t, s.victim())
 			for range times {
 				m := moment{request: 1 + random.IntN(requests), done: random.IntN(2) == 1}

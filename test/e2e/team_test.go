@@ -27,7 +27,7 @@ var pageImages = strings.NewReplacer(
 
 // Anyone who does what docs/team.md says, sees what it says.
 func TestTeamPage(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	w := newBareWorld(t)
 	steps, err := pagetest.Steps(os.DirFS("../../docs"), "team.md")
 	if err != nil {

@@ -150,6 +150,7 @@ func victims(blueprint string) []victim {
 // nothing behind. BERTH_TEST_TORTURE=full kills on both sides of every
 // call, on the smallest chart and on one with everything (`make torture`).
 func TestTorture(t *testing.T) {
+	t.Parallel()
 	blueprints, sides := []string{"plain"}, []bool{false}
 	full := os.Getenv("BERTH_TEST_TORTURE") == "full"
 	if full {
@@ -158,6 +159,7 @@ func TestTorture(t *testing.T) {
 	for _, blueprint := range blueprints {
 		for _, v := range victims(blueprint) {
 			t.Run(v.name+" "+blueprint, func(t *testing.T) {
+				t.Parallel()
 				requests := countOf(t, v)
 				t.Logf("%s makes %d requests", v.name, requests)
 				for n := range requests {
@@ -190,6 +192,7 @@ func countOf(t *testing.T, v victim) int {
 	t.Helper()
 	var n atomic.Int64
 	t.Run("undisturbed", func(t *testing.T) {
+		places.take(t)
 		w := newWorldAlone(t)
 		args, _ := v.prepare(w)
 		w.finish(w.through(args, func(out http.ResponseWriter, r *http.Request, next http.Handler) {
