@@ -28,15 +28,17 @@ test: test-unit ## Run all tests (Linux and root: some of them start a real clus
 	fi
 	@$(MAKE) --no-print-directory test-startup test-csi test-e2e test-cluster
 
+# What the race detector finds nothing in, or takes many times as long for, is run without it.
 test-unit: ## Run the tests that need nothing but Go and a C compiler
 	@for module in $(MODULES); do \
 		echo "== go test -race ./... in $$module"; \
-		(cd "$$module" && go test -race -short ./...); \
+		(cd "$$module" && go test -race -short $$(go list ./... | grep -v /internal/tools/)); \
 	done
-	@echo "== go test -run TestRefusedRequests ./internal/provision"
-	@go test -run TestRefusedRequests ./internal/provision # the whole of it: with the race detector it would take minutes
-	@echo "== go test -run 'TestAttacks|TestPrograms' ./internal/chart"
-	@go test -run 'TestAttacks|TestPrograms' ./internal/chart # what memory they take, which the race detector multiplies
+	@for tests in '. ./internal/tools/...' 'TestShellsComplete ./internal/commands' 'TestRefusedRequests ./internal/provision' \
+		'TestAttacks|TestPrograms ./internal/chart'; do \
+		echo "== go test -run $$tests"; \
+		go test -run $$tests; \
+	done
 
 mutation: ## Change the program in 300 places, one at a time, and list those that no unit test notices (an hour)
 	@cd test/mutate && go run . -n 300
