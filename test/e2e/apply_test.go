@@ -218,6 +218,7 @@ func (a *afterGet) RoundTrip(r *http.Request) (*http.Response, error) {
 // An object that is deleted and made again between reading and applying is read
 // again: it may have another owner now.
 func TestApplyToAnObjectThatWasMadeAgain(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		owner string
 		code  fault.Code

@@ -14,6 +14,7 @@ import (
 // A workspace whose blueprint is gone, in whichever source it was, stays if it runs, and
 // starts if it was stopped. Only what takes a blueprint says that there is none.
 func TestBlueprintIsGone(t *testing.T) {
+	t.Parallel()
 	t.Run("a file", func(t *testing.T) {
 		w := newWorld(t)
 		w.must(0, "provision", "alice~plain")

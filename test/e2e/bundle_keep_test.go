@@ -168,6 +168,7 @@ func TestBundleKeepsWhatHooksHaveMade(t *testing.T) {
 // What removes the finalizers of custom resources is there until they are gone; with their
 // definition, that is every one of the kind.
 func TestBundleRemovesCustomResourcesFirst(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{"alone": nil, "with their definition": {"--delete-crds", "--yes"}} {
 		t.Run(name, func(t *testing.T) {
 			w := newBundles(t)

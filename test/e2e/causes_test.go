@@ -13,6 +13,7 @@ import (
 // Each cause that may pass is reported with what to do about it when it has lasted,
 // and again when the time is up.
 func TestCausesThatMayPass(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		blueprint, cause, hint string
 	}{
@@ -29,6 +30,7 @@ func TestCausesThatMayPass(t *testing.T) {
 // Of an injected workspace the workload's own containers count too. Their
 // causes are reported as early: a final one ends the command.
 func TestFinalCausesOfWorkloads(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		cause  string
 		change func(spec, pod map[string]any)
@@ -56,6 +58,7 @@ func TestFinalCausesOfWorkloads(t *testing.T) {
 
 // A cause that may pass is reported, and waited for.
 func TestCausesOfWorkloadsThatMayPass(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		cause  string
 		change func(spec, pod map[string]any)

@@ -51,6 +51,7 @@ func dice(t *testing.T) *rand.Rand {
 // Killed at any moment, and the command that heals it killed as well, a workspace
 // comes up or goes away with the next one, and nothing is left.
 func TestChaosKilled(t *testing.T) {
+	t.Parallel()
 	random := dice(t)
 	for n := range rounds(8, 200) {
 		all := victims("plain")
@@ -100,6 +101,7 @@ func TestChaosDifferentAtOnce(t *testing.T) {
 // What others do with their own tools between two commands, or beside one, breaks
 // neither of them: a pod, a ConfigMap or the release is removed, a label is changed.
 func TestChaosBetween(t *testing.T) {
+	t.Parallel()
 	for name, do := range map[string]func(w *world, id string){
 		"helm uninstall": func(w *world, id string) {
 			w.asAdmin(os.Getenv("BERTH_TEST_HELM"), "uninstall", id, "--ignore-not-found")
@@ -153,6 +155,7 @@ func (w *world) asAdmin(program string, args ...string) {
 // A third party that writes to the workload all the time neither stops an injection
 // nor loses what it wrote.
 func TestChaosThirdParty(t *testing.T) {
+	t.Parallel()
 	for n := range rounds(1, 8) {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			w := newWorld(t)
@@ -202,6 +205,7 @@ func (tg *target) writeUntil(done <-chan struct{}) (last int) {
 
 // The clock of the client is wrong by ten minutes: nothing depends on it.
 func TestChaosClock(t *testing.T) {
+	t.Parallel()
 	for _, off := range []time.Duration{-10 * time.Minute, 10 * time.Minute} {
 		t.Run(off.String(), func(t *testing.T) {
 			w := newWorld(t)

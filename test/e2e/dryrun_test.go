@@ -67,6 +67,7 @@ func (tg *target) stable() string {
 // A dry run of an injection, and of an ejection, prints the workload as it would
 // be, and leaves it and its namespace as they are.
 func TestDryRunOfAnInjection(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"client", "server"} {
 		t.Run(mode, func(t *testing.T) {
 			w := newWorld(t)

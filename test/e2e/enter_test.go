@@ -124,6 +124,7 @@ func TestProvisionEnters(t *testing.T) {
 // Injected, a replica that is ready is entered, or the one that is named; while the
 // rollout has not got there, it is waited for.
 func TestExecWaitsForAReplica(t *testing.T) {
+	t.Parallel()
 	for kind, watched := range map[string][]rbac.Access{
 		"deployment": {
 			{Verb: "watch", Group: "apps", Resource: "deployments"},

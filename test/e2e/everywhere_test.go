@@ -85,6 +85,7 @@ func everywhere() []duty {
 // What takes a ClusterRole: it is enough, all of it is used, and what is missing
 // is named. Each has a namespace of its own.
 func TestRolesInTheCluster(t *testing.T) {
+	t.Parallel()
 	for _, d := range everywhere() {
 		t.Run(d.command.Name, func(t *testing.T) {
 			w := newWorld(t)

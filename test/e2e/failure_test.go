@@ -14,6 +14,7 @@ import (
 // A workspace that cannot come up ends with status 3, its cause, what to do
 // about it, and the last words of the container where it had any.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		blueprint, cause string
 		says             []string

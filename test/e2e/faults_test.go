@@ -24,6 +24,7 @@ type meddler func(out http.ResponseWriter, r *http.Request, next http.Handler)
 // A provisioning that is followed through a bad network ends as it does through
 // a good one, and no stage is reported after a later one.
 func TestFollowingThroughFaults(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		meddler

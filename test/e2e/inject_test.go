@@ -157,6 +157,7 @@ func (w *world) nothingIsLeft() {
 // Injected and taken out again, a workload is as it was to the byte: every kind,
 // with each value of shareProcessNamespace.
 func TestInjectAndEject(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		kind     string
 		replicas int
@@ -283,6 +284,7 @@ func TestForeignPods(t *testing.T) {
 // A workspace that cannot come up: the cause is reported, and ejecting it lets the
 // workload recover; of a StatefulSet that takes more than a patch.
 func TestInjectionFails(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
 		t.Run(kind, func(t *testing.T) {
 			w := newWorld(t)
@@ -402,6 +404,7 @@ func TestInjectMeetsOtherWriters(t *testing.T) {
 
 // Killed before each write, of either command, the same command heals it.
 func TestInjectKilled(t *testing.T) {
+	t.Parallel()
 	for _, victim := range []string{
 		"provision POST configmaps", "provision PATCH deployments",
 		"delete PATCH deployments", "delete DELETE configmaps",

@@ -73,6 +73,7 @@ func (w *world) mustHave(job v1.Job, stages []string, reasons map[string]bool) {
 // The record in the cluster has all that the run reported, outlives the
 // workspace, and can be followed from another terminal, which ends as the run.
 func TestJobInTheCluster(t *testing.T) {
+	t.Parallel()
 	for blueprint, status := range map[string]int{"busy": 0, "crashing": 3} {
 		t.Run(blueprint, func(t *testing.T) {
 			w := newWorld(t)

@@ -187,6 +187,7 @@ func TestLoop(t *testing.T) {
 
 // Whatever a command is killed at, the loop completes what it has recorded, or nothing was.
 func TestLoopCompletesWhatIsKilled(t *testing.T) {
+	t.Parallel()
 	for command, every := range map[string]int{"stop": 3, "start": 5, "restart": 8} {
 		t.Run(command, func(t *testing.T) {
 			w := newWorld(t)

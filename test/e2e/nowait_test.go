@@ -57,6 +57,7 @@ func unanswered(r *http.Request) {
 // A timeout with --no-wait, at any point: the report is true, and the same command
 // then succeeds.
 func TestNoWaitTimesOut(t *testing.T) {
+	t.Parallel()
 	for _, onFailure := range []string{"delete", "keep"} {
 		for _, moment := range []string{"POST configmaps", "POST pods", "PUT secrets"} {
 			t.Run(onFailure+" "+moment, func(t *testing.T) {

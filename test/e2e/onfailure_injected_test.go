@@ -13,6 +13,7 @@ import (
 // A workspace that this run has injected and that fails is taken out again, if
 // that is asked for: the workload is as it was.
 func TestOnFailureEjects(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		kind, blueprint string
 		status          int

@@ -55,7 +55,7 @@ func (s *semaphore) leave(test string) {
 var instances = gate{changed: sync.NewCond(&sync.Mutex{}), shared: map[string]int{}}
 
 // gate lets in any number of tests, or one alone. One that is to be alone comes before tests that have not begun. All
-// of a test's own subtests come in with it.
+// of a test's own subtests come in with it; if they share the gate, the test has to be parallel itself.
 type gate struct {
 	changed   *sync.Cond
 	shared    map[string]int // by the test, with its subtests

@@ -18,6 +18,7 @@ import (
 // commands still show it; once the rule allows the pod, the same command
 // succeeds.
 func TestRefusedPods(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, cause string
 		rule        func(w *world) (lift func())

@@ -17,6 +17,7 @@ import (
 // Ctrl-C stops following, says how to continue, and the next run follows the same
 // pod to its end.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	for signal, status := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
 		t.Run(signal.String(), func(t *testing.T) {
 			w := newWorld(t)
@@ -46,6 +47,7 @@ func TestInterrupted(t *testing.T) {
 
 // Killed at each write of an install, the same command heals what it finds.
 func TestKilledAndProvisionedAgain(t *testing.T) {
+	t.Parallel()
 	// The lease, the record, five objects that are not the pod, and the pod: what
 	// is killed before each of them is sent.
 	for _, victim := range []string{

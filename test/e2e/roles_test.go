@@ -45,6 +45,7 @@ func TestRolesOfReading(t *testing.T) {
 
 // The same of a command that writes. Each use has a namespace of its own.
 func TestRolesOfWriting(t *testing.T) {
+	t.Parallel()
 	for _, d := range writing() {
 		t.Run(d.command.Name, func(t *testing.T) {
 			parallel(t)

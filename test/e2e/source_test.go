@@ -95,6 +95,7 @@ func (w *world) hasInstalled(text string) {
 // Each source with each format is installed, pinned to exactly what it was, and
 // uninstalled.
 func TestBundleSources(t *testing.T) {
+	t.Parallel()
 	for source, from := range map[string]func(w *world, private bool) *origin{
 		"image": anImage, "git": aRepository, "http": anArchive, "ConfigMaps": theConfigMaps,
 		"directory": aDirectory, "archive": aFile, "stdin": standardInput,
@@ -125,6 +126,7 @@ func TestBundleSources(t *testing.T) {
 // A tag, a branch or a file that has moved is resolved again by the next install, which
 // upgrades to what it is now.
 func TestBundleSourceMoves(t *testing.T) {
+	t.Parallel()
 	for source, from := range map[string]func(w *world, private bool) *origin{
 		"tag": anImage, "branch": aRepository,
 		"file": anArchive,
@@ -153,6 +155,7 @@ func TestBundleSourceMoves(t *testing.T) {
 // A private source takes the Secret that --source-secret names. Without it, or with
 // another password, nothing is installed, and what is wrong is said.
 func TestBundleSourceSecret(t *testing.T) {
+	t.Parallel()
 	for source, from := range map[string]func(w *world, private bool) *origin{
 		"image": anImage, "git": aRepository,
 		"http": anArchive,
@@ -193,6 +196,7 @@ func TestBundleSourceSecret(t *testing.T) {
 // Without a Secret, a private source is fetched with the login that the caller has for
 // docker or git, which stays with the caller.
 func TestBundleSourceOwnLogin(t *testing.T) {
+	t.Parallel()
 	for source, from := range map[string]func(w *world, private bool) *origin{"image": anImage, "git": aRepository} {
 		t.Run(source, func(t *testing.T) {
 			w := newBundles(t)

@@ -89,6 +89,7 @@ func TestStopAndStart(t *testing.T) {
 
 // A workspace in a workload is taken out of it, and put back; its ID is enough to name it.
 func TestStopInWorkload(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
 		t.Run(kind, func(t *testing.T) {
 			w := newWorld(t)
