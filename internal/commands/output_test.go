@@ -26,6 +26,7 @@ func printing() []string {
 		"status alice --history", "status alice", "status alice -o yaml", "status alice --watch",
 		"logs alice", "logs alice --follow", "logs alice --all-containers",
 		"exec alice -- true",
+		"ssh config --print --context berth", "ssh config --dry-run --context berth",
 		"cp --help", "port-forward --help", "volume --help",
 		"doctor", "doctor -o json",
 		"jobs", "jobs -o json", "jobs stats --by user", "jobs stats -o json",

@@ -94,15 +94,20 @@ func locate(getenv func(string) string) (path string, named bool) {
 	if path = getenv(EnvPrefix + "_CONFIG"); path != "" {
 		return path, true
 	}
-	base := getenv("XDG_CONFIG_HOME")
-	if base == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", false
-		}
-		base = filepath.Join(home, ".config")
+	dir, err := Dir(getenv)
+	if err != nil {
+		return "", false
 	}
-	return filepath.Join(base, "berth", "config.yaml"), false
+	return filepath.Join(dir, "config.yaml"), false
+}
+
+// Dir is the directory of the user's files of berth.
+func Dir(getenv func(string) string) (string, error) {
+	if base := getenv("XDG_CONFIG_HOME"); base != "" {
+		return filepath.Join(base, "berth"), nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".config", "berth"), err
 }
 
 // Where says in words which file the configuration is read from.

@@ -34,7 +34,7 @@ const (
 // Commands is the table: all commands that need permissions, in the order of the documentation.
 func Commands() []Command {
 	return []Command{
-		provision(), inject(), stop(), status(), exec(), cp(), portForward(), logs(), diagnosis(), deletion(), jobs(),
+		provision(), inject(), stop(), status(), exec(), ssh(), cp(), portForward(), logs(), diagnosis(), deletion(), jobs(),
 		allNamespaces(), deletionInAllNamespaces(), impersonation(), namespaceCreation(), awaitedNodes(), checkup(),
 	}
 }

@@ -208,6 +208,28 @@ func exec() Command {
 	}
 }
 
+func ssh() Command {
+	return Command{
+		Name:  "ssh",
+		About: "Enter a workspace with an SSH client or an editor. With ssh config --start it takes the Role for start, too.",
+		Rules: append([]Rule{
+			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
+			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "commands, files, and addresses beyond the workspace"},
+			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
+			{
+				Resource: "pods/portforward", Verbs: []string{"create"}, Why: "ports of the workspace",
+				Without: "they are refused; the rest works",
+			},
+			{Resource: "pods/portforward", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
+			{
+				Resource: "configmaps", Verbs: []string{"get"}, Why: recorded,
+				Without: "a stopped one is not told from one whose pod is gone",
+			},
+			record(),
+		}, injected()...),
+	}
+}
+
 func cp() Command {
 	return Command{
 		Name:  "cp",

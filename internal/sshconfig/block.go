@@ -8,6 +8,9 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
+// User is the user name of the configuration: it stands for the workspace's own user.
+const User = "berth"
+
 // Suffix ends the host names of workspaces.
 const Suffix = "berth"
 
@@ -47,6 +50,21 @@ func CheckName(name string) error {
 	return nil
 }
 
+// CheckOption finds what would be more than one line of a block, or begin another one.
+func CheckOption(option string) error {
+	words := strings.Fields(strings.ReplaceAll(option, "=", " "))
+	switch {
+	case strings.ContainsAny(option, "\r\n\x00"), len(words) < 2, strings.HasPrefix(option, "#"):
+		return fault.New(fault.InvalidArgument, "--option %q is not an option of ssh_config", option).
+			WithHint(`write KEYWORD=VALUE, such as --option "Compression=yes"`)
+	}
+	switch strings.ToLower(words[0]) {
+	case "host", "match", "include":
+		return fault.New(fault.InvalidArgument, "--option %q would not be about workspaces alone", option)
+	}
+	return nil
+}
+
 // text is the block, without its first line.
 func (b Block) text() string {
 	hosts := slices.Clone(b.Hosts)
@@ -56,15 +74,32 @@ func (b Block) text() string {
 		fmt.Fprintf(&t, "Host %s.%s\n", host, DomainOf(b.Name)) // what is set for it is below
 	}
 	fmt.Fprintf(&t, "Host *.%s\n", DomainOf(b.Name))
+	for _, option := range b.settings() {
+		t.WriteString("  " + option + "\n")
+	}
+	return t.String()
+}
+
+// Arguments are the block as options of a command line.
+func (b Block) Arguments() []string {
+	var arguments []string
+	for _, option := range b.settings() {
+		arguments = append(arguments, "-o", option)
+	}
+	return arguments
+}
+
+// settings are the options, the user's own first: the first value of an option counts.
+func (b Block) settings() []string {
 	words := make([]string, len(b.Proxy))
 	for i, word := range b.Proxy {
 		words[i] = quote(word)
 	}
-	options := []string{
-		"ProxyCommand " + strings.Join(words, " ") + " %n", // %h is in lower case
-		"User berth",
-		"HostKeyAlias " + HostAlias,
-		"UserKnownHostsFile " + quotePath(b.KnownHosts),
+	options := append(slices.Clone(b.Options),
+		"ProxyCommand "+strings.Join(words, " ")+" %n", // %h is in lower case
+		"User "+User,
+		"HostKeyAlias "+HostAlias,
+		"UserKnownHostsFile "+quotePath(b.KnownHosts),
 		"GlobalKnownHostsFile /dev/null",
 		"StrictHostKeyChecking yes",
 		"UpdateHostKeys no",
@@ -73,15 +108,11 @@ func (b Block) text() string {
 		"IdentitiesOnly yes",
 		"Ciphers aes128-gcm@openssh.com,chacha20-poly1305@openssh.com",
 		"ServerAliveInterval 0",
-	}
+	)
 	if b.Multiplex {
 		options = append(options, "ControlMaster auto", "ControlPersist 10m", `ControlPath "`+b.ControlPath+`"`)
 	}
-	// The first value of an option counts.
-	for _, option := range append(slices.Clone(b.Options), options...) {
-		t.WriteString("  " + option + "\n")
-	}
-	return t.String()
+	return options
 }
 
 // quote is a word of a command that OpenSSH gives to a shell, after it has replaced what begins with %. Backslashes are

@@ -2,6 +2,7 @@ package sshconfig
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,6 +23,12 @@ func SetBlock(old []byte, b Block) ([]byte, error) { return edit(old, b.Name, b.
 // RemoveBlock takes a block out of berth's own file. What is left is empty if it was the last one.
 func RemoveBlock(old []byte, name string) ([]byte, error) { return edit(old, name, "") }
 
+// Names are the names of the blocks in berth's own file.
+func Names(text []byte) []string {
+	blocks, _ := parseBlocks(text) // one of somebody else has none
+	return slices.Sorted(maps.Keys(blocks))
+}
+
 // edit replaces the text of a block; without one, the block is left out.
 func edit(old []byte, name, text string) ([]byte, error) {
 	blocks, err := parseBlocks(old)
@@ -37,11 +44,7 @@ func edit(old []byte, name, text string) ([]byte, error) {
 	}
 	var out strings.Builder
 	out.WriteString(head)
-	names := make([]string, 0, len(blocks))
-	for name := range blocks {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(blocks))
 	if names[0] == "" {
 		names = append(names[1:], "")
 	}

@@ -72,6 +72,20 @@ func makeKey(dir, at string) error {
 	return nil
 }
 
+// Known sees to it that a directory has the file known_hosts with the host key, which is made if there is none. It
+// returns the path of the file.
+func Known(dir string) (string, error) {
+	key, err := HostKey(dir)
+	if err != nil {
+		return "", err
+	}
+	at, line := filepath.Join(dir, knownHostsFile), KnownHosts(key.PublicKey())
+	if old, err := os.ReadFile(at); err == nil && string(old) == line { //nolint:gosec // the user's own
+		return at, nil
+	}
+	return at, Change{Path: at, New: []byte(line)}.Write()
+}
+
 // KnownHosts is the line of known_hosts for a host key.
 func KnownHosts(key ssh.PublicKey) string {
 	return HostAlias + " " + string(ssh.MarshalAuthorizedKey(key))

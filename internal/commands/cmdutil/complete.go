@@ -73,6 +73,21 @@ func (f *Factory) workspaceNames(cmd *cobra.Command) (names []cobra.Completion, 
 	return names, nil
 }
 
+// WorkspaceIDs are the IDs of the workspaces of the namespace.
+func (f *Factory) WorkspaceIDs(cmd *cobra.Command) (ids []string, err error) {
+	list, err := f.list(cmd, fleet.Names)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range list.Items {
+		if !w.Kept {
+			ids = append(ids, w.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
 // stage says of a workspace how it is, in a word or two.
 func stage(w v1.Workspace) string {
 	switch {
@@ -86,7 +101,7 @@ func stage(w v1.Workspace) string {
 
 // CompleteFrom completes a flag with what the workspaces of the namespace have.
 func (f *Factory) CompleteFrom(cmd *cobra.Command, flag string, value func(v1.Workspace) string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, completeList(func(cmd *cobra.Command) ([]string, error) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, CompleteList(func(cmd *cobra.Command) ([]string, error) {
 		list, err := f.list(cmd, fleet.Names)
 		if err != nil {
 			return nil, err
@@ -122,8 +137,8 @@ func (f *Factory) list(cmd *cobra.Command, read recorded.Read) (*v1.WorkspaceLis
 	return list, err
 }
 
-// completeList completes values that are separated by commas.
-func completeList[T ~string](values func(*cobra.Command) ([]T, error)) cobra.CompletionFunc {
+// CompleteList completes values that are separated by commas.
+func CompleteList[T ~string](values func(*cobra.Command) ([]T, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		all, err := values(cmd)
 		if err != nil {

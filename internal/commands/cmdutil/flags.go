@@ -105,7 +105,7 @@ func AddPolicyFlags(cmd *cobra.Command) {
 		cobra.CompletionWithDesc(cause.Patient, "give known transient causes some time"))
 	fixed("pull-delay", "0s", "8s", "30s")
 	fixed("grace-period", "1m", "10m", "30m")
-	_ = cmd.RegisterFlagCompletionFunc("ignore-reason", completeList(Causes))
+	_ = cmd.RegisterFlagCompletionFunc("ignore-reason", CompleteList(Causes))
 	NoFlagValues(cmd, "crash-loop-threshold")
 }
 

@@ -30,7 +30,7 @@ func EnumSliceVar[T ~string](cmd *cobra.Command, values *[]T, name, usage string
 
 func addEnum[T ~string](cmd *cobra.Command, value pflag.Value, name, usage string, allowed []T) {
 	cmd.Flags().Var(value, name, usage+": "+join(allowed))
-	_ = cmd.RegisterFlagCompletionFunc(name, completeList(func(*cobra.Command) ([]T, error) { return allowed, nil }))
+	_ = cmd.RegisterFlagCompletionFunc(name, CompleteList(func(*cobra.Command) ([]T, error) { return allowed, nil }))
 }
 
 // word is the pflag.Value of one word.

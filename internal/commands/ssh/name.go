@@ -6,12 +6,6 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// DefaultUser is the user name of the configuration: it stands for the workspace's own user.
-const DefaultUser = "berth"
-
-// DefaultSuffix ends the host names that lead to workspaces.
-const DefaultSuffix = "berth"
-
 // Name is the host name of a workspace: WORKSPACE[.NAMESPACE].SUFFIX, read from the right, as a user string may have
 // dots of its own.
 type Name struct{ Workspace, Namespace string }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	osexec "os/exec"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +23,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/sshconfig"
 )
 
 // finder finds the workspace of a connection, for each channel: its pod may have been replaced since.
@@ -28,14 +32,60 @@ type finder struct {
 	states     func(context.Context) (lifecycle.Place, func(), error)
 	flags      []string
 	name       Name
+	starts     func(context.Context, string) error // nil if what is stopped stays so
+	starting   sync.Mutex
 
 	mu    sync.Mutex
 	ports *forward.Dialer // of the pod that was found last
 	uid   string
 }
 
-// find finds the place, as it is now.
+// find finds the place, as it is now, and starts what is stopped if that is wanted. The channels of one connection wait
+// for the same start.
 func (f *finder) find(ctx context.Context, user string) (sshd.Place, error) {
+	p, err := f.look(ctx, user)
+	if f.starts == nil || !isStopped(err) {
+		return p, err
+	}
+	f.starting.Lock()
+	defer f.starting.Unlock()
+	if p, err := f.look(ctx, user); !isStopped(err) {
+		return p, err
+	}
+	if err := f.starts(ctx, f.name.Workspace); err != nil {
+		return sshd.Place{}, err
+	}
+	return f.look(ctx, user)
+}
+
+func isStopped(err error) bool {
+	reason := fault.ReasonOf(err)
+	return reason == cmdutil.ReasonStopped || reason == pod.ReasonEnded
+}
+
+// starter starts workspaces by a process of its own, which reads the configuration and keeps a record as that command does.
+func starter(cluster []string) func(context.Context, string) error {
+	return func(ctx context.Context, workspace string) error {
+		own, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		said := exec.Beginning{Max: maxSaid}
+		cmd := osexec.CommandContext(ctx, own, append(append([]string{"start"}, cluster...), "--", workspace)...) //nolint:gosec // itself
+		cmd.Stderr = &said
+		if err := cmd.Run(); err != nil {
+			return fault.New(fault.Failed, "the workspace cannot be started:\n%s", strings.TrimSpace(said.String())).
+				WithHint("see what keeps it back: %s", fault.Command("berth", "diagnose", workspace))
+		}
+		return nil
+	}
+}
+
+// maxSaid is how much of what a start says is passed on, in bytes.
+const maxSaid = 4 << 10
+
+// look finds the place, as it is now.
+func (f *finder) look(ctx context.Context, user string) (sshd.Place, error) {
 	arg, err := inventory.ParseArgument(f.name.Workspace)
 	if err != nil {
 		return sshd.Place{}, err
@@ -70,7 +120,7 @@ func (f *finder) find(ctx context.Context, user string) (sshd.Place, error) {
 // login is as whom a session runs: the user that the client names, unless that is the one of the configuration.
 func (f *finder) login(p *corev1.Pod, r pod.Request, user string) pod.Login {
 	asked := pod.OSUser(f.name.Workspace)
-	if user != DefaultUser && user != "" {
+	if user != sshconfig.User && user != "" {
 		asked = user
 	}
 	return pod.LoginIn(p, r, asked)

@@ -21,12 +21,16 @@ type ProxyOptions struct {
 	States     func(context.Context) (lifecycle.Place, func(), error)
 	Dir        func() (string, error)
 	Flags      []string
+	// Starts starts a workspace as `berth start` does; nil if one that is stopped stays so.
+	Starts func(ctx context.Context, workspace string) error
 
-	Host, Suffix string
+	// Host is a host name of a workspace that ends with Suffix; Workspace, if it is not empty, says instead what is meant.
+	Host, Suffix, Workspace string
 }
 
 func newProxyCmd(f *cmdutil.Factory, runF func(context.Context, *ProxyOptions) error) *cobra.Command {
-	o := &ProxyOptions{IO: f.IO, Workspaces: f.Workspaces, Dir: configDir}
+	start := false
+	o := &ProxyOptions{IO: f.IO, Workspaces: f.Workspaces, Dir: dirOf(f)}
 	cmd := &cobra.Command{
 		Use:    "proxy HOST",
 		Hidden: true,
@@ -37,20 +41,29 @@ of an SSH client. "berth ssh config" writes the configuration that uses it.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Host, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
+			if start {
+				o.Starts = starter(cluster(cmd))
+			}
 			return nil
 		}),
 	}
 	o.States = f.For(cmd).States
-	cmd.Flags().StringVar(&o.Suffix, "suffix", DefaultSuffix, "what host names of workspaces end with")
+	cmd.Flags().StringVar(&o.Suffix, "suffix", sshconfig.Suffix, "what host names of workspaces end with")
+	cmd.Flags().StringVar(&o.Workspace, "workspace", "", "the workspace, whatever the host name is")
+	cmd.Flags().BoolVar(&start, "start", false, "start a workspace that is stopped")
+	cmdutil.NoFlagValues(cmd, "suffix", "workspace")
 	return cmd
 }
 
 // RunProxy serves the connection. What goes wrong with the workspace is said on the channels of the client: here only
 // what keeps the connection from being made is an error.
 func RunProxy(ctx context.Context, o *ProxyOptions) error {
-	name, err := ParseName(o.Host, o.Suffix)
-	if err != nil {
-		return err
+	name := Name{Workspace: o.Workspace}
+	if o.Workspace == "" {
+		var err error
+		if name, err = ParseName(o.Host, o.Suffix); err != nil {
+			return err
+		}
 	}
 	dir, err := o.Dir()
 	if err != nil {
@@ -60,7 +73,7 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 	if err != nil {
 		return err
 	}
-	f := &finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name}
+	f := &finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name, starts: o.Starts}
 	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: f.find, Explain: explain}
 	return server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
 }

@@ -2,28 +2,167 @@
 package ssh
 
 import (
-	"os"
+	"context"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/config"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/sshconfig"
+	"github.com/berthdev/berth/internal/terminal"
 )
 
+// Options are what the command line says.
+type Options struct {
+	IO         terminal.Streams
+	Dir        func() (string, error)
+	LookPath   func(string) (string, error)
+	Executable func() (string, error)
+	// Become runs a program in the place of this one; it returns the exit status where the system has no such thing.
+	Become func(ctx context.Context, program string, arguments []string) (status int, err error)
+	// Cluster are the flags that say which cluster is meant, all of them.
+	Cluster []string
+
+	Workspace string
+	Client    []string // the client's own arguments
+}
+
+const long = `Run your own SSH client, connected with a workspace. What follows the workspace is for
+that client: its options, and a command. The exit status is the client's.
+
+Nothing of SSH has to be in the image: berth serves the connection on this side, runs
+what the client asks for by exec, and forwards ports as "berth port-forward" does. There
+are no keys to make or to copy, and the configuration of ssh is not read: pass -F FILE
+after the workspace for one that is.
+
+"berth ssh config" sets up ssh, scp, rsync, git and editors, so that all of them find
+workspaces by name.`
+
 // NewCmd makes the command.
-func NewCmd(f *cmdutil.Factory) *cobra.Command {
-	cmd := cmdutil.Group(&cobra.Command{
-		Use:    "ssh",
-		Hidden: true, // until it is whole
-		Short:  "Enter workspaces with SSH clients and editors",
-		Long:   `Enter workspaces with SSH clients and editors.`,
-	})
-	cmd.AddCommand(newProxyCmd(f, RunProxy))
+func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{IO: f.IO, Dir: dirOf(f), LookPath: exec.LookPath, Executable: executable, Become: become}
+	cmd := &cobra.Command{
+		Use:   "ssh USERSTR|ID [SSH-OPTION...] [COMMAND [ARG...]]",
+		Short: "Enter a workspace with your own SSH client",
+		Long:  long,
+		Example: `  berth ssh alice~dev
+  berth ssh alice~dev uname -a
+  berth ssh alice~dev -L 8080:localhost:80 -N
+  berth ssh config`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument, "requires a workspace"))
+			}
+			return nil
+		},
+		ValidArgsFunction: f.CompleteWorkspace,
+		Annotations:       map[string]string{cmdutil.PassesStatus: ""},
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
+			o.Workspace, o.Client, o.Cluster = args[0], args[1:], cluster(cmd)
+			return nil
+		}),
+	}
+	cmd.Flags().SetInterspersed(false) // what follows the workspace is the client's
+	cmd.AddCommand(newConfigCmd(f, RunConfig), newProxyCmd(f, RunProxy))
 	return cmd
 }
 
-// configDir is where the host key and the configuration are.
-func configDir() (string, error) {
-	dir, err := os.UserConfigDir()
-	return filepath.Join(dir, "berth", "ssh"), err
+// dirOf is where the host key and the configuration are.
+func dirOf(f *cmdutil.Factory) func() (string, error) {
+	return func() (string, error) {
+		dir, err := config.Dir(f.Getenv)
+		return filepath.Join(dir, "ssh"), err
+	}
+}
+
+// cluster are the flags that say which cluster is meant. Paths are those of this directory, wherever they are used.
+func cluster(cmd *cobra.Command) (words []string) {
+	cmd.InheritedFlags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Changed {
+			return
+		}
+		value := flag.Value.String()
+		switch flag.Name {
+		case "kubeconfig", "certificate-authority", "client-certificate", "client-key":
+			if at, err := filepath.Abs(value); err == nil {
+				value = at
+			}
+		}
+		words = append(words, "--"+flag.Name+"="+value)
+	})
+	return words
+}
+
+// Run runs the client.
+func Run(ctx context.Context, o *Options) error {
+	arg, err := inventory.ParseArgument(o.Workspace)
+	if err != nil {
+		return err
+	}
+	client, err := o.LookPath("ssh")
+	if err != nil {
+		return fault.New(fault.Failed, "there is no program ssh here").
+			WithHint("install the OpenSSH client, or enter without it: %s", fault.Command("berth", "exec", o.Workspace))
+	}
+	own, err := o.Executable()
+	if err != nil {
+		return fault.New(fault.Internal, "find this program: %w", err)
+	}
+	dir, err := o.Dir()
+	if err != nil {
+		return err
+	}
+	known, err := sshconfig.Known(dir)
+	if err != nil {
+		return fault.New(fault.Failed, "keep the host key: %w", err)
+	}
+	block := sshconfig.Block{
+		Proxy:      append(append([]string{own, "ssh", "proxy"}, o.Cluster...), "--workspace="+o.Workspace),
+		KnownHosts: filepath.ToSlash(known),
+	}
+	options, command := Split(o.Client)
+	arguments := append([]string{"-F", "none"}, options...) // before those of berth: the first value counts
+	arguments = append(append(arguments, block.Arguments()...), arg.IDs()[0]+"."+sshconfig.Suffix)
+	status, err := o.Become(ctx, client, append(arguments, command...))
+	if err == nil && status != 0 {
+		err = cmdutil.ExitError(status)
+	}
+	return err
+}
+
+// withArgument are the options of OpenSSH's client that have an argument.
+const withArgument = "BbcDEeFIiJLlmOoPpQRSWw"
+
+// Split tells the options of the client from the command that follows them.
+func Split(arguments []string) (options, command []string) {
+	for i := 0; i < len(arguments); i++ {
+		word := arguments[i]
+		if len(word) < 2 || word[0] != '-' || word == "--" {
+			return arguments[:i], arguments[i:]
+		}
+		for at, letter := range word[1:] {
+			if !hasArgument(letter) {
+				continue
+			}
+			if at+2 == len(word) { // its argument is the next word
+				i++
+			}
+			break
+		}
+	}
+	return arguments, nil
+}
+
+func hasArgument(option rune) bool {
+	for _, letter := range withArgument {
+		if letter == option {
+			return true
+		}
+	}
+	return false
 }

@@ -126,12 +126,14 @@ func (s *session) start(r *ssh.Request) (runs, error) {
 func (s *session) command(line string) runs {
 	return func(ctx context.Context) (int, error) {
 		return s.place(ctx, func(p Place, begun func()) (int, error) {
-			started := s.started(ctx, p)
+			started, running := s.started(ctx, p), make(chan struct{})
+			alive := sync.OnceFunc(func() { close(running) })
 			c := Command{Line: line, Env: s.env.all, Started: func(pid int) {
 				begun()
+				alive()
 				started(pid)
 			}}
-			io := exec.Session{Stdin: s.channel, Stdout: s.channel, Stderr: s.channel.Stderr(), Pauses: true}
+			io := exec.Session{Stdin: lasting{s.channel, running, ctx.Done()}, Stdout: s.channel, Stderr: s.channel.Stderr(), Pauses: true}
 			if s.pty != nil {
 				c.Rows, c.Columns = int(s.pty.Rows), int(s.pty.Columns)
 				c.Env = append(c.Env, "TERM="+strings.ReplaceAll(s.pty.Term, "\x00", ""))
@@ -223,6 +225,31 @@ func (t typed) Read(p []byte) (int, error) {
 	n, err := t.Reader.Read(p)
 	if n == 0 && errors.Is(err, io.EOF) {
 		<-t.ctx.Done()
+	}
+	return n, err
+}
+
+// lasting is the input of a command, which does not end before that has begun: a container runtime that closes the input
+// earlier loses what the command writes.
+type lasting struct {
+	io.Reader
+	running, over <-chan struct{}
+}
+
+// beginTime is how long the end of the input waits for a command that does not say that it has begun.
+const beginTime = 5 * time.Second
+
+// Read implements io.Reader.
+func (l lasting) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if n == 0 && errors.Is(err, io.EOF) {
+		late := time.NewTimer(beginTime)
+		defer late.Stop()
+		select {
+		case <-l.running:
+		case <-l.over:
+		case <-late.C:
+		}
 	}
 	return n, err
 }

@@ -1,0 +1,332 @@
+package ssh
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/commands/batch"
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/sshconfig"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/style"
+)
+
+// ConfigOptions are what the command line of `berth ssh config` says.
+type ConfigOptions struct {
+	IO         terminal.Streams
+	Places     func(ctx context.Context, windows bool) (Places, error)
+	Executable func() (string, error)
+	// Pinned is how the proxy finds the cluster of this run in another one: variables, and flags.
+	Pinned func() (env, flags []string, err error)
+	// Workspaces lists the IDs of the workspaces.
+	Workspaces func() ([]string, error)
+
+	Block                      sshconfig.Block
+	List, Start, Windows       bool
+	Yes, DryRun, Print, Remove bool
+}
+
+const aboutConfig = `Let every SSH client and editor of this machine find workspaces by name, as in
+
+  ssh alice-2bd806c.berth        the ID of "berth status"
+  scp file alice-2bd806c.berth:
+  code --remote ssh-remote+alice-2bd806c.berth /home/alice
+
+A line at the top of your ~/.ssh/config includes a file of berth's own, with a block that
+leads every host name WORKSPACE.berth or WORKSPACE.NAMESPACE.berth to "berth ssh proxy".
+What would change is shown, and you are asked. With --remove, your file is what it was.
+
+The cluster is that of this run: its context is written into the block. For workspaces of
+several clusters, give each a --name: with "--name prod", host names end with .prod.berth.
+
+Editors that list the hosts of the configuration see the pattern alone; with --list there
+is a line for each workspace that there is now.
+
+In WSL, --wsl writes the configuration of Windows, for editors that run there.`
+
+func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions) error) *cobra.Command {
+	o := &ConfigOptions{IO: f.IO, Executable: executable, Places: places(f)}
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Let SSH clients and editors find workspaces by name",
+		Long:  aboutConfig,
+		Example: `  berth ssh config
+  berth ssh config --dry-run
+  berth ssh config --name prod --context prod
+  berth ssh config --start --option Compression=yes
+  berth ssh config --remove`,
+		Args:              cmdutil.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, _ []string) error {
+			o.Pinned = func() (env, flags []string, err error) { return pinned(f, cluster(cmd)) }
+			o.Workspaces = func() ([]string, error) { return f.WorkspaceIDs(cmd) }
+			return o.validate()
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Block.Name, "name", "", "name of the block: host names end with .NAME.berth")
+	flags.StringArrayVarP(&o.Block.Options, "option", "o", nil, "an option of ssh_config for workspaces, KEYWORD=VALUE; may be repeated")
+	flags.BoolVar(&o.Block.Multiplex, "multiplex", false, "let the sessions of a workspace share one connection (ControlMaster)")
+	flags.BoolVar(&o.Start, "start", false, "start a workspace that is stopped when a client connects")
+	flags.BoolVar(&o.List, "list", false, "a line for each workspace, for editors that list hosts")
+	flags.BoolVar(&o.Windows, "wsl", false, "write the configuration of Windows (in WSL)")
+	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
+	flags.BoolVar(&o.DryRun, "dry-run", false, "show what would change, and change nothing")
+	flags.BoolVar(&o.Print, "print", false, "print berth's own file, and change nothing")
+	flags.BoolVar(&o.Remove, "remove", false, "remove the block; with the last one, also the line in ~/.ssh/config")
+	cmdutil.NoFlagValues(cmd, "option")
+	_ = cmd.RegisterFlagCompletionFunc("name", cmdutil.CompleteList(func(cmd *cobra.Command) ([]string, error) {
+		return blockNames(cmd.Context(), o)
+	}))
+	return cmd
+}
+
+// blockNames are the names of the blocks that there are.
+func blockNames(ctx context.Context, o *ConfigOptions) ([]string, error) {
+	p, err := o.Places(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	own, err := sshconfig.Read(p.Own)
+	return slices.DeleteFunc(sshconfig.Names(own.Old), func(name string) bool { return name == "" }), err
+}
+
+// validate finds what is wrong with the command line.
+func (o *ConfigOptions) validate() error {
+	if err := sshconfig.CheckName(o.Block.Name); err != nil {
+		return err
+	}
+	for i, option := range o.Block.Options {
+		if keyword, value, ok := strings.Cut(option, "="); ok && !strings.ContainsAny(keyword, " \t\"") {
+			o.Block.Options[i] = keyword + " " + value
+		}
+		if err := sshconfig.CheckOption(option); err != nil {
+			return err
+		}
+	}
+	if o.Print && (o.Remove || o.DryRun) {
+		return fault.New(fault.InvalidArgument, "--print is mutually exclusive with --remove and --dry-run")
+	}
+	return nil
+}
+
+// plan is what becomes of the two files.
+type plan struct{ own, user sshconfig.Change }
+
+func (p plan) none() bool { return p.own.None() && p.user.None() }
+
+// RunConfig shows what would change, asks, and writes it.
+func RunConfig(ctx context.Context, o *ConfigOptions) error {
+	places, err := o.Places(ctx, o.Windows)
+	if err != nil {
+		return err
+	}
+	if err := o.fill(places); err != nil {
+		return err
+	}
+	planned, err := o.plan(places)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Print:
+		_, err := o.IO.Out.Write(planned.own.New)
+		return err
+	case planned.none() && !o.Remove:
+		if _, err := sshconfig.Known(places.Dir); err != nil {
+			return err
+		}
+		return o.say("nothing to change: " + places.Own + " is up to date\n" + o.next())
+	case planned.none():
+		return o.say("nothing to remove: " + places.Own + " has no block " + fault.Word(o.Block.Name) + "\n")
+	}
+	if err := o.show(planned); err != nil || o.DryRun {
+		return err
+	}
+	if err := o.confirm(ctx); err != nil {
+		return err
+	}
+	if err := o.write(places, planned); err != nil {
+		return err
+	}
+	if o.Remove {
+		return o.say("removed\n")
+	}
+	return o.say("written\n" + o.next())
+}
+
+// fill adds what the block has besides what the command line says.
+func (o *ConfigOptions) fill(places Places) error {
+	if o.Remove {
+		return nil
+	}
+	own, err := o.Executable()
+	if err != nil {
+		return fault.New(fault.Internal, "find this program: %w", err)
+	}
+	env, flags, err := o.Pinned()
+	if err != nil {
+		return err
+	}
+	proxy := slices.Clone(places.Before)
+	if len(env) > 0 {
+		proxy = append(append(proxy, "env"), env...)
+	}
+	proxy = append(append(proxy, filepath.ToSlash(own), "ssh", "proxy"), flags...)
+	if o.Block.Name != "" {
+		proxy = append(proxy, "--suffix="+sshconfig.DomainOf(o.Block.Name))
+	}
+	if o.Start {
+		proxy = append(proxy, "--start")
+	}
+	o.Block.Proxy, o.Block.KnownHosts, o.Block.ControlPath = proxy, places.KnownHosts, "~/.ssh/berth-%C"
+	if o.List {
+		o.Block.Hosts, err = o.Workspaces()
+	}
+	return err
+}
+
+// plan reads both files, and says what becomes of them.
+func (o *ConfigOptions) plan(places Places) (p plan, err error) {
+	if p.own, err = sshconfig.Read(places.Own); err != nil {
+		return p, err
+	}
+	if p.user, err = sshconfig.Read(places.User); err != nil {
+		return p, err
+	}
+	if o.Remove {
+		p.own.New, err = sshconfig.RemoveBlock(p.own.Old, o.Block.Name)
+	} else {
+		p.own.New, err = sshconfig.SetBlock(p.own.Old, o.Block)
+	}
+	if err != nil {
+		foreign := *fault.From(err)
+		foreign.Message = places.Own + ": " + foreign.Message
+		return p, &foreign
+	}
+	switch {
+	case !o.Remove:
+		p.user.New = sshconfig.Include(p.user.Old, places.Include)
+	case len(p.own.New) == 0 && p.user.Old != nil:
+		p.user.New = append([]byte{}, sshconfig.Exclude(p.user.Old, places.Include)...)
+	}
+	if len(p.user.New) == 0 && len(p.user.Old) > 0 && !p.user.Linked() {
+		p.user.New = nil // it was made for the line
+	}
+	return p, nil
+}
+
+// show prints the differences.
+func (o *ConfigOptions) show(p plan) error {
+	st := o.IO.Out.Styles()
+	for _, c := range []sshconfig.Change{p.own, p.user} {
+		if c.None() {
+			continue
+		}
+		text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+			A: lines(c.Old), B: lines(c.New), FromFile: name(c.Path, c.Old), ToFile: name(c.Path, c.New), Context: 2,
+		})
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(text) {
+			line = st.Text(strings.TrimRight(line, "\r\n"))
+			switch {
+			case strings.HasPrefix(line, "+"):
+				line = style.Paint(st.Green, line)
+			case strings.HasPrefix(line, "-"):
+				line = style.Paint(st.Red, line)
+			}
+			if _, err := io.WriteString(o.IO.Out, line+"\n"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lines are those of a text; the last one may have no end.
+func lines(text []byte) (all []string) {
+	for line := range bytes.Lines(text) {
+		all = append(all, strings.TrimRight(string(line), "\r\n")+"\n")
+	}
+	return all
+}
+
+// name is a file in a difference; one that is not there has that of diff.
+func name(path string, text []byte) string {
+	if text == nil {
+		return os.DevNull
+	}
+	return path
+}
+
+func (o *ConfigOptions) confirm(ctx context.Context) error {
+	if o.Yes {
+		return nil
+	}
+	if !o.IO.CanAsk() {
+		return fault.New(fault.InvalidArgument, "--yes is required to change the configuration of ssh without a terminal").
+			WithHint("pass --yes to write it, or --dry-run to see the changes alone")
+	}
+	return batch.Confirm(ctx, o.IO, "Make these changes?", "changed")
+}
+
+// write makes the changes that were shown. Another run at the same time comes before or after it.
+func (o *ConfigOptions) write(places Places, shown plan) error {
+	unlock, err := sshconfig.Lock(filepath.Dir(places.Own))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, err := o.plan(places)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now.own.Old, shown.own.Old) || !bytes.Equal(now.user.Old, shown.user.Old) {
+		return fault.New(fault.Conflict, "the configuration has changed meanwhile").WithHint("see what would change now: run it again")
+	}
+	order := []sshconfig.Change{now.own, now.user}
+	if o.Remove {
+		slices.Reverse(order)
+	} else if err := places.Known(); err != nil {
+		return err
+	}
+	for _, c := range order {
+		if c.None() {
+			continue
+		}
+		if err := c.Write(); err != nil {
+			return fault.New(fault.Failed, "%w", err)
+		}
+	}
+	return nil
+}
+
+func (o *ConfigOptions) say(text string) error {
+	_, err := io.WriteString(o.IO.Out, text)
+	return err
+}
+
+// next says how to connect.
+func (o *ConfigOptions) next() string {
+	id := "ID"
+	if len(o.Block.Hosts) > 0 {
+		id = o.Block.Hosts[0]
+	}
+	text := fmt.Sprintf("connect: ssh %s.%s\n", id, sshconfig.DomainOf(o.Block.Name))
+	if id == "ID" {
+		text += "IDs of workspaces: berth status\n"
+	}
+	return text
+}

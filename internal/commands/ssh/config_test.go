@@ -1,0 +1,138 @@
+package ssh_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/internal/commands/ssh"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/sshconfig"
+	"github.com/berthdev/berth/internal/terminal"
+)
+
+// configured is a run of `berth ssh config` by somebody whose home is a directory.
+func configured(t *testing.T, home string, change func(*ssh.ConfigOptions)) (out string, err error) {
+	t.Helper()
+	streams, buffers := terminal.Test("", time.Now())
+	dir := filepath.Join(home, ".config", "berth", "ssh")
+	o := &ssh.ConfigOptions{
+		IO: streams, Yes: true,
+		Places: func(context.Context, bool) (ssh.Places, error) {
+			return ssh.Places{
+				Dir: dir, Own: filepath.Join(dir, "config"), User: filepath.Join(home, ".ssh", "config"),
+				Include: "~/.config/berth/ssh/config", KnownHosts: filepath.Join(dir, "known_hosts"),
+				Known: func() error { _, err := sshconfig.Known(dir); return err },
+			}, nil
+		},
+		Executable: func() (string, error) { return "/usr/local/bin/berth", nil },
+		Pinned:     func() (env, flags []string, err error) { return nil, []string{"--context=prod"}, nil },
+		Workspaces: func() ([]string, error) { return []string{"bob-2", "alice-1"}, nil },
+	}
+	if change != nil {
+		change(o)
+	}
+	err = ssh.RunConfig(t.Context(), o)
+	return buffers.Out.String(), err
+}
+
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What is written once is not written again, and what is taken out leaves the file that was there.
+func TestConfig(t *testing.T) {
+	for name, before := range map[string]string{
+		"no file": "", "hosts": "Host a\n  User b\n", "Windows": "Host a\r\n  User b\r\n", "no newline": "Host a",
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			user := filepath.Join(home, ".ssh", "config")
+			if before != "" {
+				if err := os.Mkdir(filepath.Dir(user), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(user, []byte(before), 0o640); err != nil { //nolint:gosec // its mode is kept
+					t.Fatal(err)
+				}
+			}
+			out, err := configured(t, home, nil)
+			if err != nil || !strings.Contains(out, "+Host *.berth\n") || !strings.Contains(out, "+Include ") {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			after := contents(t, user)
+			if !strings.HasPrefix(after, `Include "~/.config/berth/ssh/config"`) || !strings.HasSuffix(after, before) {
+				t.Errorf("%q", after)
+			}
+			if out, err := configured(t, home, nil); err != nil || !strings.HasPrefix(out, "nothing to change: ") {
+				t.Errorf("a second time: %v\n%s", err, out)
+			}
+			second := func(o *ssh.ConfigOptions) { o.Block.Name = "prod" }
+			if out, err := configured(t, home, second); err != nil || strings.Contains(out, "Include") ||
+				!strings.Contains(out, "ssh ID.prod.berth") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			for _, block := range []string{"", "prod"} {
+				if _, err := configured(t, home, func(o *ssh.ConfigOptions) { o.Remove, o.Block.Name = true, block }); err != nil {
+					t.Error(err)
+				}
+			}
+			if left := contents(t, user); left != before {
+				t.Errorf("%q is left of %q", left, before)
+			}
+		})
+	}
+}
+
+func TestConfigWritesNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*ssh.ConfigOptions)
+		says   string
+		err    string
+	}{
+		"a dry run":  {func(o *ssh.ConfigOptions) { o.DryRun = true }, "+Host *.berth", ""},
+		"the file":   {func(o *ssh.ConfigOptions) { o.Print, o.List = true, true }, "Host alice-1.berth\nHost bob-2.berth\nHost *.berth", ""},
+		"unasked":    {func(o *ssh.ConfigOptions) { o.Yes = false }, "+Host *.berth", "--yes is required"},
+		"no block":   {func(o *ssh.ConfigOptions) { o.Remove = true }, "nothing to remove", ""},
+		"no cluster": {func(o *ssh.ConfigOptions) { o.Pinned = noCluster }, "", "no cluster"},
+	} {
+		home := t.TempDir()
+		out, err := configured(t, home, test.change)
+		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) || !strings.Contains(out, test.says) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+		if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v is written, %v", name, left, err)
+		}
+	}
+}
+
+func noCluster() (env, flags []string, err error) {
+	return nil, nil, fault.New(fault.InvalidArgument, "no cluster")
+}
+
+// A file of somebody else in the place of berth's stays as it is, and is named.
+func TestConfigOfOthers(t *testing.T) {
+	home := t.TempDir()
+	own := filepath.Join(home, ".config", "berth", "ssh", "config")
+	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte("Host mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := configured(t, home, nil); fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), own) {
+		t.Error(err)
+	}
+	if left := contents(t, own); left != "Host mine\n" {
+		t.Errorf("%q", left)
+	}
+}

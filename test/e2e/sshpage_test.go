@@ -1,0 +1,98 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/berthdev/berth/internal/pagetest"
+)
+
+// Anyone who does what docs/ssh.md says, sees what it says; and ports lead where they should.
+func TestSSHPage(t *testing.T) {
+	t.Parallel()
+	w := newBareWorld(t)
+	steps, err := pagetest.Steps(os.DirFS("../../docs"), "ssh.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := w.sshUser()
+	a.must("berth provision alice~dev --blueprints blueprints")
+	const before = "Host other\n  User me\n"
+	w.writeAll(a.home, map[string]string{".ssh/config": before})
+	for _, s := range steps {
+		out, err := a.run(s.Command).CombinedOutput()
+		if err != nil || s.Shows != "" && !pagetest.Matches(s.Shows, string(out)) {
+			t.Fatalf("docs/ssh.md:%d: %s: %v\nthe page shows:\n%s\nit printed:\n%s", s.Line, s.Command, err, s.Shows, out)
+		}
+	}
+	if left, err := os.ReadFile(filepath.Join(a.home, ".ssh", "config")); err != nil || string(left) != before {
+		t.Errorf("~/.ssh/config is left as %q, %v", left, err)
+	}
+	a.must("berth ssh alice~dev 'echo from the port | nc -l -p 7070 >/dev/null' & for i in $(seq 100); do " +
+		"berth ssh alice~dev -W localhost:7070 </dev/null 2>/dev/null | grep 'from the port' && exit; sleep 0.2; done; exit 1")
+}
+
+// sshUser is somebody with a home of their own.
+type sshUser struct {
+	w         *world
+	home      string
+	variables []string
+}
+
+// sshUser makes one, with a blueprint dev. OpenSSH does not read $HOME, so that ssh and what starts it are told where the
+// configuration is.
+func (w *world) sshUser() sshUser {
+	w.Helper()
+	a := sshUser{w: w, home: w.TempDir()}
+	config, err := clientcmd.LoadFromFile(w.admin)
+	if err != nil {
+		w.Fatal(err)
+	}
+	config.Contexts[config.CurrentContext].Namespace = w.namespace
+	if err := clientcmd.WriteToFile(*config, filepath.Join(a.home, "kubeconfig")); err != nil {
+		w.Fatal(err)
+	}
+	w.writeAll(a.home, map[string]string{
+		"blueprints/dev.yaml": `blueprints: [{name: dev, template: base, image: "registry.example.com/berth/workspace:v1", ` +
+			`resources: {cpu: 10m, memory: 32Mi}}]`,
+	})
+	for _, program := range []string{"ssh", "scp", "sftp"} {
+		path, err := exec.LookPath(program)
+		if err != nil {
+			w.Fatal(err)
+		}
+		script := "#!/bin/sh\n[ \"$1\" = -F ] && exec " + path + " \"$@\"\nexec " + path + " -F \"$HOME/.ssh/config\" \"$@\"\n"
+		w.writeAll(a.home, map[string]string{"bin/" + program: script})
+		if err := os.Chmod(filepath.Join(a.home, "bin", program), 0o700); err != nil { //nolint:gosec // it is run
+			w.Fatal(err)
+		}
+	}
+	programs := []string{filepath.Join(a.home, "bin"), filepath.Dir(binary), os.Getenv("PATH")}
+	a.variables = []string{
+		"PATH=" + strings.Join(programs, string(filepath.ListSeparator)), "HOME=" + a.home,
+		"KUBECONFIG=" + filepath.Join(a.home, "kubeconfig"), "LANG=C.UTF-8",
+	}
+	return a
+}
+
+func (a sshUser) run(command string) *exec.Cmd {
+	cmd := exec.CommandContext(a.w.Context(), "bash", "-c", command)
+	cmd.Dir, cmd.Env = a.home, a.variables
+	return cmd
+}
+
+func (a sshUser) must(command string) string {
+	a.w.Helper()
+	out, err := a.run(command).CombinedOutput()
+	if err != nil {
+		a.w.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return string(out)
+}
