@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/chart/budget"
+	"github.com/berthdev/berth/internal/chart/chartutil"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
@@ -123,7 +124,7 @@ func (o Options) bounded(ctx context.Context, f func(context.Context, *budget.Bu
 }
 
 // read reads a chart and checks what does not depend on values.
-func (o Options) read(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*Rendered, *capabilities, error) {
+func (o Options) read(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*Rendered, *chartutil.Capabilities, error) {
 	c, err := load(ctx, fsys, memory)
 	if ctx.Err() != nil {
 		return nil, nil, stopped(ctx, "the chart", "")
@@ -136,7 +137,6 @@ func (o Options) read(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*
 		return nil, nil, fault.New(fault.InvalidArgument, "invalid version of Kubernetes %q: %w",
 			o.Capabilities.Version, err)
 	}
-	seen.APIVersions = append(seen.APIVersions, defined(c)...)
 	r := &Rendered{Chart: c, budget: memory}
 	if problems := r.check(seen); len(problems) > 0 {
 		return nil, nil, invalid("invalid chart "+c.Name(), problems)
@@ -145,7 +145,7 @@ func (o Options) read(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*
 }
 
 // fill fills the values into a chart that was read.
-func (o Options) fill(ctx context.Context, r *Rendered, seen *capabilities) error {
+func (o Options) fill(ctx context.Context, r *Rendered, seen *chartutil.Capabilities) error {
 	given, problems := parseValues(o.Values, r.budget)
 	if len(problems) > 0 {
 		return invalid("invalid values", problems)
@@ -158,6 +158,7 @@ func (o Options) fill(ctx context.Context, r *Rendered, seen *capabilities) erro
 	if len(problems) > 0 {
 		return invalid("the values do not fit chart "+r.Chart.Name(), problems)
 	}
+	seen.APIVersions = append(seen.APIVersions, defined(r.Chart)...)
 	problems = r.render(ctx, o, seen, values)
 	switch {
 	case ctx.Err() != nil:
@@ -169,11 +170,11 @@ func (o Options) fill(ctx context.Context, r *Rendered, seen *capabilities) erro
 }
 
 // render fills the values into the templates, and takes what they make.
-func (r *Rendered) render(ctx context.Context, o Options, seen *capabilities,
+func (r *Rendered) render(ctx context.Context, o Options, seen *chartutil.Capabilities,
 	values map[string]any,
 ) (problems []string) {
 	templates := map[string]source{}
-	above := map[string]any{"Values": Values(values), "Capabilities": seen, "Release": o.Release.forTemplates()}
+	above := map[string]any{"Values": chartutil.Values(values), "Capabilities": seen, "Release": o.Release.forTemplates()}
 	if _, err := sources(r.Chart, above, templates, r.budget); err != nil {
 		return []string{err.Error()}
 	}
@@ -222,7 +223,7 @@ const (
 )
 
 // check says what keeps the chart from being installed, whatever its values are.
-func (r *Rendered) check(seen *capabilities) (problems []string) {
+func (r *Rendered) check(seen *chartutil.Capabilities) (problems []string) {
 	c := r.Chart
 	if !slices.Contains([]string{"", "application"}, c.Metadata.Type) {
 		problems = append(problems, fmt.Sprintf("a chart of type %s cannot be installed, only used by others",
@@ -234,7 +235,7 @@ func (r *Rendered) check(seen *capabilities) (problems []string) {
 	}
 	if wanted := c.Metadata.KubeVersion; wanted != "" && !inRange(wanted, seen.KubeVersion.Version) {
 		problems = append(problems, fmt.Sprintf("kubeVersion: requires Kubernetes %s, this is %s",
-			wanted, seen.KubeVersion))
+			wanted, seen.KubeVersion.Version))
 	}
 	if c.Metadata.Deprecated {
 		r.warn("chart %s is deprecated", c.Name())

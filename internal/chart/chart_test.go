@@ -246,7 +246,7 @@ func TestWarnings(t *testing.T) {
 	want := []string{
 		"chart c is deprecated",
 		"subchart remote: charts/ lacks what its Chart.yaml depends on: absent",
-		"c/charts/remote/values.schema.json: the values are not checked, as the schema refers to https://example.com/x.json, which is not followed",
+		"c/charts/remote/values.schema.json: values are not checked against https://example.com/x.json, which is not fetched",
 		"c/templates/a.yaml: Pod test is left out, as tests are not run",
 		`c/templates/a.yaml: Pod old is left out, as the event "crd-install" of its hook is unknown`,
 	}

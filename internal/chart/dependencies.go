@@ -9,6 +9,7 @@ import (
 	helmchart "helm.sh/helm/v3/pkg/chart"
 
 	"github.com/berthdev/berth/internal/chart/budget"
+	"github.com/berthdev/berth/internal/chart/chartutil"
 )
 
 // missing names the dependencies of a chart that it does not hold.
@@ -115,7 +116,7 @@ func inRange(constraint, version string) bool {
 
 // tags says whether a dependency is wanted by its tags: unless all that have a value are
 // false.
-func (d dependencies) tags(dependency *helmchart.Dependency, values Values) bool {
+func (d dependencies) tags(dependency *helmchart.Dependency, values chartutil.Values) bool {
 	tags, err := values.Table("tags")
 	if err != nil {
 		return true
@@ -135,7 +136,7 @@ func (d dependencies) tags(dependency *helmchart.Dependency, values Values) bool
 
 // condition says whether a dependency is wanted by the first of its conditions that has a
 // value; without one it is as wanted as before.
-func (d dependencies) condition(dependency *helmchart.Dependency, values Values, path string, wanted bool) bool {
+func (d dependencies) condition(dependency *helmchart.Dependency, values chartutil.Values, path string, wanted bool) bool {
 	for condition := range strings.SplitSeq(strings.TrimSpace(dependency.Condition), ",") {
 		if condition == "" {
 			continue
@@ -183,7 +184,7 @@ func (d dependencies) importValues(c *helmchart.Chart) error {
 				continue
 			}
 			entries = append(entries, map[string]string{"child": child, "parent": parent})
-			table, err := Values(merged).Table(dependency.Name + "." + child)
+			table, err := chartutil.Values(merged).Table(dependency.Name + "." + child)
 			if err != nil {
 				d.warn("chart %s imports the values %s of subchart %s, which it does not have",
 					c.Name(), child, dependency.Name)

@@ -12,6 +12,7 @@ import (
 	"text/template/parse"
 
 	"github.com/berthdev/berth/internal/chart/budget"
+	"github.com/berthdev/berth/internal/chart/chartutil"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -93,7 +94,7 @@ func (e *engine) all(root *template.Template, names []string,
 			continue
 		}
 		s := templates[name]
-		s.scope["Template"] = Values{"Name": name, "BasePath": s.base}
+		s.scope["Template"] = chartutil.Values{"Name": name, "BasePath": s.base}
 		text, err := e.execute(root, name, s.scope)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "template: ") { // what is written has no place
@@ -126,12 +127,21 @@ func (e *engine) own(t *template.Template) template.FuncMap {
 			return e.execute(t, name, append(data, nil)[0])
 		},
 		tickFunction:   func() string { return "" },
-		outFunction:    func(v any) any { return v },
+		outFunction:    printed,
 		rangeFunction:  func(v any) any { return v },
 		layoutFunction: func(v any) (any, error) { return v, e.layout(v) },
 		pathFunction:   func(v any) (any, error) { return v, e.path(v) },
 		methodFunction: func(name string, v any) (any, error) { return v, e.method(name, v) },
 	}
+}
+
+// printed is a value as text/template prints it: it calls a method of a pointer where it can take one of the value, as
+// it can of a field of .Capabilities, but not any more of what has been handed to a function.
+func printed(v any) any {
+	if version, ok := v.(chartutil.KubeVersion); ok {
+		return version.String()
+	}
+	return v
 }
 
 // method charges what a method of files, values or a time makes, before it is called.
@@ -140,7 +150,7 @@ func (e *engine) method(name string, receiver any) error {
 	switch receiver := receiver.(type) {
 	case files:
 		bytes = receiver.makes(name)
-	case Values:
+	case chartutil.Values:
 		if name == "YAML" {
 			return e.guard.yaml(name, receiver)
 		}

@@ -17,6 +17,7 @@ import (
 	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
 
 	"github.com/berthdev/berth/internal/chart/budget"
+	"github.com/berthdev/berth/internal/chart/chartutil"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -283,8 +284,8 @@ func copied(table map[string]any) map[string]any {
 		switch value := value.(type) {
 		case map[string]any:
 			c[key] = copied(value)
-		case Values:
-			c[key] = Values(copied(value))
+		case chartutil.Values:
+			c[key] = chartutil.Values(copied(value))
 		}
 	}
 	return c
@@ -295,7 +296,7 @@ func asTable(value any) (map[string]any, bool) {
 	switch value := value.(type) {
 	case map[string]any:
 		return value, true
-	case Values:
+	case chartutil.Values:
 		return value, true
 	}
 	return nil, false

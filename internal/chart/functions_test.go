@@ -5,6 +5,8 @@ import (
 	"testing"
 	"text/template"
 	"time"
+
+	"github.com/berthdev/berth/internal/chart/chartutil"
 )
 
 // compared are values of all kinds that templates see, and some that they do not.
@@ -15,7 +17,7 @@ func compared() map[string]any {
 		"uint": uint(1), "negative": -1,
 		"float": 1.0, "complex": 1i, "time": time.Unix(0, 0), "duration": time.Second, "list": []any{1},
 		"no list": []any(nil), "table": map[string]any{"a": 1},
-		"no table": map[string]any(nil), "values": Values{}, "no values": Values(nil), "pointer": &one,
+		"no table": map[string]any(nil), "values": chartutil.Values{}, "no values": chartutil.Values(nil), "pointer": &one,
 		"no pointer": (*int)(nil), "array": [1]any{"a"},
 		"uncomparable": [1]any{[]any{1}}, "error": messageError("a"), "function": strings.ToUpper,
 	}

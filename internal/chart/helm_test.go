@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"errors"
 	"io"
 	"log"
 	"os"
@@ -16,6 +17,9 @@ import (
 	helmengine "helm.sh/helm/v3/pkg/engine"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/releaseutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	k8syaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/chart/budget"
@@ -172,6 +176,7 @@ func TestAsHelm(t *testing.T) {
 			if diff := cmp.Diff(strings.Join(want.Manifest, ""), got.Manifest); diff != "" {
 				t.Errorf("%s: manifest: %s", name, diff)
 			}
+			compareObjects(t, want, got)
 			var hooks []string
 			for _, h := range got.Hooks {
 				hooks = append(hooks, describeHook(t, &h.Hook))
@@ -185,6 +190,56 @@ func TestAsHelm(t *testing.T) {
 			}
 		}
 	})
+}
+
+// compareObjects compares the objects that are applied with those that Helm applies: what kubectl reads of the text that
+// Helm hands over, for all objects together and for each hook.
+func compareObjects(t *testing.T, want *helmRendered, got *Rendered) {
+	t.Helper()
+	helms, applied := kubectlReads(t, strings.Join(want.Manifest, "")), []map[string]any{}
+	for _, o := range got.Objects[max(0, len(got.Objects)-len(helms)):] { // behind those of crds/
+		applied = append(applied, o.Object)
+	}
+	if diff := cmp.Diff(helms, applied); diff != "" {
+		t.Errorf("objects: %s", diff)
+	}
+	for _, h := range got.Hooks {
+		if diff := cmp.Diff(kubectlReads(t, h.Manifest), []map[string]any{h.Object.Object}); diff != "" {
+			t.Errorf("hook %s: %s", h.Name, diff)
+		}
+	}
+}
+
+// kubectlReads are the objects of a text as the libraries of kubectl read them.
+func kubectlReads(t *testing.T, text string) []map[string]any {
+	t.Helper()
+	all := []map[string]any{}
+	for decoder := k8syaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096); ; {
+		var raw runtime.RawExtension
+		switch err := decoder.Decode(&raw); {
+		case errors.Is(err, io.EOF):
+			return all
+		case err != nil:
+			t.Fatal(err)
+		case len(raw.Raw) == 0, string(raw.Raw) == "null":
+			continue
+		}
+		var object unstructured.Unstructured
+		if err := object.UnmarshalJSON(raw.Raw); err != nil {
+			t.Fatal(err)
+		}
+		if !object.IsList() {
+			all = append(all, object.Object)
+			continue
+		}
+		list, err := object.ToList()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range list.Items {
+			all = append(all, item.Object)
+		}
+	}
 }
 
 // TestValuesAsHelm compares the values that templates see, to the last one.

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,11 +29,7 @@ type document struct {
 func (r *Rendered) take(ctx context.Context, texts map[string]string, namespace string) []string {
 	r.Notes = texts[path.Join(r.Chart.Name(), "templates", "NOTES.txt")]
 	reader := &manifest.Reader{Namespace: namespace, Several: isHook, Unchecked: r.trusted}
-	for _, crd := range r.Chart.CRDObjects() {
-		reader.Read(crd.Filename, crd.File.Data)
-	}
-	r.Objects, _ = reader.Objects()
-	r.Objects = slices.Clone(r.Objects)
+	r.Objects = r.definitions(reader)
 	var documents []document
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if strings.HasSuffix(name, "NOTES.txt") {
@@ -44,7 +41,7 @@ func (r *Rendered) take(ctx context.Context, texts map[string]string, namespace 
 			}
 			objects, _ := reader.Objects()
 			first := len(objects)
-			reader.ReadPart(name, lines, []byte(text))
+			reader.ReadPart(name, lines, []byte(text+"\n")) // as in the manifest
 			if objects, _ = reader.Objects(); len(objects) > first {
 				d := document{name, text, objects[first].GetKind(), first, len(objects)}
 				if d.last-d.first > 1 {
@@ -64,6 +61,31 @@ func (r *Rendered) take(ctx context.Context, texts map[string]string, namespace 
 	return nil
 }
 
+// definitions reads crds/ of the chart and its subcharts. Of two with one name the first counts, as with Helm, which
+// creates none that is there.
+func (r *Rendered) definitions(reader *manifest.Reader) (first []*unstructured.Unstructured) {
+	several := reader.Several
+	reader.Several = func(*unstructured.Unstructured) bool { return true }
+	for _, crd := range r.Chart.CRDObjects() {
+		reader.Read(crd.Filename, crd.File.Data)
+	}
+	reader.Several = several
+	all, files := reader.Objects()
+	places := map[string]int{}
+	for i, object := range all {
+		key := object.GroupVersionKind().GroupKind().String() + " " + object.GetName()
+		at, twice := places[key]
+		if !twice {
+			places[key] = i
+			first = append(first, object)
+		} else if !reflect.DeepEqual(object.Object, all[at].Object) {
+			r.warn("%s: %s %s is not that of %s, which is the one that is installed", files[i], object.GetKind(),
+				object.GetName(), files[at])
+		}
+	}
+	return first
+}
+
 // sortOut parts hooks from the other documents, which it puts into Helm's order.
 func (r *Rendered) sortOut(documents []document, reader *manifest.Reader) {
 	objects, _ := reader.Objects()
@@ -72,7 +94,7 @@ func (r *Rendered) sortOut(documents []document, reader *manifest.Reader) {
 	var text strings.Builder
 	for _, d := range documents {
 		if d.last-d.first == 1 && isHook(objects[d.first]) && !r.trusted {
-			r.takeHook(d, objects[d.first])
+			r.takeHook(d, asHook(objects[d.first], d.text))
 			continue
 		}
 		r.Objects = append(r.Objects, objects[d.first:d.last]...)
@@ -157,6 +179,17 @@ type Hook struct {
 func isHook(object *unstructured.Unstructured) bool {
 	_, ok := object.GetAnnotations()[helmrelease.HookAnnotation]
 	return ok
+}
+
+// asHook is the object of a hook as Helm applies it: of a text without the end of its last line, which matters where
+// that is the end of a text itself.
+func asHook(object *unstructured.Unstructured, text string) *unstructured.Unstructured {
+	var reader manifest.Reader
+	reader.Read("", []byte(text))
+	if again, _ := reader.Objects(); len(again) == 1 {
+		return again[0]
+	}
+	return object
 }
 
 // takeHook reads the annotations of a hook. Those of an event that is unknown are left out,

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"fmt"
 	"path"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/chart/budget"
+	"github.com/berthdev/berth/internal/chart/chartutil"
 	"github.com/berthdev/berth/internal/chart/manifest"
 )
 
@@ -46,12 +44,12 @@ func sources(c *helmchart.Chart, above map[string]any, into map[string]source, b
 		"Files":        newFiles(c.Files),
 		"Release":      above["Release"],
 		"Capabilities": above["Capabilities"],
-		"Values":       Values{},
+		"Values":       chartutil.Values{},
 		"Subcharts":    subcharts,
 	}
 	if c.IsRoot() {
 		scope["Values"] = above["Values"]
-	} else if own, err := Values(above).Table("Values." + c.Name()); err == nil {
+	} else if own, err := chartutil.Values(above).Table("Values." + c.Name()); err == nil {
 		scope["Values"] = own
 	}
 	for _, sub := range c.Dependencies() {
@@ -97,30 +95,8 @@ type Capabilities struct {
 	APIVersions []string
 }
 
-// capabilities are what a template sees as .Capabilities.
-type capabilities struct {
-	KubeVersion kubeVersion
-	APIVersions apiVersions
-	HelmVersion helmVersion
-}
-
-type kubeVersion struct{ Version, Major, Minor string }
-
-// String is for templates that print it.
-func (v kubeVersion) String() string { return v.Version }
-
-// GitVersion is for templates of former days.
-func (v kubeVersion) GitVersion() string { return v.Version }
-
-type apiVersions []string
-
-// Has says whether there is a version of an API, or a kind of one.
-func (v apiVersions) Has(name string) bool { return slices.Contains(v, name) }
-
-type helmVersion struct{ Version, GitCommit, GitTreeState, GoVersion string }
-
-// defined are the versions of APIs and their kinds that the definitions of crds/ add: Helm
-// has them in the cluster before it renders a chart.
+// defined are the versions of APIs and their kinds that the definitions of crds/ add, once it is known which subcharts
+// there are: Helm has them in the cluster before it renders a chart.
 func defined(c *helmchart.Chart) (versions []string) {
 	reader := &manifest.Reader{}
 	for _, file := range c.CRDObjects() {
@@ -143,75 +119,27 @@ func defined(c *helmchart.Chart) (versions []string) {
 }
 
 // forTemplates fills in what is not given.
-func (c Capabilities) forTemplates() (*capabilities, error) {
+func (c Capabilities) forTemplates() (*chartutil.Capabilities, error) {
 	parsed, err := version.ParseGeneric(cmp.Or(c.Version, kubernetesVersion))
 	if err != nil {
 		return nil, err
 	}
-	known := apiVersions(c.APIVersions)
+	known := chartutil.VersionSet(c.APIVersions)
 	if len(known) == 0 {
 		for _, group := range scheme.Scheme.PrioritizedVersionsAllGroups() {
 			known = append(known, group.String())
 		}
 		known = append(known, "apiextensions.k8s.io/v1")
 	}
-	return &capabilities{
-		KubeVersion: kubeVersion{
-			cmp.Or(c.Version, "v"+parsed.String()), strconv.FormatUint(uint64(parsed.Major()), 10),
-			strconv.FormatUint(uint64(parsed.Minor()), 10),
+	return &chartutil.Capabilities{
+		KubeVersion: chartutil.KubeVersion{
+			Version: cmp.Or(c.Version, "v"+parsed.String()),
+			Major:   strconv.FormatUint(uint64(parsed.Major()), 10),
+			Minor:   strconv.FormatUint(uint64(parsed.Minor()), 10),
 		},
 		APIVersions: known,
-		HelmVersion: helmVersion{Version: helmLibrary, GoVersion: runtime.Version()},
+		HelmVersion: chartutil.HelmVersion{Version: helmLibrary, GoVersion: runtime.Version()},
 	}, nil
-}
-
-// Values are those of a chart, as a template sees them.
-type Values map[string]any
-
-// AsMap is for templates, since some functions take a plain map.
-func (v Values) AsMap() map[string]any {
-	if len(v) == 0 {
-		return map[string]any{}
-	}
-	return v
-}
-
-// YAML is for templates.
-func (v Values) YAML() (string, error) {
-	text, err := yaml.Marshal(v)
-	return string(text), err
-}
-
-// Table is a table inside the values: "a.b".
-func (v Values) Table(path string) (Values, error) {
-	for key := range strings.SplitSeq(path, ".") {
-		switch below := v[key].(type) {
-		case map[string]any:
-			v = below
-		case Values:
-			v = below
-		default:
-			return Values{}, fmt.Errorf("%q is not a table", key)
-		}
-	}
-	return v, nil
-}
-
-// PathValue is what is at a path, which must not be a table: "a.b".
-func (v Values) PathValue(path string) (any, error) {
-	table, key := v, path
-	if i := strings.LastIndex(path, "."); i >= 0 {
-		var err error
-		if table, err = v.Table(path[:i]); err != nil {
-			return nil, err
-		}
-		key = path[i+1:]
-	}
-	value, ok := table[key]
-	if _, isTable := value.(map[string]any); !ok || isTable {
-		return nil, fmt.Errorf("%q is not a value", key)
-	}
-	return value, nil
 }
 
 // files are those of a chart that are neither templates nor charts, as a template sees them.

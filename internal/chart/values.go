@@ -2,7 +2,6 @@ package chart
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -148,12 +147,11 @@ func (r *Rendered) checkSchemas(ctx context.Context, c *helmchart.Chart, values 
 			return []string{err.Error()}
 		}
 		defer done()
-		found, err := schema.Check(c.Schema, values)
-		outside := schema.OutsideError("")
-		switch {
-		case errors.As(err, &outside):
-			r.warn("%s: the values are not checked, as %v, which is not followed", file, outside)
-		case err != nil:
+		found, outside, err := schema.Check(c.Schema, values)
+		for _, reference := range outside {
+			r.warn("%s: values are not checked against %s, which is not fetched", file, reference)
+		}
+		if err != nil {
 			problems = append(problems, file+": "+err.Error())
 		}
 		for _, problem := range found {

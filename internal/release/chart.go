@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 //go:embed all:chart
@@ -129,9 +130,9 @@ func unmark(object *unstructured.Unstructured) {
 // as it was.
 func Objects(manifest string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
-	for document := range strings.SplitSeq("\n"+manifest, "\n---") {
+	for _, document := range yamldoc.Documents([]byte(manifest)) {
 		var content map[string]any
-		text, err := yaml.YAMLToJSON([]byte(document))
+		text, err := yaml.YAMLToJSON(document)
 		if err == nil {
 			err = json.Unmarshal(text, &content) // whole numbers stay whole
 		}

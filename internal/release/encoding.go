@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
@@ -120,8 +119,8 @@ func valid(release *helm.Release, name string, version int) error {
 		return fmt.Errorf("it is not about release %s", name)
 	}
 	total := 0
-	for document := range strings.SplitSeq("\n"+release.Manifest, "\n---") {
-		marks := yamldoc.Marks([]byte(document))
+	for _, document := range yamldoc.Documents([]byte(release.Manifest)) {
+		marks := yamldoc.Marks(document)
 		if total += marks; marks > maxMarks || total > maxAllMarks {
 			return fmt.Errorf("its manifest has more than %d values", maxMarks)
 		}

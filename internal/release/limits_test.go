@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // What a record may have at most is read, and nothing more.
@@ -48,16 +49,19 @@ func TestCountValues(t *testing.T) {
 // A manifest may have so many values in one object, and five times as many in all. What counts is
 // what may begin one.
 func TestValuesOfAManifest(t *testing.T) {
-	object := func(marks int) string { return "---\n#" + strings.Repeat(",", marks-1) + "\n" }
+	object := func(marks int) string {
+		const empty = "---\n{} #"
+		return empty + strings.Repeat(",", marks-yamldoc.Marks([]byte(empty))) + "\n"
+	}
 	for name, test := range map[string]struct {
 		manifest string
 		ok       bool
 	}{
 		"none":             {"", true},
 		"many in one":      {object(300_000), true},
-		"too many in one":  {object(1) + object(300_001), false},
+		"too many in one":  {object(10) + object(300_001), false},
 		"many in five":     {strings.Repeat(object(300_000), 5), true},
-		"too many in six":  {strings.Repeat(object(300_000), 5) + object(1), false},
+		"too many in six":  {strings.Repeat(object(300_000), 5) + object(10), false},
 		"not even objects": {"---\n[]\n", false},
 	} {
 		if err := valid(&helm.Release{Name: "a", Version: 1, Manifest: test.manifest}, "a", 1); (err == nil) != test.ok {

@@ -32,8 +32,9 @@ type Builder struct {
 
 	files map[string]extent
 	dirs  map[string]struct{}
-	taken int   // files and directories so far, also those that were removed
-	bytes int64 // of files so far, also of those that were removed
+	links map[string]string // to be followed in the end
+	taken int               // files and directories so far, also those that were removed
+	bytes int64             // of files so far, also of those that were removed
 }
 
 // extent is where a file is in the spool.
@@ -86,7 +87,7 @@ func (b *Builder) Add(name string, size int64, r io.Reader) error {
 	if _, ok := b.dirs[clean]; ok {
 		return Refuse(name, "the name of both a file and a directory")
 	}
-	if _, ok := b.files[clean]; ok {
+	if _, ok := b.files[clean]; ok || b.links[clean] != "" {
 		return Refuse(name, "the name of two files")
 	}
 	if err := b.parents(clean); err != nil {
@@ -126,12 +127,18 @@ func (b *Builder) directory(name string) error {
 func (b *Builder) Remove(name string) {
 	name = path.Clean(name)
 	delete(b.files, name)
+	delete(b.links, name)
 	if _, ok := b.dirs[name]; !ok {
 		return
 	}
 	for file := range b.files {
 		if strings.HasPrefix(file, name+"/") {
 			delete(b.files, file)
+		}
+	}
+	for link := range b.links {
+		if strings.HasPrefix(link, name+"/") {
+			delete(b.links, link)
 		}
 	}
 	for dir := range b.dirs {
@@ -159,7 +166,7 @@ func (b *Builder) parents(name string) error {
 		if _, ok := b.dirs[dir]; ok {
 			continue
 		}
-		if _, ok := b.files[dir]; ok {
+		if _, ok := b.files[dir]; ok || b.links[dir] != "" {
 			return Refuse(dir, "the name of both a file and a directory")
 		}
 		if err := b.take(); err != nil {
@@ -195,9 +202,12 @@ func (b *Builder) Seal(ctx context.Context) (*Content, error) {
 	switch {
 	case b.root == nil:
 		return nil, errors.New("content: the builder has been discarded")
-	case len(b.files) == 0:
+	case len(b.files)+len(b.links) == 0:
 		return nil, fault.New(fault.InvalidArgument, "the bundle is empty").
 			WithHint("name a directory or an archive that has files in it")
+	}
+	if err := b.follow(); err != nil {
+		return nil, err
 	}
 	if err := b.out.Flush(); err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func (b *Builder) entry(header *tar.Header, r io.Reader) error {
 	case tar.TypeXGlobalHeader:
 		return nil // a comment: git names the commit in it
 	case tar.TypeSymlink:
-		return Refuse(header.Name, "a symbolic link to %q; a bundle has files only", header.Linkname)
+		return b.Link(header.Name, header.Linkname)
 	case tar.TypeLink:
 		return Refuse(header.Name, "a hard link to %q; a bundle has files only", header.Linkname)
 	case tar.TypeChar, tar.TypeBlock:

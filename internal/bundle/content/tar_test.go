@@ -180,7 +180,7 @@ func TestHugeNameIsShortened(t *testing.T) {
 }
 
 func TestAllEntriesAreNamed(t *testing.T) {
-	_, _, err := take(t, archive(t, special(tar.TypeSymlink, "l", "x"), file("a", "1"), file("/b", ""),
+	_, _, err := take(t, archive(t, special(tar.TypeLink, "l", "x"), file("a", "1"), file("/b", ""),
 		special(tar.TypeFifo, "p", "")), content.DefaultLimits())
 	if got := fault.From(err).Problems; len(got) != 3 || !strings.Contains(got[0], `"l"`) ||
 		!strings.Contains(got[1], `"/b"`) || !strings.Contains(got[2], `"p"`) {

@@ -15,7 +15,7 @@ const manifestsDir = "manifests"
 
 // loadPlain reads manifests as they are: nothing in them is a template.
 func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
-	reader := &manifest.Reader{Namespace: o.Namespace, Strict: true}
+	reader := &manifest.Reader{Namespace: o.Namespace, Repeats: true}
 	if err := readManifests(ctx, fsys, reader); err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	if len(problems) > 0 {
 		return nil, invalid(Plain, problems)
 	}
-	return &Package{Format: Plain, Objects: objects}, nil
+	return &Package{Format: Plain, Objects: objects, Warnings: reader.Warnings()}, nil
 }
 
 // readManifests reads every file of the flat directory of manifests.

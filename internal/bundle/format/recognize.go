@@ -23,6 +23,7 @@ func Recognize(fsys fs.FS) (Format, error) {
 	}
 	charts := chartDirs(fsys, entries)
 	switch {
+	case slices.Contains(charts, "."): // whatever lies beside it
 	case isFile(fsys, "metadata/annotations.yaml"):
 		has(Registry, "metadata/annotations.yaml")
 	case isDir(fsys, "manifests"):

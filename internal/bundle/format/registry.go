@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,7 +20,7 @@ import (
 // namespaces.
 func loadRegistry(ctx context.Context, fsys fs.FS) (*Package, error) {
 	about, problems := readMetadata(fsys)
-	reader := &manifest.Reader{Strict: true}
+	reader := &manifest.Reader{Repeats: true}
 	if err := readManifests(ctx, fsys, reader); err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func loadRegistry(ctx context.Context, fsys fs.FS) (*Package, error) {
 	objects, _ = all.Objects()
 	return &Package{
 		Format: Registry, Name: about.name, Version: c.Spec.Version, Namespace: namespace,
-		Objects: objects, Warnings: append(about.warnings, c.warnings(others)...),
+		Objects: objects, Warnings: slices.Concat(reader.Warnings(), about.warnings, c.warnings(others)),
 	}, nil
 }
 
@@ -72,7 +73,7 @@ func operator(objects []*unstructured.Unstructured, files []string) (others []*u
 	kept := files[:0]
 	for i, object := range objects {
 		gvk := object.GroupVersionKind()
-		if gvk.Group == "operators.coreos.com" && gvk.Kind == "ClusterServiceVersion" {
+		if gvk.Kind == "ClusterServiceVersion" {
 			versions = append(versions, found{object, files[i]})
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
@@ -81,6 +82,13 @@ func (f Fetcher) directory(ctx context.Context, path string) (*content.Content, 
 }
 
 func addFile(b *content.Builder, root *os.Root, name string, kind fs.FileMode) error {
+	if kind&fs.ModeSymlink != 0 {
+		target, err := root.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return b.Link(name, filepath.ToSlash(target))
+	}
 	if !kind.IsRegular() {
 		return content.Refuse(name, "%s; a bundle has files only", kindOf(kind))
 	}
@@ -98,8 +106,6 @@ func addFile(b *content.Builder, root *os.Root, name string, kind fs.FileMode) e
 
 func kindOf(mode fs.FileMode) string {
 	switch {
-	case mode&fs.ModeSymlink != 0:
-		return "a symbolic link"
 	case mode&fs.ModeDevice != 0:
 		return "a device"
 	case mode&fs.ModeNamedPipe != 0:

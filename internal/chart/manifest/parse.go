@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	strictjson "sigs.k8s.io/json"
@@ -36,12 +37,16 @@ func (r *Reader) parse(before int, text []byte) []value {
 		}
 	}
 	if problem := Bomb(text); problem != "" {
-		r.located(before, problem)
+		for line, text := range located(before, problem) {
+			r.problem(line, "%s", text)
+		}
 		return nil
 	}
-	converted, err := r.toJSON(text)
+	converted, err := r.toJSON(before, text)
 	if err != nil {
-		r.located(before, err.Error())
+		for line, text := range located(before, err.Error()) {
+			r.problem(line, "%s", text)
+		}
 		return nil
 	}
 	if yamldoc.HasAliases(text) && !r.take(len(converted)-len(text), yamldoc.Marks(converted)) {
@@ -49,7 +54,9 @@ func (r *Reader) parse(before int, text []byte) []value {
 	}
 	var content any
 	if _, err := strictjson.UnmarshalStrict(converted, &content); err != nil {
-		r.located(before, err.Error())
+		for line, text := range located(before, err.Error()) {
+			r.problem(line, "%s", text)
+		}
 		return nil
 	}
 	return []value{{before + 1 + yamldoc.Leading(text), content}}
@@ -65,11 +72,22 @@ func Bomb(text []byte) (problem string) {
 	return ""
 }
 
-func (r *Reader) toJSON(text []byte) ([]byte, error) {
-	if r.Strict {
-		return yaml.YAMLToJSONStrict(text)
+// toJSON converts a document of YAML, and warns of keys that are there twice.
+func (r *Reader) toJSON(before int, text []byte) ([]byte, error) {
+	if !r.Repeats {
+		return yaml.YAMLToJSON(text)
 	}
-	return yaml.YAMLToJSON(text)
+	converted, strict := yaml.YAMLToJSONStrict(text)
+	if strict == nil {
+		return converted, nil
+	}
+	converted, err := yaml.YAMLToJSON(text)
+	if err == nil {
+		for line, text := range located(before, strict.Error()) {
+			r.warn(line, text)
+		}
+	}
+	return converted, err
 }
 
 // parseJSON reads values of JSON, one after the other; not ok if that is not what the text is.
@@ -89,28 +107,37 @@ func (r *Reader) parseJSON(before int, text []byte, skip int) (values []value, o
 			return nil, false
 		}
 		for _, duplicate := range duplicates {
-			if r.Strict {
-				r.problem(line, "%v", duplicate)
+			if r.Repeats {
+				r.warn(line, duplicate.Error())
 			}
 		}
 		values = append(values, value{line, content})
 	}
 }
 
-// located adds the problems of the messages of a parser, which have numbers of lines of the
-// document: "yaml: line 3: message", "3:14: message", or a list of "  line 3: message".
-func (r *Reader) located(before int, message string) {
+// located are the messages of a parser, which have numbers of lines of the document: "yaml: line 3: message",
+// "3:14: message", or a list of "  line 3: message".
+func located(before int, message string) iter.Seq2[int, string] {
 	message = strings.TrimPrefix(strings.TrimPrefix(message, "error converting YAML to JSON: "), "yaml: ")
-	for text := range strings.SplitSeq(strings.TrimPrefix(message, "unmarshal errors:\n"), "\n") {
-		text = strings.TrimSpace(text)
-		line, column := 0, 0
-		if n, _ := fmt.Sscanf(text, "line %d:", &line); n == 1 {
-			_, text, _ = strings.Cut(text, ": ")
-		} else if n, _ := fmt.Sscanf(text, "%d:%d:", &line, &column); n == 2 {
-			_, text, _ = strings.Cut(text, ": ")
-		} else if n, _ := fmt.Sscanf(text, "%d:", &line); n == 1 {
-			_, text, _ = strings.Cut(text, ": ")
+	return func(yield func(int, string) bool) {
+		for text := range strings.SplitSeq(strings.TrimPrefix(message, "unmarshal errors:\n"), "\n") {
+			line, text := locate(strings.TrimSpace(text))
+			if !yield(before+max(line, 1), text) {
+				return
+			}
 		}
-		r.problem(before+max(line, 1), "%s", text)
 	}
+}
+
+// locate takes the number of the line off a message; 0 if it has none.
+func locate(text string) (int, string) {
+	line, column := 0, 0
+	if n, _ := fmt.Sscanf(text, "line %d:", &line); n == 1 {
+		_, text, _ = strings.Cut(text, ": ")
+	} else if n, _ := fmt.Sscanf(text, "%d:%d:", &line, &column); n == 2 {
+		_, text, _ = strings.Cut(text, ": ")
+	} else if n, _ := fmt.Sscanf(text, "%d:", &line); n == 1 {
+		_, text, _ = strings.Cut(text, ": ")
+	}
+	return line, text
 }

@@ -28,8 +28,8 @@ const (
 type Reader struct {
 	// Namespace is that of objects which name none: it tells whether two are the same.
 	Namespace string
-	// Strict refuses a key that a mapping has twice; otherwise the last one counts.
-	Strict bool
+	// Repeats warns of a key that a mapping has twice. The last one counts, as for kubectl.
+	Repeats bool
 	// Several says whether an object may be there more than once; nil is never.
 	Several func(*unstructured.Unstructured) bool
 	// Unchecked takes objects as they are written, whatever their fields.
@@ -42,6 +42,7 @@ type Reader struct {
 	objects      []*unstructured.Unstructured
 	files        []string
 	problems     []string
+	warnings     []string
 }
 
 // identity is what makes two objects one for the API server.
@@ -107,6 +108,16 @@ func (r *Reader) Objects() (objects []*unstructured.Unstructured, files []string
 
 // Problems are everything that is wrong, in the order of reading; empty if nothing is.
 func (r *Reader) Problems() []string { return slices.Clip(r.problems) }
+
+// Warnings are what should be mended, though it is no error.
+func (r *Reader) Warnings() []string { return slices.Clip(r.warnings) }
+
+// warn adds a warning about the file that is being read.
+func (r *Reader) warn(line int, text string) {
+	if len(r.warnings) < yamldoc.MaxProblems {
+		r.warnings = append(r.warnings, fault.Line(r.place(line)+": "+text+"; the last one counts"))
+	}
+}
 
 // problem adds a problem of the file that is being read.
 func (r *Reader) problem(line int, format string, args ...any) {

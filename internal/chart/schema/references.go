@@ -1,10 +1,13 @@
 package schema
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,38 +15,141 @@ import (
 // maxAlternatives is how many schemas may apply to one value.
 const maxAlternatives = 10_000
 
-// OutsideError is the error of a reference that is not followed: to another document, or by
-// a name.
-type OutsideError string
-
-func (e OutsideError) Error() string { return "the schema refers to " + string(e) }
-
 // references follows the references of a schema, as it is written.
 type references struct {
 	root    any
 	applied map[uintptr]int // how many schemas apply to a value with this one; 0 while that is counted
 }
 
-// check looks at a schema and everything in it.
-func (r *references) check(node any) error {
+// maxMoved is how much of a schema may be written a second time, in bytes.
+const maxMoved = 8 << 20
+
+// settle takes the references out that are not followed, to another document or by a name, and gives them. What is
+// referred to in a place where the validator expects no schema, such as a container of definitions that a chart has
+// made up, is written among the definitions as well.
+func (r *references) settle() (outside []string, err error) {
+	root, ok := r.root.(map[string]any)
+	if !ok {
+		return nil, nil
+	}
+	moved := moving{references: r, definitions: map[string]any{}, names: map[string]string{}}
+	err = eachSchema(root, func(schema map[string]any) error {
+		for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
+			reference, ok := schema[key].(string)
+			switch {
+			case !ok:
+			case !isPointer(reference):
+				delete(schema, key)
+				if !slices.Contains(outside, reference) {
+					outside = append(outside, reference)
+				}
+			case !leadsToSchema(reference):
+				name, err := moved.name(reference)
+				if err != nil {
+					return err
+				}
+				schema[key] = "#/definitions/" + name
+			}
+		}
+		return nil
+	})
+	if err != nil || len(moved.names) == 0 {
+		return outside, err
+	}
+	if definitions, ok := root["definitions"].(map[string]any); ok {
+		maps.Copy(definitions, moved.definitions)
+	} else {
+		root["definitions"] = moved.definitions
+	}
+	return outside, nil
+}
+
+// moving are the schemas that are written among the definitions as well.
+type moving struct {
+	*references
+	definitions map[string]any
+	names       map[string]string // by the reference
+	size        int               // in bytes
+}
+
+// name is the name of what a reference leads to, among the definitions.
+func (m *moving) name(reference string) (string, error) {
+	if name, known := m.names[reference]; known {
+		return name, nil
+	}
+	target := m.target(reference)
+	if err, ok := target.(error); ok {
+		return "", err
+	}
+	text, err := json.Marshal(target)
+	if m.size += len(text); err != nil || m.size > maxMoved {
+		return "", fmt.Errorf("its references lead to more than %d MiB", maxMoved>>20)
+	}
+	name := fmt.Sprintf("berth-moved-%d", len(m.names)+1)
+	m.names[reference], m.definitions[name] = name, target
+	return name, nil
+}
+
+// eachSchema calls do with everything that may be a schema, in the order of keys.
+func eachSchema(node any, do func(map[string]any) error) error {
 	switch node := node.(type) {
 	case map[string]any:
-		if _, err := r.count(node); err != nil {
+		if err := do(node); err != nil {
 			return err
 		}
-		for _, below := range node {
-			if err := r.check(below); err != nil {
+		for _, key := range slices.Sorted(maps.Keys(node)) {
+			if slices.Contains([]string{"const", "default", "enum", "examples"}, key) {
+				continue // a value
+			}
+			if err := eachSchema(node[key], do); err != nil {
 				return err
 			}
 		}
 	case []any:
 		for _, below := range node {
-			if err := r.check(below); err != nil {
+			if err := eachSchema(below, do); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// isPointer says whether a reference is a JSON pointer into the same document.
+func isPointer(reference string) bool {
+	pointer, ok := strings.CutPrefix(reference, "#")
+	return ok && (pointer == "" || pointer[0] == '/')
+}
+
+// leadsToSchema says whether the way of a pointer goes through keywords alone that have schemas.
+func leadsToSchema(reference string) bool {
+	const one, named = 1, 2 // how many segments there are to a schema
+	steps := map[string]int{
+		"$defs": named, "definitions": named, "properties": named, "patternProperties": named, "dependentSchemas": named,
+		"dependencies": named, "allOf": named, "anyOf": named, "oneOf": named, "prefixItems": named,
+		"items": one, "additionalItems": one, "additionalProperties": one, "contains": one, "propertyNames": one,
+		"not": one, "if": one, "then": one, "else": one, "unevaluatedItems": one, "unevaluatedProperties": one,
+	}
+	segments := strings.Split(strings.TrimPrefix(reference, "#"), "/")[1:]
+	for len(segments) > 0 {
+		n := steps[segments[0]]
+		if n == one && segments[0] == "items" && len(segments) > 1 && steps[segments[1]] == 0 {
+			n = named // a list of them
+		}
+		if n == 0 || n > len(segments) {
+			return false
+		}
+		segments = segments[n:]
+	}
+	return true
+}
+
+// check looks at a schema and everything in it.
+func (r *references) check(node any) error {
+	return eachSchema(node, func(schema map[string]any) error {
+		_, err := r.count(schema)
+		return err
+	})
 }
 
 // count is how many schemas apply to a value to which this one applies.
@@ -106,8 +212,8 @@ func (r *references) inPlace(schema map[string]any) (next []any) {
 // target is what a reference names: a JSON pointer into the same document.
 func (r *references) target(reference string) any {
 	pointer, err := url.PathUnescape(strings.TrimPrefix(reference, "#"))
-	if err != nil || !strings.HasPrefix(reference, "#") || pointer != "" && pointer[0] != '/' {
-		return OutsideError(reference)
+	if err != nil {
+		return fmt.Errorf("%s: %w", reference, err)
 	}
 	node := r.root
 	for _, key := range strings.Split(pointer, "/")[1:] {

@@ -21,13 +21,18 @@ const (
 )
 
 // Check gives everything in which values do not fit a schema, each with its path:
-// ".image.tag: must be string, is 1". The error says why the schema cannot be used; it is an
-// OutsideError if the schema refers to something that is not in it.
-func Check(text []byte, values map[string]any) (problems []string, err error) {
-	schema, err := parse(text)
+// ".image.tag: must be string, is 1". Outside are the references to other documents, or by a name, which are not
+// followed: what is there is not checked. The error says why the schema cannot be used.
+func Check(text []byte, values map[string]any) (problems, outside []string, err error) {
+	schema, outside, err := parse(text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	problems, err = check(schema, values)
+	return problems, outside, err
+}
+
+func check(schema *jsonschema.Schema, values map[string]any) (problems []string, err error) {
 	resolved, err := schema.Resolve(nil)
 	if err != nil {
 		return nil, err
@@ -65,19 +70,19 @@ func reason(err error) string {
 	return text
 }
 
-// parse reads a schema of any draft.
-func parse(text []byte) (*jsonschema.Schema, error) {
+// parse reads a schema of any draft, without its references to what is outside.
+func parse(text []byte) (schema *jsonschema.Schema, outside []string, err error) {
 	if problem := manifest.Bomb(text); problem != "" {
-		return nil, fmt.Errorf("%s", problem)
+		return nil, nil, fmt.Errorf("%s", problem)
 	}
 	var raw any
 	if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	switch fields := raw.(type) {
 	case bool:
 	default:
-		return nil, errors.New("must be an object")
+		return nil, nil, errors.New("must be an object")
 	case map[string]any:
 		draft, _ := fields["$schema"].(string)
 		switch {
@@ -91,15 +96,18 @@ func parse(text []byte) (*jsonschema.Schema, error) {
 			fields["$schema"] = draft2020
 		}
 	}
-	if err := (&references{root: raw, applied: map[uintptr]int{}}).check(raw); err != nil {
-		return nil, err
+	r := &references{root: raw, applied: map[uintptr]int{}}
+	if outside, err = r.settle(); err != nil {
+		return nil, nil, err
 	}
-	text, err := json.Marshal(raw)
-	if err != nil {
-		return nil, err
+	if err := r.check(raw); err != nil {
+		return nil, nil, err
 	}
-	schema := &jsonschema.Schema{}
-	return schema, json.Unmarshal(text, schema)
+	if text, err = json.Marshal(raw); err != nil {
+		return nil, nil, err
+	}
+	schema = &jsonschema.Schema{}
+	return schema, outside, json.Unmarshal(text, schema)
 }
 
 // oldBounds writes the bounds of draft 4, where exclusive ones are true or false, as later

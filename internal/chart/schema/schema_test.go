@@ -13,7 +13,7 @@ import (
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		schema, values string
-		want           []string
+		want, outside  []string
 		unchecked      bool // Helm is stricter, or fetches what is referred to
 	}{
 		"fits": {schema: `{"type":"object","properties":{"a":{"type":"integer"}}}`, values: `{"a":1,"b":2}`},
@@ -68,7 +68,24 @@ func TestCheck(t *testing.T) {
 		},
 		"another document": {
 			schema: `{"properties":{"a":{"$ref":"https://example.com/a.json"}}}`, values: `{"a":1}`,
-			unchecked: true, want: []string{"the schema refers to https://example.com/a.json"},
+			unchecked: true, outside: []string{"https://example.com/a.json"},
+		},
+		"the rest beside another document": {
+			schema: `{"properties":{"a":{"$ref":"https://example.com/a.json"},"b":{"type":"integer"}}}`, values: `{"a":1,"b":"x"}`,
+			unchecked: true, outside: []string{"https://example.com/a.json"}, want: []string{`.b: must be integer, is "x"`},
+		},
+		"a definition in a container": {
+			schema: `{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"net":{"port":{"type":"integer"}}},
+				"properties":{"port":{"$ref":"#/definitions/net/port"}}}`, values: `{"port":"x"}`,
+			want: []string{`.port: must be integer, is "x"`},
+		},
+		"a definition in a place of its own, which refers to itself": {
+			schema: `{"x-types":{"a/b":{"properties":{"below":{"$ref":"#/x-types/a~1b"},"n":{"type":"integer"}}}},
+				"properties":{"top":{"$ref":"#/x-types/a~1b"}}}`, values: `{"top":{"below":{"below":{"n":"x"}}}}`,
+			want: []string{`.top.below.below.n: must be integer, is "x"`},
+		},
+		"what is a value": {
+			schema: `{"properties":{"a":{"const":{"$ref":"https://example.com"}}}}`, values: `{"a":{"$ref":"https://example.com"}}`,
 		},
 		"a missing part": {
 			schema: `{"properties":{"a":{"$ref":"#/$defs/a"}}}`, values: `{"a":1}`,
@@ -83,7 +100,10 @@ func TestCheck(t *testing.T) {
 			if err := json.Unmarshal([]byte(test.values), &values); err != nil {
 				t.Fatal(err)
 			}
-			got, err := schema.Check([]byte(test.schema), values)
+			got, outside, err := schema.Check([]byte(test.schema), values)
+			if diff := cmp.Diff(test.outside, outside); diff != "" {
+				t.Error(diff)
+			}
 			if err != nil {
 				got = []string{err.Error()}
 			}

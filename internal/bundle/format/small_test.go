@@ -1,0 +1,48 @@
+package format_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berthdev/berth/internal/bundle/format"
+)
+
+// The bundles of testdata/small are of one peculiarity each, which real content has. They are read as Helm, kubectl or
+// rukpak read them.
+func TestSmall(t *testing.T) {
+	for name, want := range map[string]struct {
+		format   format.Format
+		objects  []string
+		warnings []string
+	}{
+		"csv": {format: format.Registry, objects: []string{"Namespace/p-system"}}, // a ClusterServiceVersion is known by its kind
+		"dk": {
+			format: format.Plain, objects: []string{"ConfigMap/a"},
+			warnings: []string{`manifests/a.yaml:5: key "data" already set in map; the last one counts`},
+		},
+		"mani": {format: format.Helm, objects: []string{"ConfigMap/a"}}, // a chart, whatever lies beside its Chart.yaml
+		"rec":  {format: format.Plain, objects: []string{"Secret/a", "ConfigMap/b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := format.Load(t.Context(), os.DirFS("testdata/small/"+name), format.Options{Instance: "i", Namespace: "space"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var objects []string
+			for _, o := range p.Objects {
+				objects = append(objects, o.GetKind()+"/"+o.GetName())
+			}
+			if diff := cmp.Diff(want.objects, objects); diff != "" || p.Format != want.format {
+				t.Errorf("%s: %s", p.Format, diff)
+			}
+			if diff := cmp.Diff(want.warnings, p.Warnings); diff != "" {
+				t.Error(diff)
+			}
+			if name == "dk" && p.Objects[0].Object["data"].(map[string]any)["a"] != true { // in YAML 1.1, that is what y is
+				t.Errorf("%v", p.Objects[0].Object)
+			}
+		})
+	}
+}
