@@ -185,7 +185,7 @@ func (r *Rendered) render(ctx context.Context, o Options, seen *chartutil.Capabi
 	if err := r.charge(texts); err != nil {
 		return []string{err.Error()}
 	}
-	return r.take(ctx, texts, o.Release.Namespace)
+	return r.take(ctx, texts, o)
 }
 
 // The bytes of objects for each byte of their text, and for each value.

@@ -26,9 +26,12 @@ type document struct {
 }
 
 // take takes the objects, hooks and notes out of what the templates make.
-func (r *Rendered) take(ctx context.Context, texts map[string]string, namespace string) []string {
+func (r *Rendered) take(ctx context.Context, texts map[string]string, o Options) []string {
 	r.Notes = texts[path.Join(r.Chart.Name(), "templates", "NOTES.txt")]
-	reader := &manifest.Reader{Namespace: namespace, Several: isHook, Unchecked: r.trusted}
+	reader := &manifest.Reader{
+		Namespace: o.Release.Namespace, Several: isHook, Unchecked: r.trusted, Fits: !r.trusted,
+		Newer: o.Capabilities.Newer(),
+	}
 	r.Objects = r.definitions(reader)
 	var documents []document
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -40,9 +43,12 @@ func (r *Rendered) take(ctx context.Context, texts map[string]string, namespace 
 				return nil
 			}
 			objects, _ := reader.Objects()
-			first := len(objects)
+			first, warned := len(objects), len(reader.Warnings())
 			reader.ReadPart(name, lines, []byte(text+"\n")) // as in the manifest
 			if objects, _ = reader.Objects(); len(objects) > first {
+				if len(reader.Warnings()) > warned {
+					text = written(objects[first:]) // the record has what is applied
+				}
 				d := document{name, text, objects[first].GetKind(), first, len(objects)}
 				if d.last-d.first > 1 {
 					d.kind = kindOf(text)
@@ -54,11 +60,24 @@ func (r *Rendered) take(ctx context.Context, texts map[string]string, namespace 
 	if problems := reader.Problems(); len(problems) > 0 {
 		return problems
 	}
+	for _, warning := range reader.Warnings() {
+		r.warn("%s", warning)
+	}
 	r.sortOut(documents, reader)
 	if len(r.Objects)+len(r.Hooks) == 0 {
 		r.warn("the chart makes no object with these values")
 	}
 	return nil
+}
+
+// written are objects as documents of YAML.
+func written(objects []*unstructured.Unstructured) string {
+	var documents []string
+	for _, object := range objects {
+		text, _ := yaml.Marshal(object.Object) // it has been read from YAML
+		documents = append(documents, strings.TrimSuffix(string(text), "\n"))
+	}
+	return strings.Join(documents, "\n---\n")
 }
 
 // definitions reads crds/ of the chart and its subcharts. Of two with one name the first counts, as with Helm, which

@@ -118,6 +118,12 @@ func defined(c *helmchart.Chart) (versions []string) {
 	return versions
 }
 
+// Newer says whether the cluster is newer than the API that berth knows.
+func (c Capabilities) Newer() bool {
+	is, err := version.ParseGeneric(cmp.Or(c.Version, kubernetesVersion))
+	return err != nil || version.MustParseGeneric(kubernetesVersion).LessThan(version.MajorMinor(is.Major(), is.Minor()))
+}
+
 // forTemplates fills in what is not given.
 func (c Capabilities) forTemplates() (*chartutil.Capabilities, error) {
 	parsed, err := version.ParseGeneric(cmp.Or(c.Version, kubernetesVersion))

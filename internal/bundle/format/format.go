@@ -114,7 +114,7 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	case Helm:
 		return loadHelm(ctx, fsys, o)
 	case Registry:
-		return loadRegistry(ctx, fsys)
+		return loadRegistry(ctx, fsys, o)
 	default:
 		return nil, fault.New(fault.InvalidArgument, "unknown bundle format %q", o.Format).
 			WithHint("use one of: %s", texts(Formats()))

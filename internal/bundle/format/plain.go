@@ -15,7 +15,7 @@ const manifestsDir = "manifests"
 
 // loadPlain reads manifests as they are: nothing in them is a template.
 func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
-	reader := &manifest.Reader{Namespace: o.Namespace, Repeats: true}
+	reader := &manifest.Reader{Namespace: o.Namespace, Repeats: true, Fits: true, Newer: o.Capabilities.Newer()}
 	if err := readManifests(ctx, fsys, reader); err != nil {
 		return nil, err
 	}

@@ -18,9 +18,9 @@ import (
 // loadRegistry reads a bundle as operator registries keep them, and makes of its
 // ClusterServiceVersion the objects that it stands for: an installation that watches all
 // namespaces.
-func loadRegistry(ctx context.Context, fsys fs.FS) (*Package, error) {
+func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	about, problems := readMetadata(fsys)
-	reader := &manifest.Reader{Repeats: true}
+	reader := &manifest.Reader{Repeats: true, Fits: true, Newer: o.Capabilities.Newer()}
 	if err := readManifests(ctx, fsys, reader); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,14 @@ func TestSmall(t *testing.T) {
 			warnings: []string{`manifests/a.yaml:5: key "data" already set in map; the last one counts`},
 		},
 		"mani": {format: format.Helm, objects: []string{"ConfigMap/a"}}, // a chart, whatever lies beside its Chart.yaml
-		"rec":  {format: format.Plain, objects: []string{"Secret/a", "ConfigMap/b"}},
+		"ssa": {
+			format: format.Helm, objects: []string{"Deployment/a"},
+			warnings: []string{
+				"dup/templates/a.yaml:1: Deployment a: spec.template.spec.containers[0].env has name X more than once: the last one counts",
+				"dup/templates/a.yaml:1: Deployment a: spec.template.spec.unknownField is not a field, and is left out",
+			},
+		},
+		"rec": {format: format.Plain, objects: []string{"Secret/a", "ConfigMap/b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := format.Load(t.Context(), os.DirFS("testdata/small/"+name), format.Options{Instance: "i", Namespace: "space"})

@@ -84,7 +84,7 @@ func (r *Reader) toJSON(before int, text []byte) ([]byte, error) {
 	converted, err := yaml.YAMLToJSON(text)
 	if err == nil {
 		for line, text := range located(before, strict.Error()) {
-			r.warn(line, text)
+			r.warn(line, text+"; the last one counts")
 		}
 	}
 	return converted, err
@@ -108,7 +108,7 @@ func (r *Reader) parseJSON(before int, text []byte, skip int) (values []value, o
 		}
 		for _, duplicate := range duplicates {
 			if r.Repeats {
-				r.warn(line, duplicate.Error())
+				r.warn(line, duplicate.Error()+"; the last one counts")
 			}
 		}
 		values = append(values, value{line, content})

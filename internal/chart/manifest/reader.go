@@ -30,6 +30,10 @@ type Reader struct {
 	Namespace string
 	// Repeats warns of a key that a mapping has twice. The last one counts, as for kubectl.
 	Repeats bool
+	// Fits makes objects of Kubernetes' own kinds ones that the API server takes at each update, and warns of what goes.
+	Fits bool
+	// Newer says that the cluster is newer than this program: it may have fields that are not known here.
+	Newer bool
 	// Several says whether an object may be there more than once; nil is never.
 	Several func(*unstructured.Unstructured) bool
 	// Unchecked takes objects as they are written, whatever their fields.
@@ -115,7 +119,7 @@ func (r *Reader) Warnings() []string { return slices.Clip(r.warnings) }
 // warn adds a warning about the file that is being read.
 func (r *Reader) warn(line int, text string) {
 	if len(r.warnings) < yamldoc.MaxProblems {
-		r.warnings = append(r.warnings, fault.Line(r.place(line)+": "+text+"; the last one counts"))
+		r.warnings = append(r.warnings, fault.Line(r.place(line)+": "+text))
 	}
 }
 
@@ -180,6 +184,11 @@ func (r *Reader) add(line int, content any, parent string) {
 	if len(r.objects) == MaxObjects {
 		r.stop("more than %d objects", MaxObjects)
 		return
+	}
+	if r.Fits {
+		for _, text := range fit(object, r.Newer) {
+			r.warn(line, label(object)+text)
+		}
 	}
 	r.keep(line, object)
 }

@@ -1,0 +1,160 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// fit makes of an object of a kind that Kubernetes itself has one that the API server takes at each update: it takes
+// more when something is created. Fields that the kind does not have go, and of entries of a list that have one key, such
+// as two variables of one name, the last stays, which is the one that counts. Dropped says what went. Of a newer API server unknown fields may be new.
+func fit(object *unstructured.Unstructured, newer bool) (dropped []string) {
+	typed, err := scheme.Scheme.New(object.GroupVersionKind())
+	if err != nil {
+		return nil // of a kind that this program does not know
+	}
+	f := fitting{newer: newer}
+	f.table(object.Object, reflect.TypeOf(typed).Elem(), "")
+	return f.dropped
+}
+
+type fitting struct {
+	newer   bool
+	dropped []string
+}
+
+func (f *fitting) drop(format string, args ...any) {
+	f.dropped = append(f.dropped, fmt.Sprintf(format, args...))
+}
+
+// value fits what is at a path into a type.
+func (f *fitting) value(v any, t reflect.Type, path string, keys []string) any {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if readsItself(t) {
+		return v
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		switch t.Kind() {
+		case reflect.Struct:
+			f.table(v, t, path)
+		case reflect.Map:
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				v[key] = f.value(v[key], t.Elem(), path+"."+key, nil)
+			}
+		}
+	case []any:
+		if t.Kind() != reflect.Slice {
+			return v
+		}
+		for i := range v {
+			v[i] = f.value(v[i], t.Elem(), fmt.Sprintf("%s[%d]", path, i), nil)
+		}
+		return f.list(v, path, keys)
+	}
+	return v
+}
+
+// table drops the fields that a struct does not have.
+func (f *fitting) table(fields map[string]any, t reflect.Type, path string) {
+	known := fieldsOf(t)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		field, ok := known[name]
+		switch {
+		case !ok && !f.newer:
+			delete(fields, name)
+			f.drop("%s is not a field, and is left out", strings.TrimPrefix(path+"."+name, "."))
+		case ok && fields[name] != nil:
+			fields[name] = f.value(fields[name], field.Type, path+"."+name, mergeKeys(field))
+		}
+	}
+}
+
+// list drops entries that have the keys of a later one.
+func (f *fitting) list(items []any, path string, keys []string) []any {
+	if len(keys) == 0 {
+		return items
+	}
+	seen, kept := map[string]bool{}, []any{}
+	for _, item := range slices.Backward(items) {
+		fields, ok := item.(map[string]any)
+		if id := identify(fields, keys); ok && id != "" {
+			if seen[id] {
+				f.drop("%s has %s more than once: the last one counts", strings.TrimPrefix(path, "."), id)
+				continue
+			}
+			seen[id] = true
+		}
+		kept = append(kept, item)
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// identify is an entry by its keys; empty if it lacks the first one.
+func identify(fields map[string]any, keys []string) string {
+	var parts []string
+	for i, key := range keys {
+		value, ok := fields[key]
+		if !ok && i == 0 {
+			return ""
+		}
+		if !ok && key == "protocol" {
+			value = "TCP"
+		}
+		parts = append(parts, fmt.Sprintf("%s %v", key, value))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// mergeKeys are the keys by which the API server merges the entries of a list. What the Go types say is what kubectl
+// merges by, to which server-side apply has added.
+func mergeKeys(field reflect.StructField) []string {
+	if !strings.Contains(field.Tag.Get("patchStrategy"), "merge") {
+		return nil
+	}
+	switch key := field.Tag.Get("patchMergeKey"); key {
+	case "":
+		return nil
+	case "containerPort", "port":
+		return []string{key, "protocol"}
+	case "topologyKey":
+		return []string{key, "whenUnsatisfiable"}
+	default:
+		return []string{key}
+	}
+}
+
+// fieldsOf are the fields of a struct by the name that they have in JSON, those of embedded ones included.
+func fieldsOf(t reflect.Type) map[string]reflect.StructField {
+	known := map[string]reflect.StructField{}
+	for field := range t.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+		case name == "" && field.Anonymous, strings.Contains(options, "inline"):
+			inner := field.Type
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			maps.Copy(known, fieldsOf(inner))
+		case name != "":
+			known[name] = field
+		}
+	}
+	return known
+}
+
+// readsItself says whether a type is read in a way of its own, such as a quantity.
+func readsItself(t reflect.Type) bool {
+	return t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
