@@ -11,5 +11,6 @@ bench: ## Compare berth with helm and kubectl on the test cluster (builds them t
 	@kubeconfig=$$(cd $(BENCH_DIR)../cluster && go run . kubeconfig) && \
 		cd $(BENCH_DIR) && go run . -kubeconfig "$$kubeconfig" $(BENCH_FLAGS) && \
 		go run ./streams -kubeconfig "$$kubeconfig" && \
+		go run ./ssh -kubeconfig "$$kubeconfig" && \
 		go run ./loop -kubeconfig "$$kubeconfig" && \
 		go run ./volumes

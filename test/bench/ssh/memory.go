@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,30 +21,17 @@ const (
 
 // memory is what a proxy takes in which one command does nothing, and what each further one takes.
 func (s *setup) memory(ctx context.Context, b *board.Board) error {
-	socket := s.file("mux")
-	master := s.command(ctx, append([]string{"ssh", "-N", "-M", "-S", socket}, s.ssh()[1:]...)...)
-	if err := master.Start(); err != nil {
+	master, stop, err := s.share(ctx)
+	if err != nil {
 		return err
 	}
-	defer func() {
-		_ = master.Process.Kill()
-		_ = master.Wait()
-	}()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if _, err := os.Stat(socket); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			return errors.New("the connection that others share is not made")
-		}
-	}
+	defer stop()
 	var taken [2]int64
 	for i, n := range []int{1, channels} {
-		if err := s.enter(ctx, socket, n); err != nil {
+		if err := s.enter(ctx, n); err != nil {
 			return err
 		}
-		var err error
-		if taken[i], err = anonymous(master.Process.Pid); err != nil {
+		if taken[i], err = anonymous(master); err != nil {
 			return err
 		}
 	}
@@ -62,9 +48,9 @@ func (s *setup) memory(ctx context.Context, b *board.Board) error {
 }
 
 // enter starts commands that do nothing, on a connection that is there, and waits until nothing happens any more.
-func (s *setup) enter(ctx context.Context, socket string, n int) error {
+func (s *setup) enter(ctx context.Context, n int) error {
 	for range n {
-		idle := s.command(ctx, append([]string{"ssh", "-S", socket}, s.ssh("echo; exec sleep 3600")[1:]...)...)
+		idle := s.command(ctx, s.shared("echo; exec sleep 3600")...)
 		out, err := idle.StdoutPipe()
 		if err == nil {
 			err = idle.Start()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,7 +55,6 @@ func (s *setup) compare(ctx context.Context, b *board.Board, p pair) error {
 func (s *setup) commands(ctx context.Context, b *board.Board) error {
 	defer s.wire.Set(0, 0)
 	kubectl := s.kubectl("exec", s.id, "-c", "k8shell-main", "--", "true")
-	socket := s.file("mux")
 	for _, m := range []struct {
 		delay         time.Duration
 		fresh, shared float64
@@ -65,12 +63,15 @@ func (s *setup) commands(ctx context.Context, b *board.Board) error {
 		if err := s.compare(ctx, b, pair{fmt.Sprintf("a command, %s", m.delay), s.ssh("true"), kubectl, m.fresh}); err != nil {
 			return err
 		}
-		if err := s.run(ctx, append([]string{"ssh", "-f", "-N", "-M", "-S", socket, "-E", s.file("log")}, s.ssh()[1:]...)...); err != nil {
+		_, stop, err := s.share(ctx)
+		if err != nil {
 			return err
 		}
-		shared := append([]string{"ssh", "-S", socket}, s.ssh("true")[1:]...)
-		err := s.compare(ctx, b, pair{fmt.Sprintf("one of many on a connection, %s", m.delay), shared, kubectl, m.shared})
-		if err := errors.Join(err, s.run(ctx, append([]string{"ssh", "-S", socket, "-O", "exit"}, s.ssh()[1:]...)...)); err != nil {
+		err = s.compare(ctx, b, pair{
+			fmt.Sprintf("one of many on a connection, %s", m.delay), s.shared("true"), kubectl, m.shared,
+		})
+		stop()
+		if err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -70,7 +72,7 @@ func prepare(ctx context.Context, o options) (*setup, error) {
 	}
 	s.env = append(process.Env(s.home, s.file("wired")), "BERTH_BLUEPRINTS=blueprints", "XDG_CONFIG_HOME="+s.home)
 	id, err := process.Output(ctx, s.env, s.Berth, "provision", "bench~bench", "--namespace", s.namespace, "--set",
-		"resources.cpu=2", "--set", "resources.memory=1Gi", "-o", "name")
+		"resources.cpu=1", "--set", "resources.memory=1Gi", "-o", "name")
 	if err != nil {
 		return s, err
 	}
@@ -131,6 +133,33 @@ func (s *setup) scp(args ...string) []string {
 
 func (s *setup) kubectl(args ...string) []string {
 	return append([]string{s.Kubectl, "--namespace", s.namespace}, args...)
+}
+
+// shared is ssh through the connection of share.
+func (s *setup) shared(args ...string) []string {
+	return append([]string{"ssh", "-S", s.file("mux")}, s.ssh(args...)[1:]...)
+}
+
+// share makes a connection that others share, by a client that does nothing else.
+func (s *setup) share(ctx context.Context) (pid int, stop func(), err error) {
+	master := s.command(ctx, append([]string{"ssh", "-N", "-M", "-S", s.file("mux")}, s.ssh()[1:]...)...)
+	if err := master.Start(); err != nil {
+		return 0, nil, err
+	}
+	stop = func() {
+		_ = master.Process.Kill()
+		_ = master.Wait()
+		_ = os.Remove(s.file("mux"))
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		if _, err := os.Stat(s.file("mux")); err == nil {
+			return master.Process.Pid, stop, nil
+		}
+		if time.Now().After(deadline) {
+			stop()
+			return 0, nil, errors.New("the connection that others share is not made")
+		}
+	}
 }
 
 // run runs a command to its end.
