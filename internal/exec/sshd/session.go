@@ -133,7 +133,7 @@ func (s *session) command(line string) runs {
 				alive()
 				started(pid)
 			}}
-			io := exec.Session{Stdin: lasting{s.channel, running, ctx.Done()}, Stdout: s.channel, Stderr: s.channel.Stderr(), Pauses: true}
+			io := exec.Session{Stdin: lasting{s.channel, running, ctx.Done()}, Stdout: s.channel, Stderr: s.channel.Stderr()}
 			if s.pty != nil {
 				c.Rows, c.Columns = int(s.pty.Rows), int(s.pty.Columns)
 				c.Env = append(c.Env, "TERM="+strings.ReplaceAll(s.pty.Term, "\x00", ""))
@@ -141,7 +141,7 @@ func (s *session) command(line string) runs {
 				io.TTY, io.Sizes, io.Stderr = true, sizes{ctx, s.sizes}, nil
 				io.Stdin = typed{ctx, s.channel}
 			}
-			out := newSpool()
+			out := newSpool() // which pauses in the client's stead: over WebSockets, which begin faster than SPDY
 			io.Stdout = out
 			var copied sync.WaitGroup
 			copied.Go(func() { out.copyTo(s.channel) })
