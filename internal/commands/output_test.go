@@ -27,7 +27,7 @@ func printing() []string {
 		"logs alice", "logs alice --follow", "logs alice --all-containers",
 		"exec alice -- true",
 		"ssh config --print --context berth", "ssh config --dry-run --context berth",
-		"cp --help", "port-forward --help", "volume --help",
+		"open --help", "cp --help", "port-forward --help", "volume --help",
 		"doctor", "doctor -o json",
 		"jobs", "jobs -o json", "jobs stats --by user", "jobs stats -o json",
 		"resolve alice --offline", "resolve alice --offline -o json",

@@ -211,7 +211,7 @@ func exec() Command {
 func ssh() Command {
 	return Command{
 		Name:  "ssh",
-		About: "Enter a workspace with an SSH client or an editor. With ssh config --start it takes the Role for start, too.",
+		About: "Enter a workspace with an SSH client or an editor, also by open. With ssh config --start it takes the Role for start, too.",
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "commands, files, and addresses beyond the workspace"},

@@ -29,6 +29,16 @@ func Names(text []byte) []string {
 	return slices.Sorted(maps.Keys(blocks))
 }
 
+// Leads says whether the proxy of a block is called with all these flags.
+func Leads(text []byte, name string, flags []string) bool {
+	blocks, _ := parseBlocks(text)
+	block, ok := blocks[name]
+	for _, flag := range flags {
+		ok = ok && strings.Contains(block, " "+quote(flag)+" ")
+	}
+	return ok
+}
+
 // edit replaces the text of a block; without one, the block is left out.
 func edit(old []byte, name, text string) ([]byte, error) {
 	blocks, err := parseBlocks(old)

@@ -139,33 +139,6 @@ func reading() []duty {
 			},
 		},
 		{
-			command: rbac.Named("ssh"),
-			uses: []use{
-				{args: []string{"ssh", "alice~data", "true"}, optional: []string{"get pods/exec"}},
-				{args: []string{"ssh", "alice~data", "-W", "localhost:1"}, optional: []string{"get pods/portforward"}, status: 0},
-				{
-					args:     []string{"ssh", "alice~plain+workload=deployment/web+ns=NAMESPACE", "true"},
-					optional: []string{"get pods/exec", "list events"},
-				},
-				{
-					args:     []string{"ssh", "alice~plain+workload=statefulset/web+ns=NAMESPACE", "true"},
-					optional: []string{"get pods/exec", "list events"},
-				},
-				{
-					args:     []string{"ssh", "alice~plain+workload=daemonset/web+ns=NAMESPACE", "true"},
-					optional: []string{"get pods/exec", "list events"},
-				},
-				{args: []string{"ssh", "gone~plain", "true"}, status: 125},
-				{args: []string{"ssh", "stopped~plain", "true"}, status: 125, says: "is stopped"},
-			},
-			without: map[string]use{
-				"get pods/exec":  {args: []string{"ssh", "alice~data", "echo", "over SPDY"}, says: "over SPDY"},
-				"list secrets":   {args: []string{"ssh", "gone~plain", "true"}, status: 125, says: unseen},
-				"get configmaps": {args: []string{"ssh", "stopped~plain", "true"}, status: 125, says: "has no pod"},
-			},
-			elsewhere: map[string]string{"create pods/portforward": "TestSSHPage", "get pods/portforward": "TestSSHPage"},
-		},
-		{
 			command: rbac.Named("logs"),
 			uses: []use{
 				{args: []string{"logs", "alice~data"}},

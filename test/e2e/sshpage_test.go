@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/berthdev/berth/internal/pagetest"
+	"github.com/berthdev/berth/internal/rbac"
 )
 
 // Anyone who does what docs/ssh.md says, sees what it says; and ports lead where they should.
@@ -37,6 +38,27 @@ func TestSSHPage(t *testing.T) {
 	}
 	a.must("berth ssh alice~dev 'echo from the port | nc -l -p 7070 >/dev/null' & for i in $(seq 100); do " +
 		"berth ssh alice~dev -W localhost:7070 </dev/null 2>/dev/null | grep 'from the port' && exit; sleep 0.2; done; exit 1")
+}
+
+// The Role of ssh is enough for it, and what is missing is said. The table of duties does not have it: what records
+// requests there knows no SPDY.
+func TestRoleOfSSH(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	role := rbac.Named("ssh")
+	whole := w.as(w.role(role))
+	r := whole.run(use{args: []string{"ssh", "alice~plain", "echo", "in"}}, nil, w.words())
+	r.mustBe(w, 0)
+	w.contains(r.stdout, "in")
+	for _, a := range role.All() {
+		if a.Resource != "pods/exec" || a.Verb != "create" {
+			continue
+		}
+		less := w.as(grant{w.namespace, without(role, a)})
+		r := less.run(use{args: []string{"ssh", "alice~plain", "echo", "in"}}, nil, w.words())
+		r.mustBe(w, 125)
+		w.contains(r.stderr, "pods/exec")
+	}
 }
 
 // sshUser is somebody with a home of their own.

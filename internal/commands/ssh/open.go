@@ -1,0 +1,172 @@
+package ssh
+
+import (
+	"context"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/exec/pod"
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/sshconfig"
+)
+
+// OpenOptions are what the command line of `berth open` says. What it needs of the configuration is written as
+// `berth ssh config` does.
+type OpenOptions struct {
+	ConfigOptions
+	FindWorkspaces func() (inventory.Reader, error)
+	States         func(context.Context) (lifecycle.Place, func(), error)
+	Getenv         func(string) string
+	LookPath       func(string) (string, error)
+	// Start starts a program and waits until it has handed over to the editor.
+	Start func(ctx context.Context, program string, arguments []string) error
+	Flags []string
+
+	Workspace, Path, Editor string
+}
+
+const aboutOpen = `Open a workspace in the editor that is installed here and works over SSH: VS Code,
+Cursor, Windsurf, VSCodium or Zed. Of several, the first is taken, or that of --editor or
+$BERTH_EDITOR. The workspace must run.
+
+The editor finds the workspace by the configuration of ssh. If berth is not in there yet,
+what would change is shown, and you are asked, as by "berth ssh config".`
+
+// NewOpenCmd makes `berth open`.
+func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) error) *cobra.Command {
+	o := &OpenOptions{
+		ConfigOptions:  ConfigOptions{IO: f.IO, Executable: executable, Places: places(f)},
+		FindWorkspaces: f.Workspaces, Getenv: f.Getenv, LookPath: exec.LookPath,
+		Start: func(ctx context.Context, program string, arguments []string) error {
+			cmd := exec.CommandContext(ctx, program, arguments...) // it ends as soon as a window is open
+			cmd.Stdout, cmd.Stderr = f.IO.Err, f.IO.Err
+			return cmd.Run()
+		},
+	}
+	cmd := &cobra.Command{
+		Use:        "open USERSTR|ID [PATH]",
+		SuggestFor: []string{"code", "edit", "vscode"},
+		Short:      "Open a workspace in your editor",
+		Long:       aboutOpen,
+		Example: `  berth open alice~dev
+  berth open alice~dev /home/alice/project
+  berth open alice~dev --editor zed /src --yes`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument, "requires one workspace, and a path in it at most"))
+			}
+			return nil
+		},
+		ValidArgsFunction: f.CompleteWorkspace,
+		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
+			o.Workspace, o.Path, o.Flags = args[0], cmdutil.Optional(args[1:]), cmdutil.ClusterFlags(cmd)
+			given := slices.DeleteFunc(cluster(cmd), func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
+			o.Pinned = func() (env, flags []string, err error) { return pinned(f, given) }
+			if o.Path != "" && !path.IsAbs(o.Path) {
+				return fault.New(fault.InvalidArgument, "the path %q must be absolute", o.Path)
+			}
+			return nil
+		}),
+	}
+	o.States = f.For(cmd).States
+	cmdutil.EnumVar(cmd, &o.Editor, "editor", "the editor (default: $BERTH_EDITOR, or the first that is installed)", editorNames()...)
+	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "change the configuration of ssh without asking")
+	return cmd
+}
+
+// Open opens the workspace.
+func Open(ctx context.Context, o *OpenOptions) error {
+	if o.Getenv("SSH_CONNECTION") != "" {
+		return fault.New(fault.Failed, "this is a session over SSH: an editor would open on a screen that is not yours").
+			WithHint("run this on your own machine, where its kubeconfig leads to the same cluster")
+	}
+	wanted := o.Editor
+	if wanted == "" {
+		wanted = o.Getenv("BERTH_EDITOR")
+	}
+	e, program, err := choose(wanted, o.LookPath)
+	if err != nil {
+		return err
+	}
+	id, namespace, err := o.running(ctx)
+	if err != nil {
+		return err
+	}
+	// An editor of Windows, called from WSL, reads the configuration there.
+	o.Windows = o.Getenv("WSL_DISTRO_NAME") != "" && strings.HasPrefix(program, "/mnt/")
+	if err := o.configure(ctx); err != nil {
+		return err
+	}
+	host := id + "." + namespace + "." + sshconfig.DomainOf(o.Block.Name)
+	if _, err := io.WriteString(o.IO.Err, "opening "+host+" in "+e.title+"\n"); err != nil {
+		return err
+	}
+	if err := o.Start(ctx, program, e.arguments(host, o.Path)); err != nil {
+		return fault.New(fault.Failed, "%s: %w", program, err)
+	}
+	return nil
+}
+
+// running finds the workspace, which must run.
+func (o *OpenOptions) running(ctx context.Context) (id, namespace string, err error) {
+	arg, err := inventory.ParseArgument(o.Workspace)
+	if err != nil {
+		return "", "", err
+	}
+	reader, err := cmdutil.Await(ctx, o.FindWorkspaces)
+	if err != nil {
+		return "", "", err
+	}
+	target, err := reader.Find(ctx, arg)
+	if err != nil {
+		return "", "", err
+	}
+	pods, err := reader.Pods(ctx, target)
+	if err == nil {
+		_, err = pod.Place{}.In(pods)
+	}
+	if err != nil {
+		return "", "", cmdutil.OrStopped(ctx, o.States, o.Flags, target, o.Workspace, err)
+	}
+	return target.ID, target.Namespace, nil
+}
+
+// configure sees to it that the configuration of ssh has a block that leads to this cluster, and names it.
+func (o *OpenOptions) configure(ctx context.Context) error {
+	there, err := o.Places(ctx, o.Windows)
+	if err != nil {
+		return err
+	}
+	_, flags, err := o.Pinned()
+	if err != nil {
+		return err
+	}
+	own, err := sshconfig.Read(there.Own)
+	if err != nil {
+		return err
+	}
+	user, err := sshconfig.Read(there.User)
+	if err != nil {
+		return err
+	}
+	names := sshconfig.Names(own.Old)
+	for _, name := range names {
+		if sshconfig.Leads(own.Old, name, flags) && len(sshconfig.Include(user.Old, there.Include)) == len(user.Old) {
+			o.Block.Name = name
+			return nil
+		}
+	}
+	if slices.Contains(names, "") && !sshconfig.Leads(own.Old, "", flags) {
+		return fault.New(fault.Conflict, "the configuration of ssh leads to another cluster").
+			WithHint("add this one under a name: %s", fault.Command(append([]string{"berth", "ssh", "config", "--name", "NAME"}, flags...)...))
+	}
+	return RunConfig(ctx, &o.ConfigOptions)
+}

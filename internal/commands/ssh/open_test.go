@@ -1,0 +1,84 @@
+package ssh_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/berthdev/berth/internal/commands/cmdtest"
+	"github.com/berthdev/berth/internal/commands/ssh"
+	"github.com/berthdev/berth/internal/kubetest"
+)
+
+// A workspace is opened in the editor that is there, by a host name that the configuration of ssh knows.
+func TestOpen(t *testing.T) {
+	cmdtest.Offline(t)
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("SSH_CONNECTION", "")
+	t.Setenv("BERTH_EDITOR", "")
+	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
+	cmdtest.Must(t, 0, "provision", "alice")
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	_, says := cmdtest.Must(t, 3, "open", "alice", "--yes")
+	if !strings.Contains(says, "looked for code, code-insiders, cursor") {
+		t.Error(says)
+	}
+	called := filepath.Join(t.TempDir(), "called")
+	for _, name := range []string{"zeditor", "cursor"} {
+		editor(t, filepath.Join(bin, name), name, called)
+	}
+	for _, test := range []struct{ arguments, says, want string }{
+		{"open alice --yes", "+Host *.berth", "cursor --remote ssh-remote+alice-a975fae.NAMESPACE.berth\n"},
+		{"open alice /src", "", "cursor --remote ssh-remote+alice-a975fae.NAMESPACE.berth /src\n"},
+		{"open alice /src --editor zed", "", "zeditor ssh://alice-a975fae.NAMESPACE.berth/src\n"},
+	} {
+		out, _ := cmdtest.Must(t, 0, strings.Fields(test.arguments)...)
+		if got := anyNamespace(contents(t, called)); got != test.want || !strings.Contains(out, test.says) || test.says == "" && out != "" {
+			t.Errorf("%s: %q, want %q\n%s", test.arguments, got, test.want, out)
+		}
+	}
+	t.Setenv("BERTH_EDITOR", "zed")
+	cmdtest.Must(t, 0, "open", "alice")
+	if got := anyNamespace(contents(t, called)); got != "zeditor ssh://alice-a975fae.NAMESPACE.berth/\n" {
+		t.Errorf("%q", got)
+	}
+	if _, says := cmdtest.Must(t, 3, "open", "alice", "--editor", "windsurf"); !strings.Contains(says, "looked for windsurf") {
+		t.Error(says)
+	}
+	t.Setenv("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")
+	if _, says := cmdtest.Must(t, 3, "open", "alice"); !strings.Contains(says, "run this on your own machine") {
+		t.Error(says)
+	}
+}
+
+// anyNamespace leaves out which namespace the cluster of the test has.
+func anyNamespace(text string) string {
+	before, rest, ok := strings.Cut(text, "alice-a975fae.")
+	if !ok {
+		return text
+	}
+	_, after, _ := strings.Cut(rest, ".")
+	return before + "alice-a975fae.NAMESPACE." + after
+}
+
+func TestOpenOptions(t *testing.T) {
+	forget := func(o *ssh.OpenOptions) { *o = ssh.OpenOptions{Workspace: o.Workspace, Path: o.Path, Editor: o.Editor} }
+	cmdtest.Options(t, ssh.NewOpenCmd, forget, map[string]cmdtest.Case[ssh.OpenOptions]{
+		"a workspace":     {Args: "alice", Want: ssh.OpenOptions{Workspace: "alice"}},
+		"all":             {Args: "alice /src --editor zed", Want: ssh.OpenOptions{Workspace: "alice", Path: "/src", Editor: "zed"}},
+		"nothing":         {Args: "", Err: "requires one workspace"},
+		"a relative path": {Args: "alice src", Err: "must be absolute"},
+		"another editor":  {Args: "alice --editor vi", Err: "must be one of"},
+	})
+}
+
+// editor is a stand-in that records how it was called.
+func editor(t *testing.T, at, name, called string) {
+	t.Helper()
+	script := "#!/bin/sh\necho " + name + " \"$*\" >" + called + "\n"
+	if err := os.WriteFile(at, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+}
