@@ -241,7 +241,7 @@ func TestSSHSaysWhy(t *testing.T) {
 	h.must(0, "stop", h.user, "--yes")
 	r := h.finish(h.openSSH("true"))
 	r.mustBe(h.world, 125)
-	h.contains(r.stderr, "berth: ", "is stopped", "berth start ")
+	h.contains(r.stderr, "berth: ", "is stopped", "berth start ", "--namespace "+h.namespace)
 	if _, err := h.connect().Dial("tcp", "127.0.0.1:80"); err == nil || !strings.Contains(err.Error(), "is stopped") {
 		t.Error(err)
 	}

@@ -32,7 +32,7 @@ type finder struct {
 	states     func(context.Context) (lifecycle.Place, func(), error)
 	flags      []string
 	name       Name
-	starts     func(context.Context, string) error // nil if what is stopped stays so
+	starts     func(context.Context, Name) error // nil if what is stopped stays so
 	starting   sync.Mutex
 
 	mu    sync.Mutex
@@ -52,7 +52,7 @@ func (f *finder) find(ctx context.Context, user string) (sshd.Place, error) {
 	if p, err := f.look(ctx, user); !isStopped(err) {
 		return p, err
 	}
-	if err := f.starts(ctx, f.name.Workspace); err != nil {
+	if err := f.starts(ctx, f.name); err != nil {
 		return sshd.Place{}, err
 	}
 	return f.look(ctx, user)
@@ -64,18 +64,22 @@ func isStopped(err error) bool {
 }
 
 // starter starts workspaces by a process of its own, which reads the configuration and keeps a record as that command does.
-func starter(cluster []string) func(context.Context, string) error {
-	return func(ctx context.Context, workspace string) error {
+func starter(cluster []string) func(context.Context, Name) error {
+	return func(ctx context.Context, of Name) error {
 		own, err := os.Executable()
 		if err != nil {
 			return err
 		}
+		args := append([]string{"start"}, cluster...)
+		if of.Namespace != "" {
+			args = append(args, "--namespace", of.Namespace)
+		}
 		said := exec.Beginning{Max: maxSaid}
-		cmd := osexec.CommandContext(ctx, own, append(append([]string{"start"}, cluster...), "--", workspace)...) //nolint:gosec // itself
+		cmd := osexec.CommandContext(ctx, own, append(args, "--", of.Workspace)...) //nolint:gosec // itself
 		cmd.Stderr = &said
 		if err := cmd.Run(); err != nil {
 			return fault.New(fault.Failed, "the workspace cannot be started:\n%s", strings.TrimSpace(said.String())).
-				WithHint("see what keeps it back: %s", fault.Command("berth", "diagnose", workspace))
+				WithHint("see what keeps it back: %s", fault.Command(append([]string{"berth", "diagnose", of.Workspace}, args[1:]...)...))
 		}
 		return nil
 	}

@@ -3,6 +3,7 @@ package ssh
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,7 @@ type ProxyOptions struct {
 	Dir        func() (string, error)
 	Flags      []string
 	// Starts starts a workspace as `berth start` does; nil if one that is stopped stays so.
-	Starts func(ctx context.Context, workspace string) error
+	Starts func(ctx context.Context, of Name) error
 
 	// Host is a host name of a workspace that ends with Suffix; Workspace, if it is not empty, says instead what is meant.
 	Host, Suffix, Workspace string
@@ -74,6 +75,9 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 		return err
 	}
 	f := &finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name, starts: o.Starts}
+	if name.Namespace != "" { // of the host name, which no flag has said
+		f.flags = append(slices.Clip(o.Flags), "--namespace", name.Namespace)
+	}
 	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: f.find, Explain: explain}
 	return server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
 }
