@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -328,4 +329,29 @@ func (h *sshHost) get(client *ssh.Client) error {
 		err = fmt.Errorf("%q", text)
 	}
 	return err
+}
+
+// A port of this machine leads into a workspace for the key that was made for it, and for no other.
+func TestSSHListens(t *testing.T) {
+	h := newWorld(t).ssh("alice~plain")
+	run := h.start("ssh", "--listen", "127.0.0.1:0", h.user)
+	h.eventually("it says how to connect", func() bool { return strings.Contains(run.stdout.String(), "connect:") })
+	_, connect, _ := strings.Cut(run.stdout.String(), "connect:")
+	r := h.script(strings.TrimSpace(connect) + ` 'echo hi; exit 7'`)
+	if r.status != 7 || r.stdout != "hi\n" {
+		t.Errorf("%+v", r)
+	}
+	r = h.script(`ssh-keygen -q -t ed25519 -N '' -f other
+` + regexp.MustCompile(`-i \S+`).ReplaceAllString(strings.TrimSpace(connect), "-i other -o BatchMode=yes") + " true")
+	if r.status != 255 || !strings.Contains(r.stderr, "Permission denied") {
+		t.Errorf("with another key: %+v", r)
+	}
+	run.signal(os.Interrupt)
+	run.wait().mustBe(h.world, 130)
+	if key := regexp.MustCompile(`-i (\S+)`).FindStringSubmatch(connect); len(key) != 2 {
+		t.Error(connect)
+	} else if _, err := os.Stat(key[1]); !os.IsNotExist(err) {
+		t.Errorf("the key is left: %v", err)
+	}
+	h.contains(h.must(125, "ssh", "--listen", "0.0.0.0:0", h.user).stderr, "only this machine can reach")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/sshconfig"
 	"github.com/berthdev/berth/internal/terminal"
@@ -30,6 +31,12 @@ type Options struct {
 
 	Workspace string
 	Client    []string // the client's own arguments
+
+	// Listen is the address to serve clients on instead; Workspaces, States and Flags are for that.
+	Listen     string
+	Workspaces func() (inventory.Reader, error)
+	States     func(context.Context) (lifecycle.Place, func(), error)
+	Flags      []string
 }
 
 const long = `Run your own SSH client, connected with a workspace. What follows the workspace is for
@@ -40,12 +47,18 @@ what the client asks for by exec, and forwards ports as "berth port-forward" doe
 are no keys to make or to copy, and the configuration of ssh is not read: pass -F FILE
 after the workspace for one that is.
 
+With --listen, berth serves a port of this machine instead, for clients that cannot run a
+program to be connected by, such as FileZilla. It makes a key for that and says where.
+
 "berth ssh config" sets up ssh, scp, rsync, git and editors, so that all of them find
 workspaces by name.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{IO: f.IO, Dir: dirOf(f), LookPath: exec.LookPath, Executable: executable, Become: become}
+	o := &Options{
+		IO: f.IO, Dir: dirOf(f), LookPath: exec.LookPath, Executable: executable, Become: become,
+		Workspaces: f.Workspaces,
+	}
 	cmd := &cobra.Command{
 		Use:   "ssh USERSTR|ID [SSH-OPTION...] [COMMAND [ARG...]]",
 		Short: "Enter a workspace with your own SSH client",
@@ -53,6 +66,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Example: `  berth ssh alice~dev
   berth ssh alice~dev uname -a
   berth ssh alice~dev -L 8080:localhost:80 -N
+  berth ssh --listen 127.0.0.1:0 alice~dev
   berth ssh config`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -63,10 +77,17 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		ValidArgsFunction: f.CompleteWorkspace,
 		Annotations:       map[string]string{cmdutil.PassesStatus: ""},
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
-			o.Workspace, o.Client, o.Cluster = args[0], args[1:], cluster(cmd)
+			o.Workspace, o.Client, o.Cluster, o.Flags = args[0], args[1:], cluster(cmd), cmdutil.ClusterFlags(cmd)
+			if o.Listen != "" && len(o.Client) > 0 {
+				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument,
+					"with --listen, no client is run: %q cannot be passed on", o.Client[0]))
+			}
 			return nil
 		}),
 	}
+	o.States = f.For(cmd).States
+	cmd.Flags().StringVar(&o.Listen, "listen", "", "serve SSH clients on this address of the machine, such as 127.0.0.1:0")
+	cmdutil.NoFlagValues(cmd, "listen")
 	cmd.Flags().SetInterspersed(false) // what follows the workspace is the client's
 	cmd.AddCommand(newConfigCmd(f, RunConfig), newProxyCmd(f, RunProxy))
 	return cmd
@@ -103,6 +124,9 @@ func Run(ctx context.Context, o *Options) error {
 	arg, err := inventory.ParseArgument(o.Workspace)
 	if err != nil {
 		return err
+	}
+	if o.Listen != "" {
+		return listen(ctx, o)
 	}
 	client, err := o.LookPath("ssh")
 	if err != nil {

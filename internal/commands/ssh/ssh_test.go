@@ -19,6 +19,7 @@ import (
 func TestOptions(t *testing.T) {
 	forget := func(o *ssh.Options) {
 		o.IO, o.Dir, o.LookPath, o.Executable, o.Become = terminal.Streams{}, nil, nil, nil, nil
+		o.Workspaces, o.States = nil, nil
 	}
 	cmdtest.Options(t, ssh.NewCmd, forget, map[string]cmdtest.Case[ssh.Options]{
 		"a shell": {Args: "alice", Want: ssh.Options{Workspace: "alice", Client: []string{}}},
@@ -27,9 +28,27 @@ func TestOptions(t *testing.T) {
 			Want: ssh.Options{Workspace: "alice", Client: strings.Fields("-L 8080:localhost:80 -N --context x")},
 		},
 		"a command like a subcommand": {Args: "alice config", Want: ssh.Options{Workspace: "alice", Client: []string{"config"}}},
-		"nothing":                     {Args: "", Err: "requires a workspace"},
-		"an option before":            {Args: "-L 80:localhost:80 alice", Err: "unknown shorthand flag"},
+		"a port": {
+			Args: "--listen 127.0.0.1:0 alice",
+			Want: ssh.Options{Workspace: "alice", Client: []string{}, Listen: "127.0.0.1:0"},
+		},
+		"a port and a command": {Args: "--listen 127.0.0.1:0 alice uname", Err: `"uname" cannot be passed on`},
+		"nothing":              {Args: "", Err: "requires a workspace"},
+		"an option before":     {Args: "-L 80:localhost:80 alice", Err: "unknown shorthand flag"},
 	})
+}
+
+// A port leads into a workspace: only users of this machine are to reach it.
+func TestListensForThisMachineAlone(t *testing.T) {
+	for address, says := range map[string]string{
+		"0.0.0.0:0": "only this machine can reach, not 0.0.0.0", ":2222": "only this machine can reach", "[::]:22": "not ::",
+		"example.com:22": "not example.com", "2222": "is not ADDRESS:PORT",
+	} {
+		err := ssh.Run(t.Context(), &ssh.Options{Workspace: "alice", Listen: address})
+		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
 }
 
 func TestSplit(t *testing.T) {

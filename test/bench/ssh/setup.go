@@ -77,7 +77,8 @@ func prepare(ctx context.Context, o options) (*setup, error) {
 		return s, err
 	}
 	s.id = strings.TrimSpace(id)
-	return s, s.configure(ctx)
+	err = s.configure(ctx)
+	return s, err
 }
 
 // connect opens the wire, and writes a kubeconfig that leads through it.
