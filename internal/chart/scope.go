@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"path"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,6 +94,8 @@ type Capabilities struct {
 	// APIVersions are the versions of APIs, apps/v1, and their kinds, apps/v1/Deployment.
 	// Empty are those of Kubernetes.
 	APIVersions []string
+	// Additional are those that are there beside these.
+	Additional []string
 }
 
 // defined are the versions of APIs and their kinds that the definitions of crds/ add, once it is known which subcharts
@@ -130,13 +133,14 @@ func (c Capabilities) forTemplates() (*chartutil.Capabilities, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := chartutil.VersionSet(c.APIVersions)
+	known := slices.Clone(chartutil.VersionSet(c.APIVersions))
 	if len(known) == 0 {
 		for _, group := range scheme.Scheme.PrioritizedVersionsAllGroups() {
 			known = append(known, group.String())
 		}
 		known = append(known, "apiextensions.k8s.io/v1")
 	}
+	known = append(known, c.Additional...)
 	return &chartutil.Capabilities{
 		KubeVersion: chartutil.KubeVersion{
 			Version: cmp.Or(c.Version, "v"+parsed.String()),

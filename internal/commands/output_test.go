@@ -33,7 +33,7 @@ func printing() []string {
 		"resolve alice --offline", "resolve alice --offline -o json",
 		"blueprint list", "blueprint list -o name", "blueprint show default", "blueprint show default -o json",
 		"blueprint validate bp",
-		"bundle validate shop", "bundle validate shop -o json", "bundle definitions", "serve manifests bundles",
+		"bundle validate shop", "bundle validate shop -o json", "bundle template shop", "bundle definitions", "serve manifests bundles",
 		"serve manifests volumes",
 		"diagnose -f recording.jsonl", "diagnose pod/" + id + "", "diagnose pod/" + id + " -o json",
 		"explain", "explain -o wide", "explain -o json", "explain CrashLoop", "explain CrashLoop -o json",

@@ -13,21 +13,22 @@ import (
 )
 
 // fit makes of an object of a kind that Kubernetes itself has one that the API server takes at each update: it takes
-// more when something is created. Fields that the kind does not have go, and of entries of a list that have one key, such
-// as two variables of one name, the last stays, which is the one that counts. Dropped says what went. Of a newer API server unknown fields may be new.
-func fit(object *unstructured.Unstructured, newer bool) (dropped []string) {
+// more when something is created. Fields that the kind does not have go, and of entries of a list that have one key those
+// that do not count, such as the first of two variables of one name: dropped says what went. Refused are entries that
+// count both, such as two named ports of one number. Of a newer API server unknown fields may be new.
+func fit(object *unstructured.Unstructured, newer bool) (dropped, refused []string) {
 	typed, err := scheme.Scheme.New(object.GroupVersionKind())
 	if err != nil {
-		return nil // of a kind that this program does not know
+		return nil, nil // of a kind that this program does not know
 	}
 	f := fitting{newer: newer}
 	f.table(object.Object, reflect.TypeOf(typed).Elem(), "")
-	return f.dropped
+	return f.dropped, f.refused
 }
 
 type fitting struct {
-	newer   bool
-	dropped []string
+	newer            bool
+	dropped, refused []string
 }
 
 func (f *fitting) drop(format string, args ...any) {
@@ -79,25 +80,42 @@ func (f *fitting) table(fields map[string]any, t reflect.Type, path string) {
 	}
 }
 
-// list drops entries that have the keys of a later one.
+// list drops entries that have the keys of a later one and do not count beside it.
 func (f *fitting) list(items []any, path string, keys []string) []any {
 	if len(keys) == 0 {
 		return items
 	}
-	seen, kept := map[string]bool{}, []any{}
+	seen, kept := map[string]map[string]any{}, []any{}
 	for _, item := range slices.Backward(items) {
 		fields, ok := item.(map[string]any)
 		if id := identify(fields, keys); ok && id != "" {
-			if seen[id] {
-				f.drop("%s has %s more than once: the last one counts", strings.TrimPrefix(path, "."), id)
+			later, twice := seen[id]
+			switch at := strings.TrimPrefix(path, "."); {
+			case twice && !counts(fields, later, path):
+				f.drop("%s has %s more than once: the last one counts", at, id)
 				continue
+			case twice:
+				f.refused = append(f.refused,
+					fmt.Sprintf("%s has %s more than once, and both count: no upgrade could apply them", at, id))
 			}
-			seen[id] = true
+			seen[id] = fields
 		}
 		kept = append(kept, item)
 	}
 	slices.Reverse(kept)
 	return kept
+}
+
+// counts says whether an entry means anything beside a later one with its keys: of variables the last one alone does,
+// and a port of a container is no more than its name and what it is on the node.
+func counts(entry, later map[string]any, path string) bool {
+	switch {
+	case strings.HasSuffix(path, ".env"), reflect.DeepEqual(entry, later):
+		return false
+	case entry["containerPort"] != nil:
+		return entry["name"] != nil || entry["hostPort"] != nil
+	}
+	return true
 }
 
 // identify is an entry by its keys; empty if it lacks the first one.

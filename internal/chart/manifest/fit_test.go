@@ -20,20 +20,37 @@ func TestFits(t *testing.T) {
 		text     string
 		newer    bool
 		says     []string
+		refused  string
 		has, not string
 	}{
 		"a variable twice": {
 			text: "env: [{name: X, value: one}, {name: Z}, {name: X, value: two}]", has: "two", not: "one",
 			says: []string{"spec.containers[0].env has name X more than once: the last one counts"},
 		},
-		"a mount twice": {
-			text: "volumeMounts: [{name: a, mountPath: /x}, {name: b, mountPath: /x}]",
+		"the same mount twice": {
+			text: "volumeMounts: [{name: a, mountPath: /x}, {name: a, mountPath: /x}]",
 			says: []string{"spec.containers[0].volumeMounts has mountPath /x more than once: the last one counts"},
+		},
+		"two mounts in one place": {
+			text:    "volumeMounts: [{name: a, mountPath: /x}, {name: b, mountPath: /x}]",
+			refused: "spec.containers[0].volumeMounts has mountPath /x more than once",
+		},
+		"two containers of one name": {
+			text:    "env: []}, {name: c, image: other",
+			refused: "spec.containers has name c more than once",
 		},
 		"a port for two protocols": {text: "ports: [{containerPort: 53, protocol: UDP}, {containerPort: 53}]", has: "UDP"},
 		"a port twice, once by default": {
-			text: "ports: [{containerPort: 53, protocol: TCP, name: one}, {containerPort: 53, name: two}]", not: "one",
+			text: "ports: [{containerPort: 53, protocol: TCP}, {containerPort: 53, name: two}]", has: "two",
 			says: []string{"spec.containers[0].ports has containerPort 53, protocol TCP more than once: the last one counts"},
+		},
+		"two names of a port, which a Service may use": {
+			text:    "ports: [{containerPort: 53, name: one}, {containerPort: 53, name: two}]",
+			refused: "spec.containers[0].ports has containerPort 53, protocol TCP more than once",
+		},
+		"a port on two of the node": {
+			text:    "ports: [{containerPort: 53, hostPort: 53}, {containerPort: 53, hostPort: 54}]",
+			refused: "spec.containers[0].ports has containerPort 53, protocol TCP more than once",
 		},
 		"an unknown field": {
 			text: "imagePullSecret: x, resources: {limit: {cpu: 1}}", not: "imagePullSecret",
@@ -51,8 +68,15 @@ func TestFits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &manifest.Reader{Fits: true, Newer: test.newer}
 			r.Read("f.yaml", []byte(strings.Replace(pod, "CONTAINER", test.text, 1)))
+			if test.refused != "" {
+				const after = ", and both count: no upgrade could apply them"
+				if want := []string{"f.yaml:1: Pod a: " + test.refused + after}; !slices.Equal(r.Problems(), want) {
+					t.Errorf("refuses %q", r.Problems())
+				}
+				return
+			}
 			objects, _ := r.Objects()
-			if len(objects) != 1 {
+			if len(objects) != 1 || len(r.Problems()) > 0 {
 				t.Fatal(r.Problems())
 			}
 			for i := range test.says {

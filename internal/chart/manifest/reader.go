@@ -30,7 +30,8 @@ type Reader struct {
 	Namespace string
 	// Repeats warns of a key that a mapping has twice. The last one counts, as for kubectl.
 	Repeats bool
-	// Fits makes objects of Kubernetes' own kinds ones that the API server takes at each update, and warns of what goes.
+	// Fits makes objects of Kubernetes' own kinds ones that the API server takes at each update, and warns of what goes; what
+	// cannot be one is a problem.
 	Fits bool
 	// Newer says that the cluster is newer than this program: it may have fields that are not known here.
 	Newer bool
@@ -186,8 +187,12 @@ func (r *Reader) add(line int, content any, parent string) {
 		return
 	}
 	if r.Fits {
-		for _, text := range fit(object, r.Newer) {
+		dropped, refused := fit(object, r.Newer)
+		for _, text := range dropped {
 			r.warn(line, label(object)+text)
+		}
+		for _, text := range refused {
+			r.problem(line, "%s%s", label(object), text)
 		}
 	}
 	r.keep(line, object)

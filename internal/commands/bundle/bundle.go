@@ -30,6 +30,7 @@ The state is on the cluster: a BundleInstance says what is to be installed, and 
 Bundle is its content. A BundleInstance that is applied with kubectl or by GitOps is
 installed by "berth serve bundles", or by "berth bundle reconcile" when it is run.`,
 		Example: `  berth bundle validate ./shop
+  berth bundle template ./chart --set image.tag=v2
   berth bundle install shop ./shop
   berth bundle install shop oci://registry.example.com/shop:v2
   berth bundle status shop
@@ -38,7 +39,7 @@ installed by "berth serve bundles", or by "berth bundle reconcile" when it is ru
 	cmd.AddCommand(
 		NewInstall(f, Install), NewList(f, List), NewStatus(f, Status), NewUninstall(f, Uninstall), NewDiff(f, Diff),
 		NewReconcile(f, Reconcile),
-		NewUnpack(f, Unpack), NewValidate(f, Validate), NewDefinitions(f, Definitions),
+		NewUnpack(f, Unpack), NewTemplate(f, Template), NewValidate(f, Validate), NewDefinitions(f, Definitions),
 	)
 	return cmd
 }

@@ -144,7 +144,7 @@ func TestUnpackOfWhatIsInvalid(t *testing.T) {
 		"another cluster":  {"Chart.yaml": metadata + "kubeVersion: \">= 99\"\n"},
 		"no package":       {"metadata/annotations.yaml": "annotations: {}\n", "manifests/a.yaml": object},
 		"several charts":   {"a/Chart.yaml": metadata, "b/Chart.yaml": metadata},
-		"ambiguous format": {"Chart.yaml": metadata, "manifests/a.yaml": object},
+		"ambiguous format": {"c/Chart.yaml": metadata, "manifests/a.yaml": object},
 	} {
 		t.Run(name, func(t *testing.T) {
 			there(t, map[string]string{})
@@ -176,5 +176,50 @@ func TestCompleteSource(t *testing.T) {
 		if _, stdout, _ := cmdtest.Run(t, "", args...); stdout != want {
 			t.Errorf("%s: %q, want %q", line, stdout, want)
 		}
+	}
+}
+
+// What a chart is rendered to is printed as `helm template` prints it.
+func TestTemplate(t *testing.T) {
+	there(t, map[string]string{
+		"Chart.yaml": "{apiVersion: v2, name: shop, version: 1.2.3}", "values.yaml": "image: {tag: v1}",
+		"templates/a.yaml": "kind: ConfigMap\napiVersion: v1\nmetadata: {name: {{ .Release.Name }}, namespace: {{ .Release.Namespace }}}\n" +
+			"data:\n  tag: {{ .Values.image.tag }}\n  kube: {{ .Capabilities.KubeVersion.Version }}\n" +
+			"  has: {{ .Capabilities.APIVersions.Has \"a/v1\" | quote }}\n",
+		"templates/hook.yaml": "kind: Job\napiVersion: batch/v1\nmetadata: {name: hook, annotations: {helm.sh/hook: pre-install}}\n",
+		"crds/a.yaml":         "{kind: CustomResourceDefinition, apiVersion: apiextensions.k8s.io/v1, metadata: {name: as.b.c}}\n",
+	})
+	text, stderr := cmdtest.Must(t, 0, "bundle", "template", "shop", "--set", "image.tag=v2", "--release-name", "r", "-n", "team",
+		"--kube-version", "v1.31.2", "--api-versions", "a/v1", "--include-crds")
+	want := `---
+# Source: shop/crds/a.yaml
+{kind: CustomResourceDefinition, apiVersion: apiextensions.k8s.io/v1, metadata: {name: as.b.c}}
+
+---
+# Source: shop/templates/a.yaml
+kind: ConfigMap
+apiVersion: v1
+metadata: {name: r, namespace: team}
+data:
+  tag: v2
+  kube: v1.31.2
+  has: "true"
+---
+# Source: shop/templates/hook.yaml
+kind: Job
+apiVersion: batch/v1
+metadata: {name: hook, annotations: {helm.sh/hook: pre-install}}
+`
+	if text != want || stderr != "" {
+		t.Errorf("%s\n%s", text, stderr)
+	}
+}
+
+// Plain manifests are printed as they are applied.
+func TestTemplateOfManifests(t *testing.T) {
+	there(t, shop())
+	text, _ := cmdtest.Must(t, 0, "bundle", "template", "shop")
+	if strings.Count(text, "---\n") != 3 || !strings.Contains(text, "greeting: '{{ hello }}'") {
+		t.Error(text)
 	}
 }

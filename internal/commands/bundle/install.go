@@ -57,8 +57,8 @@ checked. Objects that name no namespace go into that of the context, or of
 more are removed. Definitions of kinds and what is marked
 helm.sh/resource-policy: keep stay.
 
-A chart is upgraded with the values of its last installation. --values replaces them, all
-of them, and --reset-values installs with those of the chart alone; which values change
+A chart is upgraded with the values of its last installation. --values and --set replace
+them, all of them, and --reset-values installs with those of the chart alone; which values change
 is printed.
 
 The pods of a workload are followed as those of a workspace are: what will not pass, such

@@ -53,7 +53,7 @@ func (o *InstallOptions) prepare(
 ) (q instance.Request, known instance.Known, err error) {
 	q = instance.Request{
 		Name: o.Name, Class: o.class(), Config: conf, Until: instance.UntilHealthy,
-		KeepValues: len(o.ValuesFiles) == 0 && !o.ResetValues,
+		KeepValues: len(o.ValuesFiles) == 0 && o.Set.IsZero() && !o.ResetValues,
 		Source:     v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}},
 	}
 	if o.NoWait {

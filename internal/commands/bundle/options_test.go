@@ -6,6 +6,7 @@ import (
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/commands/bundle"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/terminal"
@@ -29,14 +30,27 @@ func TestOptions(t *testing.T) {
 		"to nowhere":    {Args: "b.tgz", Err: "requires a source and a directory, got 1"},
 		"an odd format": {Args: "b.tgz dir -o wide", Err: "must be one of: text, json"},
 	})
-	cmdtest.Options(t, bundle.NewValidate, forget, cases{
-		"a directory": {Args: "shop", Want: bundle.ContentOptions{SourceOptions: rendered(from("shop"))}},
+	type validations = map[string]cmdtest.Case[bundle.ValidateOptions]
+	forgetSources := func(o *bundle.ValidateOptions) { forget(&o.ContentOptions) }
+	render := bundle.RenderOptions{Release: "release-name"}
+	cmdtest.Options(t, bundle.NewValidate, forgetSources, validations{
+		"a directory": {Args: "shop", Want: bundle.ValidateOptions{
+			ContentOptions: bundle.ContentOptions{SourceOptions: rendered(from("shop"))}, RenderOptions: render,
+		}},
 		"a chart": {
-			Args: "shop --format helm --values v.yaml",
-			Want: bundle.ContentOptions{SourceOptions: bundle.SourceOptions{
+			Args: "shop --format helm --values v.yaml --set a=1 --set-string b=2 --set-file c=d --set-json e=[]",
+			Want: bundle.ValidateOptions{ContentOptions: bundle.ContentOptions{SourceOptions: bundle.SourceOptions{
 				Arg: "shop", Format: format.Helm,
 				ValuesFiles: []string{"v.yaml"}, RenderTimeout: rendering,
-			}},
+				Set: chart.Set{Values: []string{"a=1"}, Strings: []string{"b=2"}, Files: []string{"c=d"}, JSON: []string{"e=[]"}},
+			}}, RenderOptions: render},
+		},
+		"a chart for a cluster": {
+			Args: "shop --kube-version 1.31 --api-versions a/v1 --api-versions b/v1/C --release-name r",
+			Want: bundle.ValidateOptions{
+				ContentOptions: bundle.ContentOptions{SourceOptions: rendered(from("shop"))},
+				RenderOptions:  bundle.RenderOptions{Release: "r", KubeVersion: "1.31", APIVersions: []string{"a/v1", "b/v1/C"}},
+			},
 		},
 		"two from stdin": {
 			Args: "- --values -",

@@ -26,7 +26,8 @@ type SourceOptions struct {
 	Secret                            string // with the login for the source
 	Format                            format.Format
 	ValuesFiles                       []string // of a chart
-	ResetValues                       bool     // does not use those of the last installation
+	Set                               chart.Set
+	ResetValues                       bool // does not use those of the last installation
 	RenderTimeout                     time.Duration
 
 	target source.Target
@@ -103,6 +104,18 @@ func (o *SourceOptions) addFormatFlags(cmd *cobra.Command) {
 	cmdutil.EnumVar(cmd, &o.Format, "format", "what the content is, if it cannot be recognized", format.Formats()...)
 	cmd.Flags().StringArrayVar(&o.ValuesFiles, "values", nil,
 		"the values of a chart: a file of YAML (- for standard input); repeatable, a later one wins")
+	for flag, set := range map[string]struct {
+		to    *[]string
+		usage string
+	}{
+		"set":        {&o.Set.Values, "a value of a chart, over those of --values: KEY=VALUE[,KEY=VALUE...]; repeatable"},
+		"set-string": {&o.Set.Strings, "as --set, of a value that is a string whatever it looks like"},
+		"set-file":   {&o.Set.Files, "as --set, of a value that is the text of a file: KEY=PATH"},
+		"set-json":   {&o.Set.JSON, "as --set, of a value in JSON: KEY=JSON"},
+	} {
+		cmd.Flags().StringArrayVar(set.to, flag, nil, set.usage)
+		cmdutil.NoFlagValues(cmd, flag)
+	}
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 }
 
@@ -114,7 +127,7 @@ func (o *SourceOptions) addResetFlag(cmd *cobra.Command) {
 // values reads the values of a chart.
 func (o *SourceOptions) values(ctx context.Context, io terminal.Streams) ([]byte, error) {
 	const most = 1 << 20
-	if len(o.ValuesFiles) == 0 {
+	if len(o.ValuesFiles) == 0 && o.Set.IsZero() {
 		return nil, nil
 	}
 	return cmdutil.Await(ctx, func() ([]byte, error) {
@@ -125,7 +138,13 @@ func (o *SourceOptions) values(ctx context.Context, io terminal.Streams) ([]byte
 				return nil, err
 			}
 		}
-		return chart.MergeValues(texts)
+		merged, err := chart.MergeValues(texts)
+		if err != nil {
+			return nil, err
+		}
+		return o.Set.Over(merged, func(path string) ([]byte, error) {
+			return cmdutil.ReadFile(path, io.In, most, "--set-file")
+		})
 	})
 }
 
