@@ -331,7 +331,8 @@ func TestArchivesOfSubcharts(t *testing.T) {
 		large[fmt.Sprintf("sub/%d", i)] = strings.Repeat("x", 5<<20)
 	}
 	bomb := packed(t, large)
-	_, err = chart.Load(t.Context(), made(map[string]string{"charts/a.tgz": bomb, "charts/b.tgz": bomb}), chart.Options{})
+	_, err = chart.Load(t.Context(), made(map[string]string{"charts/a.tgz": bomb, "charts/b.tgz": bomb}),
+		chart.Options{Time: time.Hour}) // it is the size that ends it, on a busy machine, too
 	if got := problems(t, err); got[0] != "invalid chart: larger than 64 MiB" {
 		t.Error(got)
 	}
