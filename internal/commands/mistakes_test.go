@@ -18,7 +18,6 @@ func TestMistypedFlags(t *testing.T) {
 		"provision alice --tiemout 5m":           "hint:  did you mean --timeout?",
 		"status --onwer alice":                   "hint:  did you mean --owner?",
 		"delete --all":                           "name the workspaces, or take all of a user: --owner USER",
-		"bundle install shop ./shop --set a=b":   "put it in a file of values: --values FILE",
 		"status --al-namespaces":                 "hint:  did you mean --all-namespaces?",
 		"provision alice --timeout 5":            `invalid argument "5" for "--timeout" flag: must be a number with its unit, such as 5s or 5m`,
 		"provision alice --timeout soon":         "must be a number with its unit, such as 90s or 5m",

@@ -12,7 +12,7 @@ if [ "$1" = unix ] && [ ! -S "$2" ]; then
 	exit 1
 fi
 if have python3; then
-	exec python3 -c '
+	exec python3 -I -c '
 import os, select, socket, sys, threading, time
 try:
     if sys.argv[1] == "unix":

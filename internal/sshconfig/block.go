@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -78,6 +79,21 @@ func (b Block) text() string {
 		t.WriteString("  " + option + "\n")
 	}
 	return t.String()
+}
+
+// check refuses what would end a line or a quoted path: the name of a context may come from others.
+func (b Block) check() error {
+	for _, word := range slices.Concat(b.Proxy, b.Options, b.Hosts, []string{b.Name, b.KnownHosts, b.ControlPath}) {
+		if strings.ContainsFunc(word, unicode.IsControl) {
+			return fmt.Errorf("%q has a control character, which no configuration of ssh can have", word)
+		}
+	}
+	for _, path := range []string{b.KnownHosts, b.ControlPath} {
+		if strings.Contains(path, `"`) {
+			return fmt.Errorf("%s has a quote, which no path in a configuration of ssh can have", path)
+		}
+	}
+	return nil
 }
 
 // Arguments are the block as options of a command line.

@@ -18,7 +18,12 @@ const (
 
 // SetBlock puts a block into berth's own file, in the place of the one of its name. Those with a name come first, as their
 // host names match the pattern of the one without.
-func SetBlock(old []byte, b Block) ([]byte, error) { return edit(old, b.Name, b.text()) }
+func SetBlock(old []byte, b Block) ([]byte, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	return edit(old, b.Name, b.text())
+}
 
 // RemoveBlock takes a block out of berth's own file. What is left is empty if it was the last one.
 func RemoveBlock(old []byte, name string) ([]byte, error) { return edit(old, name, "") }

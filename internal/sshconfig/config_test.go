@@ -85,3 +85,16 @@ func FuzzInclude(f *testing.F) {
 		}
 	})
 }
+
+// A word that would begin a line of its own is refused: others may have written it.
+func TestNoLinesOfOthers(t *testing.T) {
+	for name, b := range map[string]Block{
+		"a context": {Proxy: []string{"berth", "ssh", "proxy", "--context=x\nHost *\n  ProxyCommand sh"}, KnownHosts: "/k"},
+		"a path":    {Proxy: []string{"berth"}, KnownHosts: "/a\"b"},
+		"an option": {Proxy: []string{"berth"}, KnownHosts: "/k", Options: []string{"User x\nHost *"}},
+	} {
+		if got, err := SetBlock(nil, b); err == nil {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

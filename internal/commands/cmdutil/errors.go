@@ -107,11 +107,8 @@ func flagMeant(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 		}
 	})
 	word, _, _ := strings.Cut(strings.TrimLeft(typed, "-"), "=")
-	switch takes := cmd.Flags().Lookup; {
-	case word == "all" && takes("owner") != nil:
+	if word == "all" && cmd.Flags().Lookup("owner") != nil {
 		return "name the workspaces, or take all of a user: --owner USER"
-	case word == "set" && takes("values") != nil:
-		return "put it in a file of values: --values FILE"
 	}
 	if len(word) > 1 { // of one letter every flag would be near
 		if near := NearestName(word, names); near != "" {

@@ -143,8 +143,10 @@ func RunConfig(ctx context.Context, o *ConfigOptions) error {
 		_, err := o.IO.Out.Write(planned.own.New)
 		return err
 	case planned.none() && !o.Remove:
-		if _, err := sshconfig.Known(places.Dir); err != nil {
-			return err
+		if !o.DryRun {
+			if _, err := sshconfig.Known(places.Dir); err != nil {
+				return err
+			}
 		}
 		return o.say("nothing to change: " + places.Own + " is up to date\n" + o.next())
 	case planned.none():

@@ -71,7 +71,7 @@ key:       %s
 host key:  %s
 connect:   %s
 `, listener.Addr(), sshconfig.User, file, xssh.FingerprintSHA256(key.PublicKey()),
-		fault.Command("ssh", "-F", "none", "-i", file, "-o", "UserKnownHostsFile="+known, "-p", port,
+		fault.Command("ssh", "-F", "none", "-i", file, "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile="+known, "-p", port,
 			sshconfig.User+"@"+host))
 	server := &sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: f.find, Explain: explain}
 	return cmdutil.FollowEnded(ctx, accept(ctx, listener, func(ctx context.Context, conn net.Conn) {

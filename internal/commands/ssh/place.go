@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	osexec "os/exec"
+	"slices"
 	"strings"
 	"sync"
 
@@ -64,7 +65,7 @@ func isStopped(err error) bool {
 }
 
 // starter starts workspaces by a process of its own, which reads the configuration and keeps a record as that command does.
-func starter(cluster []string) func(context.Context, Name) error {
+func starter(cluster, shown []string) func(context.Context, Name) error {
 	return func(ctx context.Context, of Name) error {
 		own, err := os.Executable()
 		if err != nil {
@@ -73,13 +74,14 @@ func starter(cluster []string) func(context.Context, Name) error {
 		args := append([]string{"start"}, cluster...)
 		if of.Namespace != "" {
 			args = append(args, "--namespace", of.Namespace)
+			shown = append(slices.Clip(shown), "--namespace", of.Namespace)
 		}
 		said := exec.Beginning{Max: maxSaid}
 		cmd := osexec.CommandContext(ctx, own, append(args, "--", of.Workspace)...) //nolint:gosec // itself
 		cmd.Stderr = &said
 		if err := cmd.Run(); err != nil {
 			return fault.New(fault.Failed, "the workspace cannot be started:\n%s", strings.TrimSpace(said.String())).
-				WithHint("see what keeps it back: %s", fault.Command(append([]string{"berth", "diagnose", of.Workspace}, args[1:]...)...))
+				WithHint("see what keeps it back: %s", fault.Command(append([]string{"berth", "diagnose", of.Workspace}, shown...)...))
 		}
 		return nil
 	}

@@ -43,7 +43,7 @@ of an SSH client. "berth ssh config" writes the configuration that uses it.`,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Host, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
 			if start {
-				o.Starts = starter(cluster(cmd))
+				o.Starts = starter(cluster(cmd), o.Flags)
 			}
 			return nil
 		}),

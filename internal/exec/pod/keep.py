@@ -60,16 +60,27 @@ def keep(listener, ready):
         os.dup2(null, fd)
     pid, master = pty.fork()
     if pid == 0:
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        for s in (signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores the last two
+            signal.signal(s, signal.SIG_DFL)
         shell = os.environ["SHELL"]
         os.execv(shell, [shell, "-l"])
     os.close(ready)
-    clients, shown, alive = [], b"", True
+    os.set_blocking(master, False)
+    clients, shown, typed, alive = [], b"", b"", True
     while alive:
         # A client that does not read is waited for, as a terminal is.
         full = any(len(c.out) > MAX for c in clients)
-        reads = [listener] + [c.conn for c in clients] + ([] if full else [master])
-        r, w, _ = select.select(reads, [c.conn for c in clients if c.out], [])
+        # A shell that does not read holds back what is typed, and nothing else.
+        reads = [listener] + ([] if len(typed) > MAX else [c.conn for c in clients]) + ([] if full else [master])
+        writes = [c.conn for c in clients if c.out] + ([master] if typed else [])
+        r, w, _ = select.select(reads, writes, [])
+        if master in w:
+            try:
+                typed = typed[os.write(master, typed):]
+            except BlockingIOError:
+                pass
+            except OSError:
+                typed = b""
         if listener in r:
             new = Client(listener.accept()[0])
             if shown:
@@ -78,6 +89,8 @@ def keep(listener, ready):
         if master in r:
             try:
                 data = os.read(master, 16384)
+            except BlockingIOError:
+                continue
             except OSError:
                 data = b""
             alive = bool(data)
@@ -92,8 +105,7 @@ def keep(listener, ready):
                         raise ConnectionError
                     for kind, content in c.frames.take(data):
                         if kind == b"D":
-                            while content:
-                                content = content[os.write(master, content):]
+                            typed += content
                         elif kind == b"S" and len(content) == 4:
                             fcntl.ioctl(master, termios.TIOCSWINSZ, content + b"\0\0\0\0")
                 if c.out:

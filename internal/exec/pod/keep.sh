@@ -16,7 +16,7 @@ if have tmux; then
 elif have screen; then
 	exec screen -xRR -S berth
 elif have python3; then
-	exec python3 -c "$1"
+	exec python3 -I -c "$1"
 fi
 echo "berth: cannot keep a shell: the image has none of tmux, screen or python3" >&2
 exit 125

@@ -19,9 +19,12 @@ var sessionScript string
 // Line is the command that runs a line in the user's shell, in the home directory; without a line, the shell as a login
 // shell. The variables are set before, and the terminal has its size, if it is known.
 func (l Login) Line(line string, env []string, rows, columns int) []string {
-	inner := append([]string{
+	inner := []string{
 		"/bin/sh", "-c", uncommented(sessionScript), "sh", strconv.Itoa(rows), strconv.Itoa(columns), line,
-	}, env...)
+	}
+	if len(env) > 0 {
+		inner = slices.Concat([]string{"env"}, env, inner)
+	}
 	return append(l.script(cmp.Or(l.User, l.Own)), inner...)
 }
 
@@ -62,7 +65,7 @@ func Signal(ctx context.Context, run exec.Runner, pid int, signal string) error 
 	return err
 }
 
-// Theirs runs commands as the user whose the shell is.
+// Theirs runs commands as the user of the shell.
 func (l Login) Theirs(run exec.Runner) exec.Runner {
 	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
 		return run(ctx, append(l.script(cmp.Or(l.User, l.Own)), command...), s)

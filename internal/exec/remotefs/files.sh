@@ -1,11 +1,13 @@
 #!/bin/sh
-# Usage: files.sh
+# Usage: files.sh MARK
 #
 # Serves the files of this place: by the image's own sftp-server, if it has one, or else
-# by one command a line, each a call of a function below with its arguments quoted. An
-# answer begins with a line: "ok" and what is asked for, or "no", a code, and why. What
+# by one command a line, each a call of a function below with its arguments quoted. It
+# begins with MARK, which nobody else knows: content that is taken for a command ends this
+# and runs nothing. An answer begins with a line: "ok" and what is asked for, or "no", a code, and why. What
 # is of any length comes with its length or ends with a NUL, so that no name and no
 # content is taken for an answer.
+mark=$1
 cd "${HOME:-/}" 2>/dev/null || cd /
 for server in /usr/lib/openssh/sftp-server /usr/lib/ssh/sftp-server /usr/libexec/openssh/sftp-server \
 	/usr/libexec/sftp-server; do
@@ -93,7 +95,8 @@ list() {
 	printf '\0'
 }
 
-# $3 bytes of the file $1 from $2, or fewer at its end; zeros if it gets shorter meanwhile.
+# $3 bytes of the file $1 from $2, or fewer at its end; zeros if it gets shorter meanwhile, or
+# cannot be read any more.
 get() {
 	if [ ! -r "$1" ] || [ -d "$1" ] || ! size=$(stat -L -c %s "$1" 2>/dev/null); then
 		if [ -d "$1" ]; then echo "no EISDIR"; else why "$1" read; fi
@@ -104,17 +107,19 @@ get() {
 	[ "$n" -gt 0 ] || n=0
 	echo "ok $n"
 	[ "$n" = 0 ] || {
-		dd bs=1 skip="$2" count=0 2>/dev/null
-		cat
+		{
+			dd bs=1 skip="$2" count=0 2>/dev/null
+			cat
+		} <"$1" 2>/dev/null
 		cat /dev/zero
-	} <"$1" 2>/dev/null | head -c "$n"
+	} | head -c "$n"
 }
 
 # $1 bytes of the input.
 take() { [ "$1" = 0 ] || dd bs="$1" count=1 iflag=fullblock 2>/dev/null; }
 
 # A file made or emptied, and filled with $2 bytes of the input; the mode $3 is that of a
-# new one, and $4 says which it may be: new, old or any.
+# new one, of which "made" is said, and $4 says which it may be: new, old or any.
 store() {
 	made=
 	if there "$1"; then
@@ -132,24 +137,28 @@ store() {
 	fi
 	if [ ! -d "$1" ] && { : >"$1"; } 2>/dev/null; then
 		[ -z "$made" ] || [ -z "$3" ] || chmod "$3" "$1" 2>/dev/null
-		fill "$1" 0 "$2"
+		fill "$1" 0 "$2" "$made"
 	else
 		take "$2" >/dev/null
 		if [ -d "$1" ]; then echo "no EISDIR"; elif [ -n "$made" ]; then why "$1" made; else why "$1" written; fi
 	fi
 }
 
-# $3 bytes of the input into the file $1 at $2; they are read in any case.
+# $3 bytes of the input into the file $1 at $2; they are read in any case. With $4, it was made.
 fill() {
 	if [ ! -w "$1" ] || [ -d "$1" ]; then
 		take "$3" >/dev/null
 		why "$1" written
 		return
 	fi
-	if { { [ "$2" = 0 ] || dd bs=1 seek="$2" count=0 conv=notrunc 2>/dev/null; } && take "$3"; } 1<>"$1"; then
-		echo ok
-	else
+	taken=
+	if { { [ "$2" = 0 ] || dd bs=1 seek="$2" count=0 conv=notrunc 2>/dev/null; } && taken=yes && take "$3"; } 1<>"$1"; then
+		if [ -n "$4" ]; then echo "ok made"; else echo ok; fi
+	elif [ -n "$taken" ]; then
 		echo "no ENOSPC"
+	else # it cannot be opened, such as a program that runs, or has no such place
+		take "$3" >/dev/null
+		echo "no EFAIL"
 	fi
 }
 
@@ -217,7 +226,7 @@ symbolic_link() {
 	if there "$2"; then
 		echo "no EEXIST"
 	else
-		ln -s "$1" "$2" 2>/dev/null
+		ln -s -- "$1" "$2" 2>/dev/null
 		done_or $? "$2" made
 	fi
 }
@@ -261,6 +270,9 @@ filesystem() {
 
 here=$(pwd)
 while IFS= read -r line; do
-	eval "$line"
+	case $line in
+	"$mark "*) eval "${line#"$mark "}" ;;
+	*) exit 1 ;;
+	esac
 	cd "$here" 2>/dev/null || cd /
 done

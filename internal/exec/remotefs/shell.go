@@ -5,6 +5,7 @@ package remotefs
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ var script string
 type shell struct {
 	run  exec.Runner
 	home string
+	mark string // every call begins with it
 
 	mu  sync.Mutex
 	in  io.Writer
@@ -40,7 +42,7 @@ func (s *shell) ask(content []byte, read func(words []string, r *bufio.Reader) e
 	if s.err != nil {
 		return s.err
 	}
-	message := append([]byte(call(function, args)), content...)
+	message := append([]byte(s.mark+" "+call(function, args)), content...)
 	sent := make(chan error, 1)
 	go func() { // the answer may come before all is taken
 		_, err := s.in.Write(message)
@@ -167,9 +169,9 @@ func (s *shell) do(function string, args ...string) error { return s.ask(nil, ni
 func start(ctx context.Context, run exec.Runner) (s *shell, in io.WriteCloser, out *bufio.Reader, err error) {
 	stdin, send := io.Pipe()
 	receive, stdout := io.Pipe()
-	said := &exec.Beginning{Max: 1000}
+	said, mark := &exec.Beginning{Max: 1000}, rand.Text()
 	go func() {
-		status, err := run(ctx, []string{"/bin/sh", "-c", script, "sh"},
+		status, err := run(ctx, []string{"/bin/sh", "-c", script, "sh", mark},
 			exec.Session{Stdin: stdin, Stdout: stdout, Stderr: said, Pauses: true})
 		if err == nil && status != 0 {
 			err = fmt.Errorf("the shell has ended with status %d: %s", status, strings.TrimSpace(said.String()))
@@ -192,5 +194,5 @@ func start(ctx context.Context, run exec.Runner) (s *shell, in io.WriteCloser, o
 	if err != nil || !ok {
 		return nil, nil, nil, fmt.Errorf("the shell of the workspace begins with %.100q", text)
 	}
-	return &shell{run: run, home: home, in: send, out: out}, send, out, nil
+	return &shell{run: run, home: home, mark: mark, in: send, out: out}, send, out, nil
 }

@@ -1,6 +1,8 @@
 package remotefs
 
 import (
+	"bufio"
+	"cmp"
 	"io"
 	"strconv"
 	"sync"
@@ -179,14 +181,21 @@ func (w *writer) pour() {
 			if err == nil && status != 0 {
 				err = errno("ENOSPC")
 			}
-			if err != nil {
-				_ = in.CloseWithError(err)
-			}
+			_ = in.CloseWithError(cmp.Or(err, io.ErrClosedPipe)) // it may have ended without reading
 			streamed <- err
 		}(w.streamed)
 	}
 	n, err := w.stream.Write(w.held)
 	w.at, w.held, w.err = w.at+int64(n), w.held[:0], err
+}
+
+// writable is a mode with which its owner may write; an empty one stays so. A file has its own when it is closed.
+func writable(mode string) string {
+	n, err := strconv.ParseUint(mode, 8, 32)
+	if err != nil || n&0o200 != 0 {
+		return mode
+	}
+	return strconv.FormatUint(n|0o200, 8)
 }
 
 // create makes or empties the file, with this content, if that is not done yet.
@@ -195,7 +204,13 @@ func (w *writer) create(content []byte) {
 		return
 	}
 	w.made = true
-	w.err = w.ask(content, nil, "store", w.path, strconv.Itoa(len(content)), w.mode, w.which)
+	mode := writable(w.mode)
+	w.err = w.ask(content, func(words []string, _ *bufio.Reader) error {
+		if len(words) > 0 && words[0] == "made" && mode != w.mode {
+			w.attrs = append(w.attrs, []string{"set_attributes", w.path, "", w.mode, "", "", ""})
+		}
+		return nil
+	}, "store", w.path, strconv.Itoa(len(content)), mode, w.which)
 }
 
 // flush puts all that is held into the place; with the end of the command, if there is one.

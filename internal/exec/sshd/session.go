@@ -77,6 +77,9 @@ func (s *session) request(ctx context.Context, r *ssh.Request, started bool) (ru
 		return nil, err
 	case "env":
 		v, err := parse[envRequest](r.Payload)
+		if err == nil && started {
+			err = errRefused
+		}
 		if err == nil {
 			err = s.env.set(v.Name, v.Value)
 		}

@@ -60,7 +60,17 @@ func (s *spool) Write(p []byte) (int, error) {
 	}
 	n, err := s.file.WriteAt(p, s.written)
 	s.written += int64(n)
-	return n, err
+	if err == nil {
+		return n, nil
+	}
+	for (len(s.memory) > 0 || s.read < s.written) && !s.gone { // the disk is full: then the command waits
+		s.changed.Wait()
+	}
+	if s.gone {
+		return n, io.ErrClosedPipe
+	}
+	s.memory = append(s.memory, p[n:]...)
+	return len(p), nil
 }
 
 // next takes what comes next; nothing at the end.
