@@ -54,7 +54,7 @@ why() {
 
 # Whether the directories above the path $1 may be looked into.
 reachable() {
-	above=${1%/*}
+	above=/${1%/*}
 	while [ -n "$above" ] && ! [ -d "$above" ]; do above=${above%/*}; done
 	[ -x "${above:-/}" ]
 }

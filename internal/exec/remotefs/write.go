@@ -207,7 +207,7 @@ func (w *writer) create(content []byte) {
 	mode := writable(w.mode)
 	w.err = w.ask(content, func(words []string, _ *bufio.Reader) error {
 		if len(words) > 0 && words[0] == "made" && mode != w.mode {
-			w.attrs = append(w.attrs, []string{"set_attributes", w.path, "", w.mode, "", "", ""})
+			w.attrs = append(w.attrs, []string{w.path, "", w.mode, "", "", ""})
 		}
 		return nil
 	}, "store", w.path, strconv.Itoa(len(content)), mode, w.which)
