@@ -173,7 +173,7 @@ func (f *files) setstat(r *sftp.Request) error {
 	f.writing.Unlock()
 	if w != nil {
 		if flags.Size {
-			w.settle()
+			w.content() // what else is set is not yet: a read-only file cannot be cut
 		} else if w.later(args) {
 			return nil
 		}

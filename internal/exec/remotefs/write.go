@@ -256,6 +256,13 @@ func (w *writer) settle() {
 	w.setAttributes()
 }
 
+// content puts the content into the place, and no attributes.
+func (w *writer) content() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flush()
+}
+
 func (w *writer) setAttributes() {
 	for _, args := range w.attrs {
 		if w.err == nil {
