@@ -252,6 +252,22 @@ func TestSSHSaysWhy(t *testing.T) {
 	h.contains(r.stderr, "not found")
 }
 
+// A client that connects while a workspace starts waits for it, and is told. What keeps it from starting is said.
+func TestSSHWaits(t *testing.T) {
+	h := newWorld(t).ssh("alice~plain")
+	h.must(0, "provision", "bob~plain", "--no-wait", "--image", h.slowImage())
+	h.host = h.idOf("bob~plain") + "." + h.namespace + ".berth"
+	r := h.finish(h.openSSH("echo in"))
+	r.mustBe(h.world, 0)
+	h.contains(r.stderr, "is not ready yet: waiting for it")
+	h.contains(r.stdout, "in\n")
+	h.must(0, "provision", "carol~wrong-tag", "--no-wait")
+	h.host = h.idOf("carol~wrong-tag") + "." + h.namespace + ".berth"
+	r = h.finish(h.openSSH("echo in"))
+	r.mustBe(h.world, 125)
+	h.contains(r.stderr, "is not ready yet: waiting for it", "no-such-tag not found", "berth diagnose ")
+}
+
 // The connection outlives the pod of its workspace: what ran there ends, and the next channels are in the new one.
 func TestSSHPodReplaced(t *testing.T) {
 	h := newWorld(t).ssh("alice~plain")

@@ -1,10 +1,13 @@
 package ssh
 
 import (
+	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/sshconfig"
 )
 
 // editor is a program that works over SSH.
@@ -12,6 +15,7 @@ type editor struct {
 	name     string
 	title    string
 	programs []string // any of which starts it
+	openers  []string // programs of the desktop that start it by an address, if it is the one that is wanted
 	// arguments are those with which it opens a path on a host; an empty one is left to it.
 	arguments func(host, path string) []string
 }
@@ -19,7 +23,7 @@ type editor struct {
 // editors are those that are known, the likeliest first.
 func editors() []editor {
 	code := func(name, title string, programs ...string) editor {
-		return editor{name, title, programs, func(host, path string) []string {
+		return editor{name: name, title: title, programs: programs, arguments: func(host, path string) []string {
 			arguments := []string{"--remote", "ssh-remote+" + host}
 			if path != "" {
 				arguments = append(arguments, path)
@@ -32,10 +36,24 @@ func editors() []editor {
 		code("cursor", "Cursor", "cursor"),
 		code("windsurf", "Windsurf", "windsurf"),
 		code("vscodium", "VSCodium", "codium", "vscodium"),
-		{"zed", "Zed", []string{"zeditor", "zed"}, func(host, at string) []string {
+		{name: "zed", title: "Zed", programs: []string{"zeditor", "zed"}, arguments: func(host, at string) []string {
 			return []string{"ssh://" + host + path.Join("/", at)}
 		}},
+		{
+			name: "idea", title: "JetBrains Gateway", programs: []string{"gateway", "jetbrains-gateway"},
+			openers: []string{"xdg-open", "open"}, arguments: gatewayAddress,
+		},
 	}
+}
+
+// gatewayAddress fills in the form of JetBrains Gateway, which looks the host up in the configuration of ssh. It downloads
+// the IDE into the workspace when the user goes on from there.
+func gatewayAddress(host, at string) []string {
+	address := "jetbrains-gateway://connect#type=ssh&deploy=true&host=" + url.PathEscape(host) + "&port=22&user=" + sshconfig.User
+	if at != "" {
+		address += "&projectPath=" + url.PathEscape(at)
+	}
+	return []string{address}
 }
 
 // editorNames are the values of --editor.
@@ -53,7 +71,11 @@ func choose(wanted string, look func(string) (string, error)) (e editor, program
 		if wanted != "" && e.name != wanted {
 			continue
 		}
-		for _, name := range e.programs {
+		programs := e.programs
+		if wanted != "" {
+			programs = slices.Concat(programs, e.openers)
+		}
+		for _, name := range programs {
 			if program, err := look(name); err == nil {
 				return e, program, nil
 			}

@@ -49,7 +49,7 @@ func listen(ctx context.Context, o *Options) error {
 		return fault.New(fault.Failed, "keep the client's key: %w", err)
 	}
 	f := &finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: Name{Workspace: o.Workspace}}
-	if _, err := f.find(ctx, sshconfig.User); err != nil { // said here rather than to each client
+	if _, err := f.look(ctx, sshconfig.User); err != nil { // said here rather than to each client
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)

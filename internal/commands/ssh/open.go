@@ -3,6 +3,7 @@ package ssh
 import (
 	"context"
 	"io"
+	"os"
 	"os/exec"
 	"path"
 	"slices"
@@ -29,13 +30,16 @@ type OpenOptions struct {
 	// Start starts a program and waits until it has handed over to the editor.
 	Start func(ctx context.Context, program string, arguments []string) error
 	Flags []string
+	// Another runs another command of berth about the workspace, which the user sees.
+	Another func(ctx context.Context) func(of Name, verb string, arguments ...string) error
 
 	Workspace, Path, Editor string
 }
 
 const aboutOpen = `Open a workspace in the editor that is installed here and works over SSH: VS Code,
-Cursor, Windsurf, VSCodium or Zed. Of several, the first is taken, or that of --editor or
-$BERTH_EDITOR. The workspace must run.
+Cursor, Windsurf, VSCodium, Zed or JetBrains Gateway. Of several, the first is taken, or
+that of --editor or $BERTH_EDITOR. A workspace that is stopped is started first, and one
+that starts is waited for.
 
 The editor finds the workspace by the configuration of ssh. If berth is not in there yet,
 what would change is shown, and you are asked, as by "berth ssh config".`
@@ -47,7 +51,7 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 		FindWorkspaces: f.Workspaces, Getenv: f.Getenv, LookPath: exec.LookPath,
 		Start: func(ctx context.Context, program string, arguments []string) error {
 			cmd := exec.CommandContext(ctx, program, arguments...) // it ends as soon as a window is open
-			cmd.Stdout, cmd.Stderr = f.IO.Err, f.IO.Err
+			cmd.Stdout, cmd.Stderr = ownStderr(f), ownStderr(f)
 			return cmd.Run()
 		},
 	}
@@ -70,6 +74,9 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 			o.Workspace, o.Path, o.Flags = args[0], cmdutil.Optional(args[1:]), cmdutil.ClusterFlags(cmd)
 			given := slices.DeleteFunc(cluster(cmd), func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
 			o.Pinned = func() (env, flags []string, err error) { return pinned(f, given) }
+			o.Another = func(ctx context.Context) func(Name, string, ...string) error {
+				return another(ctx, cluster(cmd), o.Flags, ownStderr(f))
+			}
 			if o.Path != "" && !path.IsAbs(o.Path) {
 				return fault.New(fault.InvalidArgument, "the path %q must be absolute", o.Path)
 			}
@@ -115,8 +122,28 @@ func Open(ctx context.Context, o *OpenOptions) error {
 	return nil
 }
 
-// running finds the workspace, which must run.
+// ownStderr is where programs that this one starts write. At a terminal it is the terminal itself, so that they see that it
+// is one.
+func ownStderr(f *cmdutil.Factory) io.Writer {
+	if f.IO.Err.TTY {
+		return os.Stderr
+	}
+	return f.IO.Err
+}
+
+// running finds the workspace, and brings it up if it does not run.
 func (o *OpenOptions) running(ctx context.Context) (id, namespace string, err error) {
+	m := mender{starts: true, run: o.Another(ctx)}
+	say := func(text string) { _, _ = io.WriteString(o.IO.Err, text) }
+	err = m.until(ctx, Name{Workspace: o.Workspace}, say, func() error {
+		id, namespace, err = o.look(ctx)
+		return err
+	})
+	return id, namespace, err
+}
+
+// look finds the workspace as it is now.
+func (o *OpenOptions) look(ctx context.Context) (id, namespace string, err error) {
 	arg, err := inventory.ParseArgument(o.Workspace)
 	if err != nil {
 		return "", "", err
@@ -131,7 +158,7 @@ func (o *OpenOptions) running(ctx context.Context) (id, namespace string, err er
 	}
 	pods, err := reader.Pods(ctx, target)
 	if err == nil {
-		_, err = pod.Place{}.In(pods)
+		_, err = pod.Place{Ready: true}.In(pods)
 	}
 	if err != nil {
 		return "", "", cmdutil.OrStopped(ctx, o.States, o.Flags, target, o.Workspace, err)

@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	osexec "os/exec"
-	"slices"
-	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,62 +29,22 @@ type finder struct {
 	states     func(context.Context) (lifecycle.Place, func(), error)
 	flags      []string
 	name       Name
-	starts     func(context.Context, Name) error // nil if what is stopped stays so
-	starting   sync.Mutex
+	mender     mender
 
 	mu    sync.Mutex
 	ports *forward.Dialer // of the pod that was found last
 	uid   string
 }
 
-// find finds the place, as it is now, and starts what is stopped if that is wanted. The channels of one connection wait
-// for the same start.
-func (f *finder) find(ctx context.Context, user string) (sshd.Place, error) {
-	p, err := f.look(ctx, user)
-	if f.starts == nil || !isStopped(err) {
-		return p, err
-	}
-	f.starting.Lock()
-	defer f.starting.Unlock()
-	if p, err := f.look(ctx, user); !isStopped(err) {
-		return p, err
-	}
-	if err := f.starts(ctx, f.name); err != nil {
-		return sshd.Place{}, err
-	}
-	return f.look(ctx, user)
+// find finds the place, as it is now. What starts is waited for, and what is stopped is started if that is wanted; say
+// tells the client why it waits.
+func (f *finder) find(ctx context.Context, user string, say func(string)) (p sshd.Place, err error) {
+	err = f.mender.until(ctx, f.name, say, func() error {
+		p, err = f.look(ctx, user)
+		return err
+	})
+	return p, err
 }
-
-func isStopped(err error) bool {
-	reason := fault.ReasonOf(err)
-	return reason == cmdutil.ReasonStopped || reason == pod.ReasonEnded
-}
-
-// starter starts workspaces by a process of its own, which reads the configuration and keeps a record as that command does.
-func starter(cluster, shown []string) func(context.Context, Name) error {
-	return func(ctx context.Context, of Name) error {
-		own, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		args := append([]string{"start"}, cluster...)
-		if of.Namespace != "" {
-			args = append(args, "--namespace", of.Namespace)
-			shown = append(slices.Clip(shown), "--namespace", of.Namespace)
-		}
-		said := exec.Beginning{Max: maxSaid}
-		cmd := osexec.CommandContext(ctx, own, append(args, "--", of.Workspace)...) //nolint:gosec // itself
-		cmd.Stderr = &said
-		if err := cmd.Run(); err != nil {
-			return fault.New(fault.Failed, "the workspace cannot be started:\n%s", strings.TrimSpace(said.String())).
-				WithHint("see what keeps it back: %s", fault.Command(append([]string{"berth", "diagnose", of.Workspace}, shown...)...))
-		}
-		return nil
-	}
-}
-
-// maxSaid is how much of what a start says is passed on, in bytes.
-const maxSaid = 4 << 10
 
 // look finds the place, as it is now.
 func (f *finder) look(ctx context.Context, user string) (sshd.Place, error) {
@@ -110,7 +66,7 @@ func (f *finder) look(ctx context.Context, user string) (sshd.Place, error) {
 	pods, err := reader.Pods(ctx, target)
 	var r pod.Request
 	if err == nil {
-		r, err = pod.Place{}.In(pods)
+		r, err = pod.Place{Ready: true}.In(pods)
 	}
 	if err != nil {
 		return sshd.Place{}, cmdutil.OrStopped(ctx, f.states, f.flags, target, f.name.Workspace, err)

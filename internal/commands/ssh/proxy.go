@@ -22,15 +22,16 @@ type ProxyOptions struct {
 	States     func(context.Context) (lifecycle.Place, func(), error)
 	Dir        func() (string, error)
 	Flags      []string
-	// Starts starts a workspace as `berth start` does; nil if one that is stopped stays so.
-	Starts func(ctx context.Context, of Name) error
+	// Start is whether a workspace that is stopped is started.
+	Start bool
+	// Another runs another command of berth about the workspace.
+	Another func(ctx context.Context) func(of Name, verb string, arguments ...string) error
 
 	// Host is a host name of a workspace that ends with Suffix; Workspace, if it is not empty, says instead what is meant.
 	Host, Suffix, Workspace string
 }
 
 func newProxyCmd(f *cmdutil.Factory, runF func(context.Context, *ProxyOptions) error) *cobra.Command {
-	start := false
 	o := &ProxyOptions{IO: f.IO, Workspaces: f.Workspaces, Dir: dirOf(f)}
 	cmd := &cobra.Command{
 		Use:    "proxy HOST",
@@ -42,8 +43,8 @@ of an SSH client. "berth ssh config" writes the configuration that uses it.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Host, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
-			if start {
-				o.Starts = starter(cluster(cmd), o.Flags)
+			o.Another = func(ctx context.Context) func(Name, string, ...string) error {
+				return another(ctx, cluster(cmd), o.Flags, nil)
 			}
 			return nil
 		}),
@@ -51,7 +52,7 @@ of an SSH client. "berth ssh config" writes the configuration that uses it.`,
 	o.States = f.For(cmd).States
 	cmd.Flags().StringVar(&o.Suffix, "suffix", sshconfig.Suffix, "what host names of workspaces end with")
 	cmd.Flags().StringVar(&o.Workspace, "workspace", "", "the workspace, whatever the host name is")
-	cmd.Flags().BoolVar(&start, "start", false, "start a workspace that is stopped")
+	cmd.Flags().BoolVar(&o.Start, "start", false, "start a workspace that is stopped")
 	cmdutil.NoFlagValues(cmd, "suffix", "workspace")
 	return cmd
 }
@@ -74,7 +75,8 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 	if err != nil {
 		return err
 	}
-	f := &finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name, starts: o.Starts}
+	f := &finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name}
+	f.mender.starts, f.mender.run = o.Start, o.Another(ctx)
 	if name.Namespace != "" { // of the host name, which no flag has said
 		f.flags = append(slices.Clip(o.Flags), "--namespace", name.Namespace)
 	}

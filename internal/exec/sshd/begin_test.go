@@ -29,7 +29,7 @@ func TestInputEndsAfterTheStart(t *testing.T) {
 		<-ended
 		return 0, nil
 	}
-	client := connect(t, func(context.Context, string) (sshd.Place, error) { return p, nil })
+	client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil })
 	for range 3 {
 		s, err := client.NewSession()
 		if err != nil {

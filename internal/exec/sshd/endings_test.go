@@ -37,7 +37,7 @@ func TestClosedChannel(t *testing.T) {
 	far := newSilent()
 	p := here(t.TempDir())
 	p.Dial = func(context.Context, uint16) (io.ReadWriteCloser, error) { return far, nil }
-	client := connect(t, func(context.Context, string) (sshd.Place, error) { return p, nil })
+	client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil })
 	channel, requests, err := client.OpenChannel("direct-tcpip", tcp("localhost", 80))
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestEndOfTheConnection(t *testing.T) {
 				return 0, context.Cause(ctx)
 			}
 			server := sshd.Server{
-				Key: key(t), Version: "1", Find: func(context.Context, string) (sshd.Place, error) { return p, nil },
+				Key: key(t), Version: "1", Find: func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil },
 				Explain: func(err error) (string, int) { return err.Error(), 125 },
 			}
 			served := make(chan error, 1)
@@ -119,7 +119,7 @@ func TestManyPorts(t *testing.T) {
 		}()
 		return near, nil
 	}
-	client := connect(t, func(context.Context, string) (sshd.Place, error) { return p, nil })
+	client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil })
 	before := runtime.NumGoroutine()
 	for i := range 1000 {
 		channel, requests, err := client.OpenChannel("direct-tcpip", tcp("localhost", 80))
@@ -159,7 +159,7 @@ func TestManySessions(t *testing.T) {
 		_, err := io.WriteString(s.Stdout, c.Line)
 		return 0, err
 	}
-	client := connect(t, func(context.Context, string) (sshd.Place, error) { return p, nil })
+	client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil })
 	var group sync.WaitGroup
 	for i := range 100 {
 		group.Go(func() {
@@ -192,7 +192,7 @@ func TestPause(t *testing.T) {
 		_, err := io.Copy(s.Stdout, bytes.NewReader(want))
 		return 3, err
 	}
-	client := connect(t, func(context.Context, string) (sshd.Place, error) { return p, nil })
+	client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil })
 	for range 2 {
 		s, err := client.NewSession()
 		if err != nil {
@@ -217,7 +217,7 @@ func TestPause(t *testing.T) {
 
 // A reason that has several lines is one line for a client, which shows no more.
 func TestReasonIsOneLine(t *testing.T) {
-	client := connect(t, func(context.Context, string) (sshd.Place, error) {
+	client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) {
 		return sshd.Place{}, errors.New("it is stopped\nhint: start it")
 	})
 	_, _, err := client.OpenChannel("direct-tcpip", tcp("localhost", 80))

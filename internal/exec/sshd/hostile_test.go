@@ -52,7 +52,7 @@ func FuzzChannels(f *testing.F) {
 		}
 		p.Dial = func(context.Context, uint16) (io.ReadWriteCloser, error) { return nil, io.EOF }
 		p.Files = func(context.Context, io.ReadWriteCloser) error { return nil }
-		client := connect(t, func(context.Context, string) (sshd.Place, error) { return p, nil })
+		client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil })
 		channel, requests, err := client.OpenChannel(kind, payload)
 		if err == nil {
 			go ssh.DiscardRequests(requests)

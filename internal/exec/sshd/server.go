@@ -51,8 +51,9 @@ type Server struct {
 	Key ssh.Signer
 	// Version is named in the first line that a client gets; without spaces.
 	Version string
-	// Find finds the place of a user, as it is now. It is asked for each channel.
-	Find func(ctx context.Context, user string) (Place, error)
+	// Find finds the place of a user, as it is now. It is asked for each channel. What it tells by say, in lines, the
+	// client sees while it waits.
+	Find func(ctx context.Context, user string, say func(string)) (Place, error)
 	// Explain is how an error reads for somebody at a client, and the exit status that it stands for.
 	Explain func(error) (text string, status int)
 }

@@ -113,7 +113,7 @@ func pair(t *testing.T) (mine, theirs net.Conn) {
 }
 
 // connect serves a place, and is its client.
-func connect(t *testing.T, find func(context.Context, string) (sshd.Place, error)) *ssh.Client {
+func connect(t *testing.T, find func(context.Context, string, func(string)) (sshd.Place, error)) *ssh.Client {
 	t.Helper()
 	mine, theirs := pair(t)
 	server := sshd.Server{
@@ -141,7 +141,7 @@ func connect(t *testing.T, find func(context.Context, string) (sshd.Place, error
 func local(t *testing.T) *ssh.Client {
 	t.Helper()
 	home := t.TempDir()
-	return connect(t, func(context.Context, string) (sshd.Place, error) { return here(home), nil })
+	return connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return here(home), nil })
 }
 
 func TestSessions(t *testing.T) {
@@ -323,7 +323,7 @@ func TestClosedSession(t *testing.T) {
 		close(ended)
 		return 0, ctx.Err()
 	}
-	client := connect(t, func(context.Context, string) (sshd.Place, error) { return p, nil })
+	client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil })
 	s, err := client.NewSession()
 	if err != nil {
 		t.Fatal(err)
@@ -357,7 +357,7 @@ func TestSignals(t *testing.T) {
 		<-ctx.Done()
 		return 0, nil
 	}
-	client := connect(t, func(context.Context, string) (sshd.Place, error) { return p, nil })
+	client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil })
 	s, err := client.NewSession()
 	if err != nil {
 		t.Fatal(err)
@@ -385,7 +385,7 @@ func TestLimit(t *testing.T) {
 		<-ctx.Done()
 		return 0, nil
 	}
-	client := connect(t, func(context.Context, string) (sshd.Place, error) { return p, nil })
+	client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil })
 	for i := range 100 {
 		s, err := client.NewSession()
 		if err != nil {
@@ -404,10 +404,11 @@ func TestLimit(t *testing.T) {
 func TestFoundLater(t *testing.T) {
 	found := false
 	p := here(t.TempDir())
-	client := connect(t, func(context.Context, string) (sshd.Place, error) {
+	client := connect(t, func(_ context.Context, _ string, say func(string)) (sshd.Place, error) {
 		if !found {
 			return sshd.Place{}, errors.New("workspace alice not found")
 		}
+		say("berth: it starts\n")
 		return p, nil
 	})
 	for range 2 {
@@ -416,7 +417,7 @@ func TestFoundLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := s.CombinedOutput("echo here")
-		want := "here\n"
+		want := "berth: it starts\nhere\n"
 		if !found {
 			want = "berth: workspace alice not found\n"
 		}

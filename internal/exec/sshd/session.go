@@ -177,7 +177,7 @@ func (s *session) place(ctx context.Context, do func(p Place, begun func()) (int
 	begun := sync.OnceFunc(func() { <-s.starting })
 	defer begun()
 	defer time.AfterFunc(startTime, begun).Stop()
-	p, err := s.Find(ctx, s.user)
+	p, err := s.Find(ctx, s.user, s.say)
 	if err != nil {
 		return 0, err
 	}
@@ -189,15 +189,19 @@ func (s *session) end(status int, err error) {
 	if err != nil {
 		var text string
 		text, status = s.Explain(err)
-		var to io.Writer = s.channel.Stderr()
-		if s.pty != nil {
-			text = strings.ReplaceAll(text, "\n", "\r\n") // the terminal of the client is raw
-		}
-		_, _ = io.WriteString(to, text)
+		s.say(text)
 	}
 	_ = s.channel.CloseWrite()
 	_, _ = s.channel.SendRequest("exit-status", false, ssh.Marshal(exitStatus{uint32(status)})) //nolint:gosec // 0 to 255
 	_ = s.channel.Close()
+}
+
+// say tells the client something that is not of the command.
+func (s *session) say(text string) {
+	if s.pty != nil {
+		text = strings.ReplaceAll(text, "\n", "\r\n") // the terminal of the client is raw
+	}
+	_, _ = io.WriteString(s.channel.Stderr(), text)
 }
 
 // resize keeps the last size that the client has told.
