@@ -150,14 +150,9 @@ func readNames(words []string, r *bufio.Reader) (names []string, bytes int, err 
 // parseList reads the attributes of names, in their order; any may be missing.
 func parseList(names []string, text []byte) (all []fs.FileInfo, err error) {
 	for _, name := range names {
-		line := append([]byte(name), '\n')
-		words := bytes.SplitN(text, []byte(" "), 7)
-		if len(words) < 7 || !bytes.HasPrefix(words[6], line) {
+		fields, rest := attributes(text)
+		if fields == nil || !bytes.HasPrefix(rest, []byte(name+"\n")) {
 			continue
-		}
-		fields := make([]string, 6)
-		for i := range fields {
-			fields[i] = string(words[i])
 		}
 		base := strings.TrimPrefix(name, "./")
 		if base == "" || base == "." || base == ".." || strings.Contains(base, "/") {
@@ -167,7 +162,21 @@ func parseList(names []string, text []byte) (all []fs.FileInfo, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all, text = append(all, i), words[6][len(line):]
+		all, text = append(all, i), rest[len(name)+1:]
 	}
 	return all, nil
+}
+
+// attributes are the words at the beginning of a text, before a name. A place that lies may send no blank for megabytes:
+// they are not looked for behind what attributes can have.
+func attributes(text []byte) (words []string, rest []byte) {
+	rest = text
+	for range 6 {
+		end := bytes.IndexByte(rest[:min(len(rest), maxAttributes)], ' ')
+		if end < 0 {
+			return nil, nil
+		}
+		words, rest = append(words, string(rest[:end])), rest[end+1:]
+	}
+	return words, rest
 }

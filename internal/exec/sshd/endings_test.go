@@ -187,22 +187,24 @@ func TestPause(t *testing.T) {
 	want := make([]byte, 8<<20)
 	_, _ = rand.Read(want)
 	p := here(t.TempDir())
-	p.Run = func(_ context.Context, _ sshd.Command, s exec.Session) (int, error) {
+	p.Run = func(_ context.Context, c sshd.Command, s exec.Session) (int, error) {
 		defer func() { ended <- struct{}{} }()
-		_, err := io.Copy(s.Stdout, bytes.NewReader(want))
+		to := map[string]io.Writer{"output": s.Stdout, "errors": s.Stderr}[c.Line]
+		_, err := io.Copy(to, bytes.NewReader(want))
 		return 3, err
 	}
 	client := connect(t, func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil })
-	for range 2 {
+	for _, line := range []string{"output", "errors", "output"} {
 		s, err := client.NewSession()
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := s.StdoutPipe()
+		pipe := map[string]func() (io.Reader, error){"output": s.StdoutPipe, "errors": s.StderrPipe}[line]
+		out, err := pipe()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Start("x"); err != nil {
+		if err := s.Start(line); err != nil {
 			t.Fatal(err)
 		}
 		<-ended // before anything is read

@@ -144,12 +144,17 @@ func (s *session) command(line string) runs {
 				io.TTY, io.Sizes, io.Stderr = true, sizes{ctx, s.sizes}, nil
 				io.Stdin = typed{ctx, s.channel}
 			}
-			out := newSpool() // which pauses in the client's stead: over WebSockets, which begin faster than SPDY
-			io.Stdout = out
+			// They pause in the client's stead: over WebSockets, which begin faster than SPDY.
+			out, errs := newSpool(), newSpool()
+			if io.Stdout = out; io.Stderr != nil {
+				io.Stderr = errs
+			}
 			var copied sync.WaitGroup
 			copied.Go(func() { out.copyTo(s.channel) })
+			copied.Go(func() { errs.copyTo(s.channel.Stderr()) })
 			defer copied.Wait()
 			defer out.end()
+			defer errs.end()
 			return p.Run(ctx, c, io)
 		})
 	}
