@@ -24,6 +24,7 @@ func TestGateway(t *testing.T) {
 		{"commands", (*gatewayWorld).testCommands},
 		{"terminal", (*gatewayWorld).testTerminal},
 		{"copy", (*gatewayWorld).testCopy},
+		{"ssh", (*gatewayWorld).testSSH},
 		{"client certificate", (*gatewayWorld).testClientCertificate},
 		{"refusals", (*gatewayWorld).testRefusals},
 		{"nothing is left", (*gatewayWorld).testNothingIsLeft},
@@ -91,6 +92,38 @@ func (g *gatewayWorld) testTerminal() {
 		at.sees(protocol + "-130")
 		at.types("exit 4\n")
 		at.ends(4)
+	}
+}
+
+// The user's own clients of SSH go through a gateway, too: sessions, files, and ports by a program in the image.
+func (g *gatewayWorld) testSSH() {
+	ssh := func(args ...string) result {
+		return g.finish(g.user(append([]string{"ssh", "--gateway", "office", "alice~plain"}, args...)...))
+	}
+	r := ssh("echo out; echo err >&2; pwd; exit 7")
+	if r.status != 7 || r.stdout != "out\n/root\n" || r.stderr != "err\n" {
+		g.Errorf("%+v", r)
+	}
+	if r := ssh("-l", "dev", "id -un"); r.status != 0 || r.stdout != "dev\n" {
+		g.Errorf("as dev: %+v", r)
+	}
+	at := g.sit(g.user("ssh", "--gateway", "office", "alice~plain"))
+	at.sees("# ")
+	at.types("stty size; exit 4\n")
+	at.sees("24 80")
+	at.ends(4)
+	config := g.user("ssh", "config", "--gateway", "office", "--print")
+	config.Env = append(config.Env, "HOME="+g.home)
+	printed := g.finish(config)
+	printed.mustBe(g.world, 0)
+	g.contains(printed.stdout, " --gateway=office ")
+	port := g.finish(g.user("ssh", "--gateway", "office", "alice~plain",
+		"-o", "ControlPath=none", "-W", "localhost:1"))
+	if port.status == 0 || !strings.Contains(port.stderr, "refused") {
+		g.Errorf("a port that nothing listens on: %+v", port)
+	}
+	if r := g.finish(g.user("ssh", "--gateway", "office", "bob~plain", "true")); r.status != 125 || !strings.Contains(r.stderr, "bob") {
+		g.Errorf("a workspace that may not be entered: %+v", r)
 	}
 }
 

@@ -31,6 +31,8 @@ type ConfigOptions struct {
 	// Workspaces lists the IDs of the workspaces.
 	Workspaces func() ([]string, error)
 
+	Gateway string // what the proxy goes through instead of the API server; empty for none
+
 	Block                      sshconfig.Block
 	List, Start, Windows       bool
 	Yes, DryRun, Print, Remove bool
@@ -51,6 +53,9 @@ several clusters, give each a --name: with "--name prod", host names end with .p
 
 Editors that list the hosts of the configuration see the pattern alone; with --list there
 is a line for each workspace that there is now.
+
+With --gateway, workspaces are entered through that gateway of the configuration: give the
+block a --name to have both. Ports take nc, socat, bash or python3 in the image then.
 
 In WSL, --wsl writes the configuration of Windows, for editors that run there.`
 
@@ -73,6 +78,7 @@ func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions)
 			return o.validate()
 		}),
 	}
+	f.For(cmd).AddGatewayFlag(cmd, &o.Gateway)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Block.Name, "name", "", "name of the block: host names end with .NAME.berth")
 	flags.StringArrayVarP(&o.Block.Options, "option", "o", nil, "an option of ssh_config for workspaces, KEYWORD=VALUE; may be repeated")
@@ -113,6 +119,10 @@ func (o *ConfigOptions) validate() error {
 		if err := sshconfig.CheckOption(option); err != nil {
 			return err
 		}
+	}
+	if o.Gateway != "" && (o.Start || o.List) {
+		return fault.New(fault.InvalidArgument, "--%s is mutually exclusive with --start and --list", cmdutil.FlagGateway).
+			WithHint("a gateway neither starts workspaces nor lists them")
 	}
 	if o.Print && (o.Remove || o.DryRun) {
 		return fault.New(fault.InvalidArgument, "--print is mutually exclusive with --remove and --dry-run")
@@ -185,6 +195,9 @@ func (o *ConfigOptions) fill(places Places) error {
 		proxy = append(append(proxy, "env"), env...)
 	}
 	proxy = append(append(proxy, filepath.ToSlash(own), "ssh", "proxy"), flags...)
+	if o.Gateway != "" {
+		proxy = append(proxy, "--"+cmdutil.FlagGateway+"="+o.Gateway)
+	}
 	if o.Block.Name != "" {
 		proxy = append(proxy, "--suffix="+sshconfig.DomainOf(o.Block.Name))
 	}

@@ -48,8 +48,11 @@ func listen(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fault.New(fault.Failed, "keep the client's key: %w", err)
 	}
-	f := &finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: Name{Workspace: o.Workspace}}
-	if _, err := f.look(ctx, sshconfig.User); err != nil { // said here rather than to each client
+	find := (&finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: Name{Workspace: o.Workspace}}).find
+	if o.Gateway != "" {
+		find = behind{through: o.Through, gateway: o.Gateway, name: Name{Workspace: o.Workspace}}.find
+	}
+	if _, err := find(ctx, sshconfig.User, nil); err != nil { // said here rather than to each client
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
@@ -73,7 +76,7 @@ connect:   %s
 `, listener.Addr(), sshconfig.User, file, xssh.FingerprintSHA256(key.PublicKey()),
 		fault.Command("ssh", "-F", "none", "-i", file, "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile="+known, "-p", port,
 			sshconfig.User+"@"+host))
-	server := &sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: f.find, Explain: explain}
+	server := &sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: find, Explain: explain}
 	return cmdutil.FollowEnded(ctx, accept(ctx, listener, func(ctx context.Context, conn net.Conn) {
 		_ = server.ServeKey(ctx, conn, accepted) // its client has been told
 	}))

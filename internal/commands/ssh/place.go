@@ -90,9 +90,17 @@ func (f *finder) login(p *corev1.Pod, r pod.Request, user string) pod.Login {
 
 // place is what a session can do in a pod.
 func (f *finder) place(client *kube.Client, p *corev1.Pod, r pod.Request, login pod.Login) sshd.Place {
-	run := pod.Runner(client, r)
+	place := where(pod.Runner(client, r), login)
+	place.Names = []string{p.Name, p.Status.PodIP}
+	place.Dial = func(ctx context.Context, port uint16) (io.ReadWriteCloser, error) {
+		return f.portsOf(client, p).Dial(ctx, port)
+	}
+	return place
+}
+
+// where is a place in which commands are run.
+func where(run exec.Runner, login pod.Login) sshd.Place {
 	return sshd.Place{
-		Names: []string{p.Name, p.Status.PodIP},
 		Run: func(ctx context.Context, c sshd.Command, s exec.Session) (int, error) {
 			command := login.Line(c.Line, c.Env, c.Rows, c.Columns)
 			return pod.Announced(ctx, run, command, s, func(pid int) {
@@ -106,9 +114,6 @@ func (f *finder) place(client *kube.Client, p *corev1.Pod, r pod.Request, login 
 			return remotefs.Serve(ctx, login.Theirs(run), stream)
 		},
 		Signal: func(ctx context.Context, pid int, signal string) error { return pod.Signal(ctx, run, pid, signal) },
-		Dial: func(ctx context.Context, port uint16) (io.ReadWriteCloser, error) {
-			return f.portsOf(client, p).Dial(ctx, port)
-		},
 		Relay: func(ctx context.Context, address string, unix bool) (io.ReadWriteCloser, error) {
 			return exec.Relay(ctx, login.Theirs(run), address, unix)
 		},

@@ -27,6 +27,10 @@ type ProxyOptions struct {
 	// Another runs another command of berth about the workspace.
 	Another func(ctx context.Context) func(of Name, verb string, arguments ...string) error
 
+	// Gateway is what to go through instead of the API server; empty for none.
+	Gateway string
+	Through Through
+
 	// Host is a host name of a workspace that ends with Suffix; Workspace, if it is not empty, says instead what is meant.
 	Host, Suffix, Workspace string
 }
@@ -49,7 +53,9 @@ of an SSH client. "berth ssh config" writes the configuration that uses it.`,
 			return nil
 		}),
 	}
-	o.States = f.For(cmd).States
+	deps := f.For(cmd)
+	o.States, o.Through = deps.States, deps.Through
+	deps.AddGatewayFlag(cmd, &o.Gateway)
 	cmd.Flags().StringVar(&o.Suffix, "suffix", sshconfig.Suffix, "what host names of workspaces end with")
 	cmd.Flags().StringVar(&o.Workspace, "workspace", "", "the workspace, whatever the host name is")
 	cmd.Flags().BoolVar(&o.Start, "start", false, "start a workspace that is stopped")
@@ -75,13 +81,21 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 	if err != nil {
 		return err
 	}
+	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: o.find(ctx, name), Explain: explain}
+	return server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
+}
+
+// find is what finds the workspace, for each channel.
+func (o *ProxyOptions) find(ctx context.Context, name Name) func(context.Context, string, func(string)) (sshd.Place, error) {
+	if o.Gateway != "" {
+		return behind{through: o.Through, gateway: o.Gateway, name: name}.find
+	}
 	f := &finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name}
 	f.mender.starts, f.mender.run = o.Start, o.Another(ctx)
 	if name.Namespace != "" { // of the host name, which no flag has said
 		f.flags = append(slices.Clip(o.Flags), "--namespace", name.Namespace)
 	}
-	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: f.find, Explain: explain}
-	return server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
+	return f.find
 }
 
 // stdio is the connection with a client that has started this process.

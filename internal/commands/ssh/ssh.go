@@ -32,6 +32,10 @@ type Options struct {
 	Workspace string
 	Client    []string // the client's own arguments
 
+	// Gateway is what to go through instead of the API server; empty for none.
+	Gateway string
+	Through Through
+
 	// Listen is the address to serve clients on instead; Workspaces, States and Flags are for that.
 	Listen     string
 	Workspaces func() (inventory.Reader, error)
@@ -67,6 +71,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
   berth ssh alice~dev uname -a
   berth ssh alice~dev -L 8080:localhost:80 -N
   berth ssh --listen 127.0.0.1:0 alice~dev
+  berth ssh --gateway office alice~dev
   berth ssh config`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -85,7 +90,9 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 			return nil
 		}),
 	}
-	o.States = f.For(cmd).States
+	deps := f.For(cmd)
+	o.States, o.Through = deps.States, deps.Through
+	deps.AddGatewayFlag(cmd, &o.Gateway)
 	cmd.Flags().StringVar(&o.Listen, "listen", "", "serve SSH clients on this address of the machine, such as 127.0.0.1:0")
 	cmdutil.NoFlagValues(cmd, "listen")
 	cmd.Flags().SetInterspersed(false) // what follows the workspace is the client's
@@ -145,8 +152,12 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fault.New(fault.Failed, "keep the host key: %w", err)
 	}
+	proxy := append([]string{own, "ssh", "proxy"}, o.Cluster...)
+	if o.Gateway != "" {
+		proxy = append(proxy, "--"+cmdutil.FlagGateway+"="+o.Gateway)
+	}
 	block := sshconfig.Block{
-		Proxy:      append(append([]string{own, "ssh", "proxy"}, o.Cluster...), "--workspace="+o.Workspace),
+		Proxy:      append(proxy, "--workspace="+o.Workspace),
 		KnownHosts: filepath.ToSlash(known),
 	}
 	options, command := Split(o.Client)

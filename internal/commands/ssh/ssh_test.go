@@ -19,7 +19,7 @@ import (
 func TestOptions(t *testing.T) {
 	forget := func(o *ssh.Options) {
 		o.IO, o.Dir, o.LookPath, o.Executable, o.Become = terminal.Streams{}, nil, nil, nil, nil
-		o.Workspaces, o.States = nil, nil
+		o.Workspaces, o.States, o.Through = nil, nil, nil
 	}
 	cmdtest.Options(t, ssh.NewCmd, forget, map[string]cmdtest.Case[ssh.Options]{
 		"a shell": {Args: "alice", Want: ssh.Options{Workspace: "alice", Client: []string{}}},
@@ -31,6 +31,9 @@ func TestOptions(t *testing.T) {
 		"a port": {
 			Args: "--listen 127.0.0.1:0 alice",
 			Want: ssh.Options{Workspace: "alice", Client: []string{}, Listen: "127.0.0.1:0"},
+		},
+		"a gateway": {
+			Args: "--gateway office alice", Want: ssh.Options{Workspace: "alice", Client: []string{}, Gateway: "office"},
 		},
 		"a port and a command": {Args: "--listen 127.0.0.1:0 alice uname", Err: `"uname" cannot be passed on`},
 		"nothing":              {Args: "", Err: "requires a workspace"},

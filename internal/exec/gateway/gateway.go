@@ -37,7 +37,10 @@ type Destination struct {
 	// Workspace is a canonical ID, and Container one of its containers, empty for the main one; User is one of its OS
 	// users, empty for the workspace's own. Or else Machine is the name of a machine.
 	Workspace, Container, User string
-	Machine                    string
+	// Login runs commands as the shell would: as the user, in the home directory. Without it, they run as the container
+	// does, unless User is set.
+	Login   bool
+	Machine string
 }
 
 // path is where the gateway has it.
@@ -68,7 +71,7 @@ func (g Gateway) Runner(t Destination) exec.Runner {
 			return 0, fault.New(fault.InvalidArgument, "the URL of gateway %s: %w", g.Name, err)
 		}
 		if t.Machine == "" {
-			to.RawQuery = Query(t.Container, t.User, command, s).Encode()
+			to.RawQuery = Query(t, command, s).Encode()
 		}
 		status, err := exec.Stream(ctx, config, to, s)
 		if err != nil && ctx.Err() == nil {
@@ -121,10 +124,11 @@ func WorkspacePath(namespace, id string) string {
 		"/exec"
 }
 
-// The keys of a query, which are those of pods/exec, and the OS user.
+// The keys of a query, which are those of pods/exec, the OS user, and whether a command is one of a login.
 const (
 	KeyContainer = "container"
 	KeyUser      = "user"
+	KeyLogin     = "login"
 	KeyCommand   = "command"
 	KeyStdin     = "stdin"
 	KeyStdout    = "stdout"
@@ -133,19 +137,20 @@ const (
 )
 
 // Query says what to run, as whom, and which streams it has.
-func Query(container, user string, command []string, s exec.Session) url.Values {
+func Query(t Destination, command []string, s exec.Session) url.Values {
 	q := url.Values{}
-	if container != "" {
-		q.Set(KeyContainer, container)
+	if t.Container != "" {
+		q.Set(KeyContainer, t.Container)
 	}
-	if user != "" {
-		q.Set(KeyUser, user)
+	if t.User != "" {
+		q.Set(KeyUser, t.User)
 	}
 	if len(command) > 0 {
 		q[KeyCommand] = command
 	}
 	for key, is := range map[string]bool{
 		KeyStdin: s.Stdin != nil, KeyStdout: s.Stdout != nil, KeyStderr: s.Stderr != nil && !s.TTY, KeyTTY: s.TTY,
+		KeyLogin: t.Login,
 	} {
 		if is {
 			q.Set(key, strconv.FormatBool(is))

@@ -118,19 +118,20 @@ func TestPaths(t *testing.T) {
 
 // A query has what the session has; a terminal has no stderr of its own.
 func TestQuery(t *testing.T) {
+	to := Destination{Container: "side", User: "dev", Login: true}
 	in, out := strings.NewReader(""), &bytes.Buffer{}
 	for want, s := range map[string]exec.Session{
-		"command=ls&command=a+b&container=side&stdin=true&stdout=true&tty=true&user=dev": {
+		"command=ls&command=a+b&container=side&login=true&stdin=true&stdout=true&tty=true&user=dev": {
 			Stdin: in, Stdout: out,
 			Stderr: out, TTY: true,
 		},
-		"command=ls&command=a+b&container=side&stderr=true&user=dev": {Stderr: out},
+		"command=ls&command=a+b&container=side&login=true&stderr=true&user=dev": {Stderr: out},
 	} {
-		if got := Query("side", "dev", []string{"ls", "a b"}, s).Encode(); got != want {
+		if got := Query(to, []string{"ls", "a b"}, s).Encode(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if got := Query("", "", nil, exec.Session{Stdout: out}).Encode(); got != "stdout=true" {
+	if got := Query(Destination{}, nil, exec.Session{Stdout: out}).Encode(); got != "stdout=true" {
 		t.Errorf("a shell: %s", got)
 	}
 }

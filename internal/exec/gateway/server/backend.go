@@ -36,7 +36,7 @@ func Pods(client *kube.Client, log *slog.Logger) Backend {
 			return nil, err
 		}
 		// The pod itself is not kept: it can be larger than all else that a session takes.
-		run := withLogin(pod.Runner(client, r), pod.LoginIn(p, r, options.User), copies)
+		run := withLogin(pod.Runner(client, r), pod.LoginIn(p, r, options.User), options.Login, copies)
 		return func(ctx context.Context, command []string, s exec.Session) (int, error) {
 			status, err := run(ctx, command, s)
 			if err != nil && ctx.Err() == nil {
@@ -68,14 +68,18 @@ func ofWorkspace(o Object, err error, log *slog.Logger) error {
 
 // withLogin runs commands as the user, and their shell where there is no command. At a
 // terminal that ends with its session: a container runtime lets it go on without a client.
-func withLogin(run exec.Runner, login pod.Login, copies *buffers) exec.Runner {
+// With asShell, commands are the user's as the shell is.
+func withLogin(run exec.Runner, login pod.Login, asShell bool, copies *buffers) exec.Runner {
 	watched := pod.HungUp(func(ctx context.Context, command []string, s exec.Session) (int, error) {
 		s.Stdout = output{s.Stdout, copies} // what looks for the shell's PID copies with large buffers
 		return run(ctx, command, s)
 	})
 	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
-		if len(command) == 0 && s.TTY && s.Stdout != nil {
+		switch {
+		case len(command) == 0 && s.TTY && s.Stdout != nil:
 			return login.As(watched)(ctx, command, s)
+		case len(command) > 0 && asShell:
+			return login.Theirs(run)(ctx, command, s)
 		}
 		return login.As(run)(ctx, command, s)
 	}

@@ -65,7 +65,7 @@ func TestShellIsWatched(t *testing.T) {
 				}
 				return 3, nil
 			}
-			status, err := withLogin(run, pod.Login{}, &buffers{})(t.Context(), c.command, c.session)
+			status, err := withLogin(run, pod.Login{}, false, &buffers{})(t.Context(), c.command, c.session)
 			if status != 3 || err != nil {
 				t.Errorf("%d, %v", status, err)
 			}
@@ -73,6 +73,25 @@ func TestShellIsWatched(t *testing.T) {
 				<-ended
 			}
 		})
+	}
+}
+
+// A command is run as it is, or by the user of the workspace as their shell would be.
+func TestCommandOfALogin(t *testing.T) {
+	login := pod.Login{Own: "dev", Home: "/home/dev", Container: "main"}
+	for asShell, want := range map[bool]string{false: "ls -l", true: "dev /home/dev main ls -l"} {
+		var got []string
+		run := func(_ context.Context, command []string, _ exec.Session) (int, error) {
+			got = command
+			return 0, nil
+		}
+		_, _ = withLogin(run, login, asShell, &buffers{})(t.Context(), []string{"ls", "-l"}, exec.Session{Stdout: io.Discard})
+		if asShell {
+			got = got[4:] // behind the script
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

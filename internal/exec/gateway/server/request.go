@@ -83,6 +83,7 @@ type Options struct {
 	Container                  string
 	User                       string   // an OS user of the container; empty for the workspace's own
 	Command                    []string // empty for the shell
+	Login                      bool     // runs the command as the shell would
 	Stdin, Stdout, Stderr, TTY bool
 }
 
@@ -107,7 +108,7 @@ func OptionsOf(kind Kind, query string) (o Options, err error) {
 	texts := map[string]*string{gateway.KeyContainer: &o.Container, gateway.KeyUser: &o.User}
 	streams := map[string]*bool{
 		gateway.KeyStdin: &o.Stdin, gateway.KeyStdout: &o.Stdout, gateway.KeyStderr: &o.Stderr,
-		gateway.KeyTTY: &o.TTY,
+		gateway.KeyTTY: &o.TTY, gateway.KeyLogin: &o.Login,
 	}
 	for key, all := range values {
 		is, isStream := streams[key]

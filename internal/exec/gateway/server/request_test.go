@@ -61,7 +61,8 @@ func TestOptions(t *testing.T) {
 			Container: "side", User: "dev",
 			Command: []string{"ls", "a b"}, Stdin: true, Stdout: true, TTY: true,
 		},
-		"stdout=true&stderr=true": {Stdout: true, Stderr: true},
+		"stdout=true&stderr=true":             {Stdout: true, Stderr: true},
+		"stdout=true&login=true&command=make": {Stdout: true, Login: true, Command: []string{"make"}},
 	} {
 		if got, err := OptionsOf(Workspace, query); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is %+v, %v", query, got, err)

@@ -43,7 +43,7 @@ func TestSession(t *testing.T) {
 	}
 
 	at, _ := url.Parse(r.public.URL + gateway.WorkspacePath("dev", "alice"))
-	at.RawQuery = gateway.Query("", "", []string{"ls"}, exec.Session{Stdin: &stdout, Stdout: &stdout, Stderr: &stderr}).
+	at.RawQuery = gateway.Query(gateway.Destination{}, []string{"ls"}, exec.Session{Stdin: &stdout, Stdout: &stdout, Stderr: &stderr}).
 		Encode()
 	spdy, err := remotecommand.NewSPDYExecutor(&rest.Config{
 		BearerToken:     "alice",
