@@ -53,17 +53,17 @@ test-csi: ## Test the driver of scratch volumes with csi-sanity (Linux and root)
 
 test-e2e: ## Test berth on a cluster of its own, or the one of BERTH_TEST_KUBECONFIG
 	@echo "== go test -tags e2e ./test/e2e/..."
-	@scripts/with-cluster go test -count=1 -timeout 50m -parallel 64 -tags e2e ./test/e2e/... # places_test.go says how many of them work
+	@scripts/with-cluster go test -count=1 -timeout 50m -parallel 1000 -tags e2e ./test/e2e/... # places_test.go says how many of them work
 
 test-ssh-clients: ## Try every SSH client, and more bytes and longer pauses (they are installed from Debian's packages, and npm)
 	@apt-get -q -y --no-install-recommends install rsync dropbear-bin putty-tools sshfs ansible-core python3-paramiko python3-asyncssh tmux >/dev/null
 	@BERTH_TEST_SSH_CLIENTS=all scripts/with-cluster go test -count=1 -timeout 30m -parallel 6 -tags e2e -run 'TestSSH|LeavesSSH' ./test/e2e/...
 
 torture: ## Kill berth around each of its API calls, and take each of its permissions away
-	@BERTH_TEST_TORTURE=full scripts/with-cluster go test -count=1 -timeout 60m -parallel 64 -tags e2e -run 'TestTorture|TestRoles|TestBundleKilled' ./test/e2e/...
+	@BERTH_TEST_TORTURE=full scripts/with-cluster go test -count=1 -timeout 60m -parallel 1000 -tags e2e -run 'TestTorture|TestRoles|TestBundleKilled' ./test/e2e/...
 
 chaos: ## Try everything at random that once broke berth: kills, stops, faults, others at work (an hour at most)
-	@BERTH_TEST_CHAOS=full scripts/with-cluster go test -count=1 -timeout 60m -parallel 64 -tags e2e -run 'TestChaos|AtOnce' ./test/e2e/...
+	@BERTH_TEST_CHAOS=full scripts/with-cluster go test -count=1 -timeout 60m -parallel 1000 -tags e2e -run 'TestChaos|AtOnce' ./test/e2e/...
 
 FUZZTIME := 5s
 
