@@ -42,7 +42,7 @@ func tooLarge(format string, args ...any) *fault.Error {
 func (r *remote) notAnImage(format string, args ...any) *fault.Error {
 	return fault.New(fault.InvalidArgument, "%s is not an image that can be read: %s", r.name,
 		fmt.Sprintf(format, args...)).
-		WithReason(ReasonNotAnImage).WithHint("name a container image; a chart or an archive is read from a directory or from an https address")
+		WithReason(ReasonNotAnImage).WithHint("name a container image, or a chart that `helm push` has pushed")
 }
 
 // malformed is the error of a layer that is no tar file. Errors of the connection are returned as they are.

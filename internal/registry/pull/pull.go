@@ -50,10 +50,12 @@ type Files interface {
 	Add(name string, size int64, r io.Reader) error
 }
 
-// Image is one that a reference was resolved to.
+// Image is one, or a chart, that a reference was resolved to.
 type Image struct {
 	// Ref has the digest of what the reference names, an index or a manifest, in place of the tag.
 	Ref string
+	// Chart is true for a chart, as `helm push` writes it: it has an Archive, and no Files.
+	Chart bool
 
 	name   reference
 	layers []ocispec.Descriptor
@@ -71,14 +73,17 @@ func (p Puller) Resolve(ctx context.Context, ref string) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, layers, err := r.resolve(ctx, p.Platform)
+	root, found, err := r.resolve(ctx, p.Platform)
 	if err == nil {
-		err = p.check(name, layers)
+		err = p.check(name, found.layers)
 	}
 	if err != nil {
 		return nil, r.fault(ctx, err)
 	}
-	return &Image{Ref: name.repository() + "@" + root.String(), name: name, layers: layers, remote: r, puller: p}, nil
+	return &Image{
+		Ref: name.repository() + "@" + root.String(), Chart: found.chart,
+		name: name, layers: found.layers, remote: r, puller: p,
+	}, nil
 }
 
 // Files gives the files of the image to files. An error of files is returned as it
@@ -92,7 +97,7 @@ func (i *Image) Files(ctx context.Context, files Files) error {
 	progress.add(0)
 	// From the last to the first: what a layer hides is known before it is read.
 	for _, v := range slices.Backward(i.layers) {
-		if err := i.remote.layer(ctx, v, &f, &progress); err != nil {
+		if err := i.remote.layer(ctx, v, &progress, func(r io.Reader) error { return f.layer(ctx, v, r) }); err != nil {
 			err = i.remote.fault(ctx, err)
 			if ctx.Err() == nil && (fault.ReasonOf(err) == ReasonRefused || fault.ReasonOf(err) == ReasonTooLarge) {
 				err = within("image "+i.name.String(), err)
@@ -126,7 +131,7 @@ func parse(text string) (reference, error) {
 	parts := image.Parse(text)
 	ref, err := registry.ParseReference(berth.Qualify(parts.Name, ""))
 	if err == nil {
-		ref.Reference = cmp.Or(parts.Digest, parts.Tag, defaultTag)
+		ref.Reference = cmp.Or(parts.Digest, tagOf(parts.Tag), defaultTag)
 		err = ref.ValidateReference()
 	}
 	if err == nil && parts.Digest != "" {

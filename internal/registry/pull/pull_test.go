@@ -317,9 +317,9 @@ func TestResolve(t *testing.T) {
 		"an empty index":     {":empty", "linux/amd64", "", "", fault.NotFound, "has no platform"},
 		"too deep":           {":deep", "linux/amd64", "", "", fault.InvalidArgument, "more than 3 indexes"},
 		"a path as a digest": {":evil", "linux/amd64", "", "", fault.InvalidArgument, "sha256:../../x"},
-		"a chart": {
+		"an empty chart": {
 			":chart", "linux/amd64", "", "", fault.InvalidArgument,
-			`an artifact of the type "application/vnd.cncf.helm.config.v1+json"`,
+			"a chart with 0 archives, not one",
 		},
 		"an artifact": {
 			":artifact", "linux/amd64", "", "", fault.InvalidArgument,

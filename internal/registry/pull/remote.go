@@ -82,13 +82,13 @@ func (r *remote) credential(_ context.Context, host string) (auth.Credential, er
 const maxManifest = 4 << 20 // bytes, as registries have it
 
 // manifest reads an index or a manifest, and verifies that it is what was asked for.
-// The first request finds out whether the registry speaks TLS.
 func (r *remote) manifest(ctx context.Context, ref string) (ocispec.Descriptor, []byte, error) {
-	desc, body, err := r.repo.FetchReference(ctx, ref)
-	if isPlain(err) && r.gate.plain {
-		r.gate.scheme, r.repo.PlainHTTP = "http", true
+	var desc ocispec.Descriptor
+	var body io.ReadCloser
+	err := r.first(func() (err error) {
 		desc, body, err = r.repo.FetchReference(ctx, ref)
-	}
+		return err
+	})
 	if err != nil {
 		return desc, nil, err
 	}
@@ -103,8 +103,20 @@ func (r *remote) manifest(ctx context.Context, ref string) (ocispec.Descriptor, 
 	return desc, text, err
 }
 
-// layer reads a layer, and verifies its size and digest.
-func (r *remote) layer(ctx context.Context, desc ocispec.Descriptor, into *flattener, progress *meter) error {
+// first sends what may be the first request, which finds out whether the registry speaks TLS.
+func (r *remote) first(send func() error) error {
+	err := send()
+	if isPlain(err) && r.gate.plain {
+		r.gate.scheme, r.repo.PlainHTTP = "http", true
+		err = send()
+	}
+	return err
+}
+
+// layer reads a layer to its end, and verifies its size and digest.
+func (r *remote) layer(ctx context.Context, desc ocispec.Descriptor, progress *meter,
+	read func(io.Reader) error,
+) error {
 	body, err := r.repo.Blobs().Fetch(ctx, desc)
 	if err != nil {
 		return err
@@ -115,7 +127,7 @@ func (r *remote) layer(ctx context.Context, desc ocispec.Descriptor, into *flatt
 		progress.add(n)
 		return n, err
 	}), desc)
-	if err := into.layer(ctx, desc, verified); err != nil {
+	if err := read(verified); err != nil {
 		return err
 	}
 	return verified.Verify()
@@ -141,15 +153,14 @@ const (
 	maxLayers  = 256 // twice what container runtimes take
 )
 
-// resolve finds the layers of the image for a platform, and the digest of what the reference names.
-func (r *remote) resolve(ctx context.Context, platform string) (root digest.Digest, layers []ocispec.Descriptor,
-	err error,
-) {
+// resolve finds the layers of the image for a platform, or of a chart its archive alone, and the digest of what the
+// reference names.
+func (r *remote) resolve(ctx context.Context, platform string) (root digest.Digest, found parts, err error) {
 	ref := r.name.Reference.Reference
 	for range maxIndexes + 1 {
 		desc, text, err := r.manifest(ctx, ref)
 		if err != nil {
-			return "", nil, err
+			return "", parts{}, err
 		}
 		if root == "" {
 			root = desc.Digest
@@ -158,21 +169,21 @@ func (r *remote) resolve(ctx context.Context, platform string) (root digest.Dige
 		case ocispec.MediaTypeImageIndex, dockerList:
 			var index ocispec.Index
 			if err := json.Unmarshal(text, &index); err != nil {
-				return "", nil, r.notAnImage("its index is not valid: %v", err)
+				return "", parts{}, r.notAnImage("its index is not valid: %v", err)
 			}
 			chosen, err := r.choose(index.Manifests, platform)
 			if err != nil {
-				return "", nil, err
+				return "", parts{}, err
 			}
 			ref = chosen.String()
 		case ocispec.MediaTypeImageManifest, dockerManifest:
-			layers, err := r.layers(text)
-			return root, layers, err
+			found, err := r.parts(text)
+			return root, found, err
 		default:
-			return "", nil, r.notAnImage("its manifest has the media type %q", desc.MediaType)
+			return "", parts{}, r.notAnImage("its manifest has the media type %q", desc.MediaType)
 		}
 	}
-	return "", nil, r.notAnImage("it has more than %d indexes, one in the other", maxIndexes)
+	return "", parts{}, r.notAnImage("it has more than %d indexes, one in the other", maxIndexes)
 }
 
 // choose picks the image for a platform out of an index. One that is alone is for every platform.
@@ -215,33 +226,56 @@ func platformOf(d ocispec.Descriptor) string {
 	return d.Platform.OS + "/" + d.Platform.Architecture
 }
 
-// layers reads a manifest, which has to be that of an image.
-func (r *remote) layers(text []byte) ([]ocispec.Descriptor, error) {
+// parts are what a manifest names.
+type parts struct {
+	chart  bool // then the one layer is its archive
+	layers []ocispec.Descriptor
+}
+
+// parts reads a manifest, which has to be that of an image or of a chart.
+func (r *remote) parts(text []byte) (found parts, err error) {
 	var manifest ocispec.Manifest
 	if err := json.Unmarshal(text, &manifest); err != nil {
-		return nil, r.notAnImage("its manifest is not valid: %v", err)
+		return parts{}, r.notAnImage("its manifest is not valid: %v", err)
 	}
 	switch config := manifest.Config.MediaType; {
+	case config == chartConfig:
+		found.chart = true
+		found.layers, err = r.archive(manifest.Layers)
 	case config != ocispec.MediaTypeImageConfig && config != dockerConfig:
-		return nil, r.notAnImage("it is an artifact of the type %q", cmp.Or(manifest.ArtifactType, config))
-	case len(manifest.Layers) == 0:
-		return nil, r.notAnImage("it has no layers")
-	case len(manifest.Layers) > maxLayers:
-		return nil, r.notAnImage("it has %d layers, more than %d", len(manifest.Layers), maxLayers)
+		err = r.notAnImage("it is an artifact of the type %q", cmp.Or(manifest.ArtifactType, config))
+	default:
+		found.layers, err = r.layers(manifest.Layers)
 	}
-	for n, layer := range manifest.Layers {
+	if err != nil {
+		return parts{}, err
+	}
+	for n, layer := range found.layers {
+		if err := layer.Digest.Validate(); err != nil || layer.Size < 0 {
+			return parts{}, r.notAnImage("its layer %d has the digest %q and %d bytes", n+1, string(layer.Digest),
+				layer.Size)
+		}
+	}
+	return found, nil
+}
+
+// layers are those of an image.
+func (r *remote) layers(layers []ocispec.Descriptor) ([]ocispec.Descriptor, error) {
+	switch {
+	case len(layers) == 0:
+		return nil, r.notAnImage("it has no layers")
+	case len(layers) > maxLayers:
+		return nil, r.notAnImage("it has %d layers, more than %d", len(layers), maxLayers)
+	}
+	for n, layer := range layers {
 		switch layer.MediaType {
 		case ocispec.MediaTypeImageLayer, ocispec.MediaTypeImageLayerGzip, dockerLayer, dockerPlain:
 		default:
 			return nil, r.notAnImage("its layer %d has the type %q", n+1, layer.MediaType).
 				WithHint("build the image with layers of tar files, with gzip or without")
 		}
-		if err := layer.Digest.Validate(); err != nil || layer.Size < 0 {
-			return nil, r.notAnImage("its layer %d has the digest %q and %d bytes", n+1, string(layer.Digest),
-				layer.Size)
-		}
 	}
-	return manifest.Layers, nil
+	return layers, nil
 }
 
 // check compares the layers with the limits, before any of them is read.
