@@ -23,9 +23,12 @@ type Source struct {
 	Upload     *UploadSource     `json:"upload,omitempty"`
 }
 
-// ImageSource is the file system of an OCI image.
+// ImageSource is the file system of an OCI image, or a chart as `helm push` writes it.
 type ImageSource struct {
 	Ref string `json:"ref"`
+	// Version is a version or a range of them, in place of the tag: the newest tag that fits. A
+	// resolved source has none.
+	Version string `json:"version,omitempty"`
 	// PullSecret is a Secret of the system namespace.
 	PullSecret string `json:"pullSecret,omitempty"`
 }

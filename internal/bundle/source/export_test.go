@@ -14,6 +14,11 @@ import (
 // Check is what Fetch finds out first.
 func Check(s v1alpha1.Source) error { return check(s) }
 
+// Choose is the version that is taken of some.
+func Choose(versions []string, wanted, of string) (string, error) {
+	return choose(versions, wanted, of)
+}
+
 // HasOwnLogin is whether a repository is sent the caller's own login.
 func (f Fetcher) HasOwnLogin(ctx context.Context, repository *url.URL) bool {
 	return f.ownLogin(ctx, &git.Remote{URL: repository})

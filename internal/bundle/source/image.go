@@ -9,14 +9,16 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/registry"
+	parts "github.com/berthdev/berth/internal/registry/image"
 	"github.com/berthdev/berth/internal/registry/pull"
 )
 
 // platform is that of nodes, for images of several; one of content alone has none.
 const platform = "linux/amd64"
 
-// image fetches the files of an image, and pins it to its digest.
+// image fetches the files of an image, or of a chart, and pins it to its digest.
 func (f Fetcher) image(ctx context.Context, s v1alpha1.ImageSource) (*content.Content, *v1alpha1.ImageSource, error) {
 	logins, err := f.keyring(ctx, s.PullSecret)
 	if err != nil {
@@ -27,11 +29,17 @@ func (f Fetcher) image(ctx context.Context, s v1alpha1.ImageSource) (*content.Co
 		Progress: f.report("Fetching " + s.Ref),
 		Limits:   pull.Limits{Transfer: f.Limits.Compressed, Unpacked: f.Limits.Unpacked, Entries: f.Limits.Files},
 	}
+	if err := tagOf(ctx, puller, &s); err != nil {
+		return nil, nil, err
+	}
 	image, err := puller.Resolve(ctx, s.Ref)
 	if err != nil {
 		return nil, nil, err
 	}
 	c, err := f.build(ctx, func(b *content.Builder) error {
+		if image.Chart {
+			return within("chart "+s.Ref, image.Archive(ctx, func(r io.Reader) error { return b.Tar(ctx, r) }))
+		}
 		files := &collector{builder: b}
 		err := image.Files(ctx, files)
 		return files.result("image "+s.Ref, err)
@@ -41,6 +49,32 @@ func (f Fetcher) image(ctx context.Context, s v1alpha1.ImageSource) (*content.Co
 	}
 	s.Ref = image.Ref
 	return c, &s, nil
+}
+
+// tagOf chooses the tag of a source that names a version.
+func tagOf(ctx context.Context, puller pull.Puller, s *v1alpha1.ImageSource) error {
+	if s.Version == "" {
+		return nil
+	}
+	if at := parts.Parse(s.Ref); at.Tag != "" || at.Digest != "" {
+		return fault.New(fault.InvalidArgument, "image %s has a tag or a digest, and source.image.version is set", s.Ref).
+			WithHint("leave out one of them")
+	}
+	tags, err := puller.Tags(ctx, s.Ref)
+	if err != nil {
+		return err
+	}
+	versions, of := make([]string, len(tags)), make(map[string]string, len(tags))
+	for i, tag := range tags {
+		versions[i] = pull.VersionOf(tag)
+		of[versions[i]] = tag
+	}
+	version, err := choose(versions, s.Version, "repository "+s.Ref)
+	if err != nil {
+		return err
+	}
+	s.Ref, s.Version = s.Ref+":"+of[version], ""
+	return nil
 }
 
 // keyring are the logins of a pull secret, which names the registry of each, or without

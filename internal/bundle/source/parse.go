@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	parts "github.com/berthdev/berth/internal/registry/image"
 )
 
 // Flags are what is given beside a SOURCE argument.
 type Flags struct {
 	Branch, Tag, Commit, Directory string // of a repository
+	Version                        string // of a chart: one, or a range
 	Secret                         string // with the login, of whatever is fetched from a server
 }
 
@@ -28,7 +30,7 @@ const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITO
 // Parse reads a SOURCE argument. All that is wrong is reported together; what is
 // reported never has a password in it.
 //
-//	oci://host/repository:tag              an image
+//	oci://host/repository:tag              an image, or a chart that helm has pushed
 //	git+https://host/repository.git        a commit of a repository; also git+ssh:// and ssh://;
 //	  //directory?ref=v1                   ref, branch, tag or commit choose it, as the flags do
 //	https://host/file.tgz                  an archive
@@ -40,6 +42,9 @@ const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITO
 func Parse(arg string, flags Flags) (Target, error) {
 	p := &parser{}
 	target := p.parse(arg, flags)
+	if flags.Version != "" {
+		p.version(target.Source, flags.Version)
+	}
 	if flags.Secret != "" {
 		p.secret(target.Source, flags.Secret)
 	}
@@ -122,6 +127,23 @@ func (p *parser) secret(s *v1alpha1.Source, name string) {
 		s.HTTP.Auth = auth
 	default:
 		p.wrong("--source-secret is for what is fetched from a server: an image, a repository or an archive at a URL")
+	}
+}
+
+// version sets which version of a chart is wanted, in the field of its type.
+func (p *parser) version(s *v1alpha1.Source, wanted string) {
+	switch {
+	case len(p.problems) > 0: // there may be no source
+	case s == nil || s.Image == nil:
+		p.wrong("--version is for a chart of a registry: write oci://HOST/REPOSITORY")
+	default:
+		if at := parts.Parse(s.Image.Ref); at.Tag != "" || at.Digest != "" {
+			p.wrong("--version is given, and SOURCE has a tag or a digest")
+		}
+		if _, err := constraint(wanted); err != nil {
+			p.wrong("--version %q is neither a version nor a range of versions", wanted)
+		}
+		s.Image.Version = wanted
 	}
 }
 

@@ -75,6 +75,12 @@ func TestParse(t *testing.T) {
 			source.Flags{Secret: "login"},
 			withSecret(imageSource("host/private:v1"), "login"),
 		},
+		"oci://host/chart": {
+			source.Flags{Version: "~1.2"},
+			source.Target{Source: &v1alpha1.Source{
+				Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: "host/chart", Version: "~1.2"},
+			}},
+		},
 		"https://host/private.tgz": {
 			source.Flags{Secret: "my.login"},
 			withSecret(httpSource("https://host/private.tgz"), "my.login"),
@@ -152,6 +158,9 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 			[]string{"has a login in it", `--source-secret "A" is not`},
 		},
 		"https://host/x.tgz":         {source.Flags{Tag: "a"}, []string{"--tag is for git"}},
+		"https://host/chart.tgz":     {source.Flags{Version: "1"}, []string{"--version is for a chart of a registry"}},
+		"./chart":                    {source.Flags{Version: "1"}, []string{"--version is for a chart of a registry"}},
+		"oci://host/chart:1":         {source.Flags{Version: "new"}, []string{"has a tag or", `"new" is neither`}},
 		"https://":                   {want: []string{"has no host"}},
 		"https://u:s3cret@host/x":    {want: []string{"has a login in it"}},
 		"https://s3cret@host/x":      {want: []string{"has a login in it"}},

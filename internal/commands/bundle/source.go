@@ -23,6 +23,7 @@ type SourceOptions struct {
 	Arg string // SOURCE
 	// Branch, Tag, Commit and Subdirectory are those of a repository.
 	Branch, Tag, Commit, Subdirectory string
+	Version                           string // of a chart: one, or a range
 	Secret                            string // with the login for the source
 	Format                            format.Format
 	ValuesFiles                       []string // of a chart
@@ -47,8 +48,9 @@ func (o *SourceOptions) parse() (err error) {
 	if err := cmdutil.CheckRender(o.RenderTimeout); err != nil {
 		return err
 	}
-	o.target, err = source.Parse(o.Arg,
-		source.Flags{Branch: o.Branch, Tag: o.Tag, Commit: o.Commit, Directory: o.Subdirectory, Secret: o.Secret})
+	o.target, err = source.Parse(o.Arg, source.Flags{
+		Branch: o.Branch, Tag: o.Tag, Commit: o.Commit, Directory: o.Subdirectory, Version: o.Version, Secret: o.Secret,
+	})
 	return err
 }
 
@@ -89,7 +91,8 @@ func (o *SourceOptions) addSourceFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.Tag, "tag", "", "of a repository: the tag")
 	flags.StringVar(&o.Commit, "commit", "", "of a repository: the commit, by its full hash")
 	flags.StringVar(&o.Subdirectory, "directory", "", "of a repository: the directory of the bundle")
-	cmdutil.NoFlagValues(cmd, "branch", "tag", "commit", "directory")
+	flags.StringVar(&o.Version, "version", "", "of a chart in a registry: the version, or a range of which the newest is taken")
+	cmdutil.NoFlagValues(cmd, "branch", "tag", "commit", "directory", "version")
 }
 
 // addSecretFlag adds --source-secret, of commands that have a cluster.

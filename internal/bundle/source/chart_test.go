@@ -1,0 +1,144 @@
+package source_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// chartArchive is a chart as `helm package` makes it.
+func chartArchive(t *testing.T, version string, more ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	compressed := gzip.NewWriter(&b)
+	w := tar.NewWriter(compressed)
+	files := append([]string{
+		"app/Chart.yaml", "apiVersion: v2\nname: app\nversion: " + version + "\n",
+		"app/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+	}, more...)
+	for i := 0; i < len(files); i += 2 {
+		if err := w.WriteHeader(&tar.Header{Name: files[i], Mode: 0o644, Size: int64(len(files[i+1]))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(files[i+1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := compressed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// chartRegistry serves the chart org/app in some versions.
+func chartRegistry(t *testing.T, versions ...string) (ref string) {
+	t.Helper()
+	content, tags := map[string][]byte{}, []string{}
+	for _, version := range versions {
+		archive, config := chartArchive(t, version), []byte(`{"name":"app"}`)
+		manifest := ocispec.Manifest{
+			Config: ocispec.Descriptor{
+				MediaType: "application/vnd.cncf.helm.config.v1+json", Digest: digest.FromBytes(config), Size: int64(len(config)),
+			},
+			Layers: []ocispec.Descriptor{{
+				MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
+				Digest:    digest.FromBytes(archive), Size: int64(len(archive)),
+			}},
+		}
+		manifest.SchemaVersion = 2
+		text, err := json.Marshal(manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tag := strings.ReplaceAll(version, "+", "_")
+		tags = append(tags, tag)
+		content["/v2/org/app/manifests/"+tag] = text
+		content["/v2/org/app/manifests/"+digest.FromBytes(text).String()] = text
+		content["/v2/org/app/blobs/"+digest.FromBytes(archive).String()] = archive
+	}
+	list, err := json.Marshal(map[string]any{"name": "org/app", "tags": append(tags, "latest")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content["/v2/org/app/tags/list"] = list
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if content[r.URL.Path] == nil {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		if strings.Contains(r.URL.Path, "/manifests/") {
+			w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
+		}
+		_, _ = w.Write(content[r.URL.Path])
+	})
+	return strings.TrimPrefix(url, "http://") + "/org/app"
+}
+
+// A chart that helm has pushed is content, of the version that is wanted, and pinned to its digest.
+func TestChart(t *testing.T) {
+	ref := chartRegistry(t, "1.2.3", "1.10.0", "2.0.0-rc.1", "1.3.0+build.1")
+	for name, test := range map[string]struct {
+		tag, version string
+		want         string
+		code         fault.Code
+		says         string
+	}{
+		"a tag":             {tag: ":1.2.3", want: "1.2.3"},
+		"a tag with a +":    {tag: ":1.3.0+build.1", want: "1.3.0+build.1"},
+		"a range":           {version: "^1", want: "1.10.0"},
+		"a version":         {version: "1.2.3", want: "1.2.3"},
+		"with a build":      {version: "1.3.0+build.1", want: "1.3.0+build.1"},
+		"no pre-release":    {version: "*", want: "1.10.0"},
+		"a pre-release":     {version: ">=1-0", want: "2.0.0-rc.1"},
+		"nothing that fits": {version: "~4", code: fault.NotFound, says: `has no version "~4"; the newest are 2.0.0-rc.1`},
+		"both":              {tag: ":1.2.3", version: "1.2.3", code: fault.InvalidArgument, says: "leave out"},
+		"no range":          {version: "new", code: fault.InvalidArgument, says: "neither a version"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, _ := onCluster(t)
+			s := ofImage(ref+test.tag, "")
+			s.Image.Version = test.version
+			c, resolved, err := f.Fetch(t.Context(), s)
+			if test.code != "" {
+				if fault.CodeOf(err) != test.code || !strings.Contains(err.Error()+fault.From(err).Hint, test.says) {
+					t.Errorf("%s: %v", fault.CodeOf(err), err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			text, err := fs.ReadFile(c.FS(), "app/Chart.yaml")
+			if found, _ := format.Recognize(c.FS()); err != nil || found != format.Helm ||
+				!strings.HasSuffix(string(text), "version: "+test.want+"\n") {
+				t.Errorf("%v %s %s", err, found, text)
+			}
+			if !strings.HasPrefix(resolved.Image.Ref, ref+"@sha256:") || resolved.Image.Version != "" {
+				t.Errorf("%+v", resolved.Image)
+			}
+			again, _, err := f.Fetch(t.Context(), resolved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.Close()
+			if again.Digest != c.Digest {
+				t.Errorf("%s, then %s", c.Digest, again.Digest)
+			}
+		})
+	}
+}
