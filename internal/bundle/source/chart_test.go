@@ -13,6 +13,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -88,6 +89,20 @@ func chartRegistry(t *testing.T, versions ...string) (ref string) {
 	return strings.TrimPrefix(url, "http://") + "/org/app"
 }
 
+// versionOf is the version of the chart that content is.
+func versionOf(t *testing.T, c *content.Content) string {
+	t.Helper()
+	if found, err := format.Recognize(c.FS()); err != nil || found != format.Helm {
+		t.Errorf("%s %v", found, err)
+	}
+	text, err := fs.ReadFile(c.FS(), "app/Chart.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, version, _ := strings.Cut(string(text), "version: ")
+	return strings.TrimSpace(version)
+}
+
 // A chart that helm has pushed is content, of the version that is wanted, and pinned to its digest.
 func TestChart(t *testing.T) {
 	ref := chartRegistry(t, "1.2.3", "1.10.0", "2.0.0-rc.1", "1.3.0+build.1")
@@ -123,10 +138,8 @@ func TestChart(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			text, err := fs.ReadFile(c.FS(), "app/Chart.yaml")
-			if found, _ := format.Recognize(c.FS()); err != nil || found != format.Helm ||
-				!strings.HasSuffix(string(text), "version: "+test.want+"\n") {
-				t.Errorf("%v %s %s", err, found, text)
+			if got := versionOf(t, c); got != test.want {
+				t.Errorf("%s, not %s", got, test.want)
 			}
 			if !strings.HasPrefix(resolved.Image.Ref, ref+"@sha256:") || resolved.Image.Version != "" {
 				t.Errorf("%+v", resolved.Image)
