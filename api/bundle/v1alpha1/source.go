@@ -8,6 +8,7 @@ const (
 	SourceImage      SourceType = "image"
 	SourceGit        SourceType = "git"
 	SourceHTTP       SourceType = "http"
+	SourceChart      SourceType = "chart"
 	SourceConfigMaps SourceType = "configMaps"
 	SourceUpload     SourceType = "upload"
 )
@@ -19,6 +20,7 @@ type Source struct {
 	Image      *ImageSource      `json:"image,omitempty"`
 	Git        *GitSource        `json:"git,omitempty"`
 	HTTP       *HTTPSource       `json:"http,omitempty"`
+	Chart      *ChartSource      `json:"chart,omitempty"`
 	ConfigMaps []ConfigMapSource `json:"configMaps,omitempty"`
 	Upload     *UploadSource     `json:"upload,omitempty"`
 }
@@ -54,6 +56,17 @@ type HTTPSource struct {
 	Auth *Authorization `json:"auth,omitempty"`
 	// Digest is that of the content; of a resolved source it is set.
 	Digest string `json:"digest,omitempty"`
+}
+
+// ChartSource is a chart of a chart repository. It is resolved to an HTTPSource.
+type ChartSource struct {
+	// Repository is the URL that index.yaml is below.
+	Repository string `json:"repository"`
+	Name       string `json:"name"`
+	// Version is a version or a range of them, of which the newest that fits is taken; empty is
+	// the newest that is no pre-release.
+	Version string         `json:"version,omitempty"`
+	Auth    *Authorization `json:"auth,omitempty"`
 }
 
 // ConfigMapSource are the files of a ConfigMap of the system namespace, which has to be

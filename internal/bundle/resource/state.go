@@ -120,6 +120,8 @@ func Describe(s v1alpha1.Source) string {
 		return text + "@" + s.Git.Ref.Branch + s.Git.Ref.Tag + s.Git.Ref.Commit
 	case s.HTTP != nil:
 		return s.HTTP.URL
+	case s.Chart != nil:
+		return strings.TrimSuffix("repo+"+s.Chart.Repository+"//"+s.Chart.Name+"@"+s.Chart.Version, "@")
 	case len(s.ConfigMaps) > 0:
 		names := make([]string, len(s.ConfigMaps))
 		for i, c := range s.ConfigMaps {

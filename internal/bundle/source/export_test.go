@@ -2,7 +2,9 @@ package source
 
 import (
 	"context"
+	"io"
 	"net/url"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +15,15 @@ import (
 
 // Check is what Fetch finds out first.
 func Check(s v1alpha1.Source) error { return check(s) }
+
+// Versions are those that an index has of a chart, each with its first URL.
+func Versions(index io.Reader, chart string) (versions []string, _ error) {
+	entries, err := readIndex(index, chart)
+	for _, e := range entries {
+		versions = append(versions, strings.Join(append([]string{e.Version}, e.URLs...), " "))
+	}
+	return versions, err
+}
 
 // Choose is the version that is taken of some.
 func Choose(versions []string, wanted, of string) (string, error) {

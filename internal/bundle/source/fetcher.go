@@ -66,6 +66,9 @@ func (f Fetcher) fetch(ctx context.Context, s v1alpha1.Source) (c *content.Conte
 		c, s.Git, err = f.git(ctx, *s.Git)
 	case v1alpha1.SourceHTTP:
 		c, s.HTTP, err = f.http(ctx, *s.HTTP)
+	case v1alpha1.SourceChart:
+		c, s.HTTP, err = f.chart(ctx, *s.Chart)
+		s.Type, s.Chart = v1alpha1.SourceHTTP, nil
 	case v1alpha1.SourceConfigMaps:
 		c, err = f.configMaps(ctx, s.ConfigMaps)
 	case v1alpha1.SourceUpload:
@@ -85,6 +88,7 @@ func check(s v1alpha1.Source) error {
 		{v1alpha1.SourceImage, s.Image != nil},
 		{v1alpha1.SourceGit, s.Git != nil},
 		{v1alpha1.SourceHTTP, s.HTTP != nil},
+		{v1alpha1.SourceChart, s.Chart != nil},
 		{v1alpha1.SourceConfigMaps, len(s.ConfigMaps) > 0},
 		{v1alpha1.SourceUpload, s.Upload != nil},
 	}
@@ -108,8 +112,8 @@ func check(s v1alpha1.Source) error {
 // notImplemented stands in the condition of a bundle, for the one who made it.
 func notImplemented(t v1alpha1.SourceType) error {
 	return fault.New(fault.InvalidArgument, "source type %q is not implemented by this provisioner", t).
-		WithHint("use one of %s, %s, %s, %s and %s", v1alpha1.SourceImage, v1alpha1.SourceGit, v1alpha1.SourceHTTP,
-			v1alpha1.SourceConfigMaps, v1alpha1.SourceUpload)
+		WithHint("use one of %s, %s, %s, %s, %s and %s", v1alpha1.SourceImage, v1alpha1.SourceGit, v1alpha1.SourceHTTP,
+			v1alpha1.SourceChart, v1alpha1.SourceConfigMaps, v1alpha1.SourceUpload)
 }
 
 // together makes one error of all problems of an input; nil if there are none.
@@ -185,6 +189,10 @@ func nameOf(s v1alpha1.Source) string {
 	case v1alpha1.SourceGit:
 		if address, err := repositoryURL(*s.Git); err == nil {
 			return "repository " + address.Redacted()
+		}
+	case v1alpha1.SourceChart:
+		if address, err := httpURL(s.Chart.Repository); err == nil {
+			return "chart " + s.Chart.Name + " of " + name(address)
 		}
 	case v1alpha1.SourceImage:
 		return "image " + s.Image.Ref

@@ -34,13 +34,12 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	if err != nil {
 		return nil, nil, err
 	}
-	newClient := credential.NewClient
-	if s.Auth != nil && s.Auth.InsecureSkipVerify {
-		newClient = credential.NewClientWithoutVerification
-	}
 	// The builder is the first to find it too large, and says so.
-	client := newClient(address, login, credential.Basic, f.Limits.Compressed+1<<20)
-	c, err = f.build(ctx, func(b *content.Builder) error { return f.download(ctx, client, address, s.Auth, b) })
+	client := clientOf(address, s.Auth, login, f.Limits.Compressed+1<<20)
+	c, err = f.build(ctx, func(b *content.Builder) error {
+		return f.download(ctx, client, address, s.Auth, f.Limits.Compressed,
+			func(r io.Reader) error { return b.Tar(ctx, r) })
+	})
 	if err != nil {
 		return nil, nil, within(name(address), err)
 	}
@@ -53,8 +52,9 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	return c, &s, nil
 }
 
+// download gives what is at a URL to take, unless it says that it has more than most bytes.
 func (f Fetcher) download(ctx context.Context, client *http.Client, address *url.URL, auth *v1alpha1.Authorization,
-	b *content.Builder,
+	most int64, take func(io.Reader) error,
 ) error {
 	silence := cmp.Or(f.silence, maxSilence)
 	ctx, alive, stop := watchdog(ctx, silence)
@@ -73,13 +73,13 @@ func (f Fetcher) download(ctx context.Context, client *http.Client, address *url
 	if err := statusFault(address, response, secretOf(auth)); err != nil {
 		return err
 	}
-	if response.ContentLength > f.Limits.Compressed {
+	if response.ContentLength > most {
 		return fault.New(fault.InvalidArgument, "the archive has %d bytes, more than the %d that are fetched",
-			response.ContentLength, f.Limits.Compressed).
+			response.ContentLength, most).
 			WithReason(content.ReasonTooLarge)
 	}
 	body := f.Watch("Fetching "+name(address), alive(response.Body), max(0, response.ContentLength))
-	return downloadFault(ctx, address, silence, b.Tar(ctx, body))
+	return downloadFault(ctx, address, silence, take(body))
 }
 
 // httpURL reads the URL of a source, in which no login is taken: objects are read by

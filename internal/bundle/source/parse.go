@@ -25,7 +25,7 @@ type Target struct {
 }
 
 const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITORY.git//DIRECTORY?tag=TAG, ssh://git@HOST/REPOSITORY.git, " +
-	"https://HOST/FILE.tgz, configmap/NAME, a directory, a tar file, or - for standard input"
+	"repo+https://HOST/PATH//CHART, https://HOST/FILE.tgz, configmap/NAME, a directory, a tar file, or - for standard input"
 
 // Parse reads a SOURCE argument. All that is wrong is reported together; what is
 // reported never has a password in it.
@@ -33,6 +33,7 @@ const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITO
 //	oci://host/repository:tag              an image, or a chart that helm has pushed
 //	git+https://host/repository.git        a commit of a repository; also git+ssh:// and ssh://;
 //	  //directory?ref=v1                   ref, branch, tag or commit choose it, as the flags do
+//	repo+https://host/charts//name         a chart of a repository, with a version or without
 //	https://host/file.tgz                  an archive
 //	configmap/one,configmap/two=dir        the files of ConfigMaps, in a directory
 //	anything else                          a directory, an archive, or - for standard input
@@ -77,6 +78,9 @@ func (p *parser) parse(arg string, flags Flags) Target {
 	case scheme == "oci":
 		p.gitOnly(flags)
 		return Target{Source: p.image(rest)}
+	case strings.HasPrefix(scheme, "repo+"):
+		p.gitOnly(flags)
+		return Target{Source: p.chart(strings.TrimPrefix(arg, "repo+"))}
 	case strings.HasPrefix(scheme, "git+"), scheme == "ssh", scheme == "git", isRepository(scheme, arg):
 		return Target{Source: p.git(strings.TrimPrefix(arg, "git+"), flags)}
 	case scheme == "https", scheme == "http":
@@ -125,6 +129,8 @@ func (p *parser) secret(s *v1alpha1.Source, name string) {
 		s.Git.Auth = auth
 	case s != nil && s.HTTP != nil:
 		s.HTTP.Auth = auth
+	case s != nil && s.Chart != nil:
+		s.Chart.Auth = auth
 	default:
 		p.wrong("--source-secret is for what is fetched from a server: an image, a repository or an archive at a URL")
 	}
@@ -134,16 +140,46 @@ func (p *parser) secret(s *v1alpha1.Source, name string) {
 func (p *parser) version(s *v1alpha1.Source, wanted string) {
 	switch {
 	case len(p.problems) > 0: // there may be no source
-	case s == nil || s.Image == nil:
-		p.wrong("--version is for a chart of a registry: write oci://HOST/REPOSITORY")
-	default:
+	case s != nil && s.Chart != nil:
+		s.Chart.Version = p.constraint(wanted)
+	case s != nil && s.Image != nil:
 		if at := parts.Parse(s.Image.Ref); at.Tag != "" || at.Digest != "" {
 			p.wrong("--version is given, and SOURCE has a tag or a digest")
 		}
-		if _, err := constraint(wanted); err != nil {
-			p.wrong("--version %q is neither a version nor a range of versions", wanted)
-		}
-		s.Image.Version = wanted
+		s.Image.Version = p.constraint(wanted)
+	default:
+		p.wrong("--version is for a chart of a registry or a repository: write oci://HOST/REPOSITORY " +
+			"or repo+https://HOST/PATH//NAME")
+	}
+}
+
+func (p *parser) constraint(wanted string) string {
+	if _, err := constraint(wanted); err != nil {
+		p.wrong("--version %q is neither a version nor a range of versions", wanted)
+	}
+	return wanted
+}
+
+// chart reads the address of a chart repository, which ends in the name of a chart.
+func (p *parser) chart(text string) *v1alpha1.Source {
+	scheme, rest, _ := strings.Cut(text, "://")
+	if scheme != "https" && scheme != "http" {
+		p.wrong("SOURCE has the unknown scheme %q: a chart repository is read over https and http", "repo+"+scheme)
+		return nil
+	}
+	if p.url(text, false) == nil {
+		return nil
+	}
+	repository, name, _ := strings.Cut(rest, "//")
+	switch {
+	case strings.ContainsAny(rest, "?#"):
+		p.wrong("SOURCE has a part after ? or #: a version is chosen with --version")
+	case !chartName.MatchString(name):
+		p.wrong("SOURCE does not name a chart: write repo+https://HOST/PATH//NAME")
+	}
+	return &v1alpha1.Source{
+		Type:  v1alpha1.SourceChart,
+		Chart: &v1alpha1.ChartSource{Repository: scheme + "://" + strings.TrimSuffix(repository, "/"), Name: name},
 	}
 }
 

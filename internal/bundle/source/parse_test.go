@@ -75,6 +75,16 @@ func TestParse(t *testing.T) {
 			source.Flags{Secret: "login"},
 			withSecret(imageSource("host/private:v1"), "login"),
 		},
+		"repo+https://host/charts//app": {
+			source.Flags{Version: "^1", Secret: "login"},
+			source.Target{Source: &v1alpha1.Source{Type: v1alpha1.SourceChart, Chart: &v1alpha1.ChartSource{
+				Repository: "https://host/charts", Name: "app", Version: "^1",
+				Auth: &v1alpha1.Authorization{Secret: v1alpha1.LocalReference{Name: "login"}},
+			}}},
+		},
+		"repo+http://host//app": {want: source.Target{Source: &v1alpha1.Source{
+			Type: v1alpha1.SourceChart, Chart: &v1alpha1.ChartSource{Repository: "http://host", Name: "app"},
+		}}},
 		"oci://host/chart": {
 			source.Flags{Version: "~1.2"},
 			source.Target{Source: &v1alpha1.Source{
@@ -158,9 +168,14 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 			[]string{"has a login in it", `--source-secret "A" is not`},
 		},
 		"https://host/x.tgz":         {source.Flags{Tag: "a"}, []string{"--tag is for git"}},
-		"https://host/chart.tgz":     {source.Flags{Version: "1"}, []string{"--version is for a chart of a registry"}},
-		"./chart":                    {source.Flags{Version: "1"}, []string{"--version is for a chart of a registry"}},
+		"https://host/chart.tgz":     {source.Flags{Version: "1"}, []string{"--version is for a chart"}},
+		"./chart":                    {source.Flags{Version: "1"}, []string{"--version is for a chart"}},
 		"oci://host/chart:1":         {source.Flags{Version: "new"}, []string{"has a tag or", `"new" is neither`}},
+		"repo+https://host/charts":   {want: []string{"does not name a chart"}},
+		"repo+https://host//../x":    {want: []string{"does not name a chart"}},
+		"repo+https://host//x?y":     {want: []string{"after ? or #"}},
+		"repo+file:///x//y":          {want: []string{`unknown scheme "repo+file"`}},
+		"repo+https://u:p@host//x":   {source.Flags{Tag: "a"}, []string{"--tag is for git", "has a login in it"}},
 		"https://":                   {want: []string{"has no host"}},
 		"https://u:s3cret@host/x":    {want: []string{"has a login in it"}},
 		"https://s3cret@host/x":      {want: []string{"has a login in it"}},

@@ -91,7 +91,7 @@ func (o *SourceOptions) addSourceFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.Tag, "tag", "", "of a repository: the tag")
 	flags.StringVar(&o.Commit, "commit", "", "of a repository: the commit, by its full hash")
 	flags.StringVar(&o.Subdirectory, "directory", "", "of a repository: the directory of the bundle")
-	flags.StringVar(&o.Version, "version", "", "of a chart in a registry: the version, or a range of which the newest is taken")
+	flags.StringVar(&o.Version, "version", "", "of a chart in a registry or repository: the version, or a range of which the newest is taken")
 	cmdutil.NoFlagValues(cmd, "branch", "tag", "commit", "directory", "version")
 }
 

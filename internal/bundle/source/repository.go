@@ -1,0 +1,144 @@
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/credential"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// chartName is what a chart can be called.
+var chartName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,248}[A-Za-z0-9])?$`)
+
+// chart fetches a chart of a repository, and pins it to the URL of its archive and to its content. The login goes to the
+// repository, and along with the archive only if that is there, too.
+func (f Fetcher) chart(ctx context.Context, s v1alpha1.ChartSource) (*content.Content, *v1alpha1.HTTPSource, error) {
+	repository, err := httpURL(s.Repository)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !chartName.MatchString(s.Name) {
+		return nil, nil, fault.New(fault.InvalidArgument, "source.chart.name %q is not the name of a chart", s.Name).
+			WithHint("write the name as the repository has it")
+	}
+	repository.RawQuery, repository.Path = "", strings.TrimSuffix(repository.Path, "/")+"/"
+	repository.RawPath = ""
+	login, err := f.login(ctx, repository, s.Auth)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := f.find(ctx, repository, s, login)
+	if err != nil {
+		return nil, nil, err
+	}
+	address, err := archiveURL(repository, found)
+	if err != nil {
+		return nil, nil, within(name(repository), err)
+	}
+	resolved := &v1alpha1.HTTPSource{URL: address.String(), Auth: s.Auth}
+	if address.Scheme != repository.Scheme || hostPort(address) != hostPort(repository) {
+		resolved.Auth, login = nil, nil
+	}
+	sum := sha256.New()
+	c, err := f.build(ctx, func(b *content.Builder) error {
+		client := clientOf(address, resolved.Auth, login, f.Limits.Compressed+1<<20)
+		return f.download(ctx, client, address, resolved.Auth, f.Limits.Compressed, func(r io.Reader) error {
+			r = io.TeeReader(r, sum)
+			if err := b.Tar(ctx, r); err != nil {
+				return err
+			}
+			if _, err := io.Copy(io.Discard, r); err != nil {
+				return err
+			}
+			return fits(found, hex.EncodeToString(sum.Sum(nil)))
+		})
+	})
+	if err != nil {
+		return nil, nil, within(name(address), err)
+	}
+	resolved.Digest = c.Digest
+	return c, resolved, nil
+}
+
+// find chooses the version of a chart in the index of a repository.
+func (f Fetcher) find(ctx context.Context, repository *url.URL, s v1alpha1.ChartSource,
+	login *credential.Source,
+) (entry, error) {
+	index := repository.JoinPath("index.yaml")
+	var entries []entry
+	client := clientOf(index, s.Auth, login, maxIndex+1<<20)
+	err := f.download(ctx, client, index, s.Auth, maxIndex, func(r io.Reader) (err error) {
+		entries, err = readIndex(r, s.Name)
+		return err
+	})
+	if err != nil {
+		return entry{}, within(name(index), err)
+	}
+	if len(entries) == 0 {
+		return entry{}, fault.New(fault.NotFound, "%s has no chart %q", name(index), s.Name).
+			WithHint("check the name of the chart, which comes after // in SOURCE")
+	}
+	versions := make([]string, len(entries))
+	for i, e := range entries {
+		versions[i] = e.Version
+	}
+	wanted := s.Version
+	if wanted == "" {
+		wanted = "*"
+	}
+	version, err := choose(versions, wanted, "chart "+s.Name+" of "+name(repository))
+	if err != nil {
+		return entry{}, err
+	}
+	return entries[slices.Index(versions, version)], nil
+}
+
+// archiveURL is where a version is, which may be written relative to the repository.
+func archiveURL(repository *url.URL, e entry) (*url.URL, error) {
+	if len(e.URLs) == 0 {
+		return nil, badIndex("version %s has no URL", e.Version)
+	}
+	address, err := repository.Parse(e.URLs[0])
+	switch {
+	case err != nil:
+		return nil, badIndex("version %s has an invalid URL", e.Version)
+	case address.Scheme == "oci":
+		return nil, fault.New(fault.InvalidArgument, "version %s is in a registry: %s", e.Version, fault.Line(e.URLs[0])).
+			WithHint("install it from there, with oci:// as SOURCE")
+	case address.Scheme != "https" && address.Scheme != "http", address.Host == "", address.User != nil:
+		return nil, badIndex("version %s has a URL that is not one of https without a login", e.Version)
+	case repository.Scheme == "https" && address.Scheme == "http" && e.Digest == "":
+		return nil, badIndex("version %s is at a URL without encryption, and has no digest", e.Version)
+	}
+	address.Fragment = ""
+	return address, nil
+}
+
+// fits compares the digest of an archive with that of the index, if it has one.
+func fits(e entry, sum string) error {
+	wanted := strings.ToLower(strings.TrimPrefix(e.Digest, "sha256:"))
+	if wanted == "" || wanted == sum {
+		return nil
+	}
+	return fault.New(fault.Failed, "the archive of version %s is not the one of the index: its digest is %s, not %s",
+		e.Version, sum, fault.Line(wanted)).
+		WithHint("do not use it; tell the maintainers of the repository")
+}
+
+// clientOf is the client for a server, with a login for it or without.
+func clientOf(address *url.URL, auth *v1alpha1.Authorization, login *credential.Source, most int64) *http.Client {
+	if auth != nil && auth.InsecureSkipVerify {
+		return credential.NewClientWithoutVerification(address, login, credential.Basic, most)
+	}
+	return credential.NewClient(address, login, credential.Basic, most)
+}
