@@ -14,7 +14,6 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/berthdev/berth/internal/bundle/content"
-	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -92,9 +91,6 @@ func chartRegistry(t *testing.T, versions ...string) (ref string) {
 // versionOf is the version of the chart that content is.
 func versionOf(t *testing.T, c *content.Content) string {
 	t.Helper()
-	if found, err := format.Recognize(c.FS()); err != nil || found != format.Helm {
-		t.Errorf("%s %v", found, err)
-	}
 	text, err := fs.ReadFile(c.FS(), "app/Chart.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -153,52 +153,9 @@ func skip(d *json.Decoder) error {
 func (x *indexReader) yaml(in *bufio.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, yamldoc.MaxFile)
-	entries, within := false, false // entries were seen; the line is in them
-	of, item := -1, -1              // indentation of charts, and of the versions of this one
-	mine := false
-	var text []byte // of a version
+	at := block{indexReader: x, of: -1, item: -1}
 	for lines.Scan() {
-		line := bytes.TrimRight(lines.Bytes(), " \t\r")
-		body := bytes.TrimLeft(line, " ")
-		indent := len(line) - len(body)
-		blank := len(body) == 0 || body[0] == '#'
-		var err error
-		switch {
-		case indent == 0 && !blank:
-			key, rest := keyOf(body)
-			if key == "entries" && entries {
-				return badIndex("it has entries twice")
-			}
-			within, mine = key == "entries", false
-			entries = entries || within
-			if within && rest != "" && rest != "{}" {
-				return badIndex("its entries are not in block style")
-			}
-			text, err = x.version(text)
-		case !within || blank && !mine:
-		case !blank && of < 0, !blank && indent == of && body[0] != '-':
-			of = indent
-			key, rest := keyOf(body)
-			if text, err = x.version(text); err != nil {
-				return err
-			}
-			if mine, item = key == x.chart, -1; mine {
-				err = x.begin()
-			}
-			if mine && rest != "" && rest != "[]" {
-				return badIndex("the versions of the chart %q are not in block style", x.chart)
-			}
-		case mine && !blank && (item < 0 || indent == item) && body[0] == '-':
-			item = indent
-			text, err = x.version(text)
-			text = append(append(text, line...), '\n')
-		case mine:
-			if len(text)+len(line) > yamldoc.MaxFile {
-				return badIndex("a version of the chart %q has more than %d MiB", x.chart, yamldoc.MaxFile>>20)
-			}
-			text = append(append(text, line...), '\n')
-		}
-		if err != nil {
+		if err := at.line(bytes.TrimRight(lines.Bytes(), " \t\r")); err != nil {
 			return err
 		}
 	}
@@ -207,10 +164,79 @@ func (x *indexReader) yaml(in *bufio.Reader) error {
 		return badIndex("it has a line of more than %d MiB", yamldoc.MaxFile>>20)
 	case err != nil:
 		return err
-	case !entries:
+	case !at.entries:
 		return badIndex("it has no entries")
 	}
-	_, err := x.version(text)
+	return at.end()
+}
+
+// block is where the reader is in an index in block style.
+type block struct {
+	*indexReader
+	entries, within bool   // entries were seen; the line is in them
+	of, item        int    // indentation of charts, and of the versions of this one; -1 before the first
+	mine            bool   // the line is of the chart
+	text            []byte // of a version
+}
+
+func (b *block) line(line []byte) error {
+	body := bytes.TrimLeft(line, " ")
+	indent := len(line) - len(body)
+	blank := len(body) == 0 || body[0] == '#'
+	switch {
+	case indent == 0 && !blank:
+		return b.top(keyOf(body))
+	case !b.within || blank && !b.mine:
+		return nil
+	case !blank && (b.of < 0 || indent == b.of && body[0] != '-'):
+		b.of = indent
+		return b.chartKey(keyOf(body))
+	case !b.mine:
+		return nil
+	case !blank && (b.item < 0 || indent == b.item) && body[0] == '-':
+		b.item = indent
+		if err := b.end(); err != nil {
+			return err
+		}
+	}
+	if len(b.text)+len(line) > yamldoc.MaxFile {
+		return badIndex("a version of the chart %q has more than %d MiB", b.chart, yamldoc.MaxFile>>20)
+	}
+	b.text = append(append(b.text, line...), '\n')
+	return nil
+}
+
+// top is a key of the index.
+func (b *block) top(key, rest string) error {
+	if key == "entries" && b.entries {
+		return badIndex("it has entries twice")
+	}
+	b.within, b.mine = key == "entries", false
+	b.entries = b.entries || b.within
+	if b.within && rest != "" && rest != "{}" {
+		return badIndex("its entries are not in block style")
+	}
+	return b.end()
+}
+
+// chartKey is a key of the entries.
+func (b *block) chartKey(key, rest string) error {
+	if err := b.end(); err != nil {
+		return err
+	}
+	b.mine, b.item = key == b.chart, -1
+	if b.mine && rest != "" && rest != "[]" {
+		return badIndex("the versions of the chart %q are not in block style", b.chart)
+	}
+	if b.mine {
+		return b.begin()
+	}
+	return nil
+}
+
+// end is where a version ends, if one has begun.
+func (b *block) end() (err error) {
+	b.text, err = b.version(b.text)
 	return err
 }
 
