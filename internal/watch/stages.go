@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -166,9 +167,9 @@ func (r *reading) terminating() stageResult {
 			message = joined(message, held)
 		}
 	}
-	var why *cause.Finding
-	if overdue := detect.Overdue(r.Pod); overdue != nil && !r.waits(r.DeletionTimestamp.Add(cause.SilentAfter)) {
-		why = overdue
+	why := cmp.Or(detect.Overdue(r.Pod), detect.Held(r.Pod, HeldBy(r.Pod.Pod)))
+	if why != nil && r.waits(r.DeletionTimestamp.Add(cause.SilentAfter)) {
+		why = nil
 	}
 	return stageResult{stage: v1.StageTerminating, since: since, message: message, why: why}
 }

@@ -198,7 +198,17 @@ func TestVolumeHints(t *testing.T) {
 		{"a deleted disk", v1.Cause{
 			Code:    VolumeNotMounted,
 			Message: `rpc error: code = NotFound desc = Volume "vol-1" not found`,
-		}, About{}, []string{"does not exist any more at the storage"}},
+		}, About{Claimed: true}, []string{"does not exist any more at the storage"}},
+		{"nothing of a claim is said where there is no claim", v1.Cause{
+			Code:    VolumeNotMounted,
+			Message: `rpc error: code = NotFound desc = secret "db" not found at the store`,
+		}, About{}, []string{"The node cannot mount the volume, and its message says why"}},
+		{
+			"a provider of secrets", v1.Cause{
+				Code: VolumeNotMounted, Message: `error connecting to provider "vault": provider not found: provider "vault"`,
+			}, About{},
+			[]string{"The provider vault of the secrets store does not run on the node"},
+		},
 		{
 			"a driver that does not run",
 			v1.Cause{

@@ -113,6 +113,7 @@ func ofClaim(c evidence.Claim, code, text string) v1.Cause {
 const (
 	failedMount  = "FailedMount"
 	failedAttach = "FailedAttachVolume"
+	changesOwner = "VolumePermissionChangeInProgress"
 	attached     = "SuccessfulAttachVolume"
 )
 
@@ -124,7 +125,12 @@ func NotMounted(p evidence.Pod) *cause.Finding {
 		return ofEvent(p, cause.VolumeNotMounted, e) // the kubelet's time-outs after it say less
 	}
 	e, timedOut := mountTrouble(p)
+	owned := evidence.Latest(p.Events, changesOwner)
 	switch {
+	case e == nil && owned != nil:
+		f := ofEvent(p, cause.VolumeOwnership, owned)
+		f.Passes = true
+		return f
 	case e == nil:
 		return timeUp(p, timedOut)
 	case missesObject(e.Message):
