@@ -24,6 +24,7 @@ type About struct {
 	Set        map[string]string
 	Verb       string // of the command that makes the pod again; empty for provision
 	Controlled bool   // a controller replaces the pod when it is gone
+	Waits      bool   // nothing has failed yet
 	Job        bool   // that is a Job, whose template cannot be changed
 	Bundle     bool   // a bundle has installed what makes the pod
 	Namespace  string
@@ -197,6 +198,8 @@ func (a About) again() string {
 		return "Then delete the job and apply it again."
 	case a.Controlled:
 		return "Then apply again what the pod is made from."
+	case a.Waits:
+		return "Kubernetes keeps trying."
 	}
 	return "Then delete the pod and create it again."
 }

@@ -65,6 +65,8 @@ const (
 	NodeIsAdded = "; a node is being added: "
 	// NodeNotAdded is between what no node has and why the autoscaler adds none.
 	NodeNotAdded = "; no node is added: "
+	// NoClassWanted follows what is said of a claim that is for a volume that exists already.
+	NoClassWanted = "; the claim wants no class"
 	// OfVolume follows the image of a volume.
 	OfVolume = " of a volume"
 	// LimitIs and NoLimit say what memory a container may use.

@@ -45,7 +45,7 @@ const (
 // says what helps against it.
 func placementText(c v1.Cause, a About) string {
 	message, added, growing := strings.Cut(c.Message, NodeIsAdded)
-	message, _, tried := strings.Cut(message, NodeNotAdded)
+	message, why, tried := strings.Cut(message, NodeNotAdded)
 	if WaitsForVolume(message) {
 		return "The pod is waiting for its volume to be provisioned. If this persists, `kubectl describe pvc" + a.option() +
 			"` says why."
@@ -75,8 +75,7 @@ func placementText(c v1.Cause, a About) string {
 		return text + " A node is being added, which takes a few minutes."
 	}
 	if tried {
-		text += " The autoscaler has tried to add one, and failed. It tries again after some minutes; if that does not help, " +
-			"the cloud has none left in that zone, or a quota or the size of the node group is reached."
+		text += " " + notAdded(why)
 	}
 	if len(helps) == 0 {
 		return text + " `kubectl describe nodes` shows what there is, and `kubectl describe " + c.Object + a.option() +
@@ -87,6 +86,18 @@ func placementText(c v1.Cause, a About) string {
 
 // isOfOthers is true for what keeps a pod off the nodes that it is not for.
 func isOfOthers(f found) bool { return strings.HasPrefix(f.Words, "node affinity") }
+
+// notAdded says why the autoscaler has added no node, by its words.
+func notAdded(why string) string {
+	switch {
+	case strings.Contains(why, "nominated"):
+		return "The autoscaler has named new nodes for the pod, and none came: `kubectl describe nodeclaims` says why."
+	case strings.Contains(why, "max "):
+		return "The autoscaler adds no node, as the node group or the cluster is as large as it may become: have that limit raised."
+	}
+	return "The autoscaler has tried to add a node, and failed. It tries again after some minutes; if that does not help, the " +
+		"cloud has none left in that zone, or a quota is reached."
+}
 
 // lacking says what the nodes have that keeps them from taking the pod.
 func lacking(all string, parts []string, a About) string {

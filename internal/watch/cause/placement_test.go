@@ -55,7 +55,7 @@ func TestSchedulingHints(t *testing.T) {
 		{
 			"a node is not added", says("0/1 nodes: 1 Insufficient cpu; no node is added: Node scale up failed: out of resources"),
 			About{},
-			[]string{"has too little cpu left. The autoscaler has tried to add one, and failed.", "Lower"},
+			[]string{"has too little cpu left. The autoscaler has tried to add a node, and failed.", "Lower"},
 		},
 		{
 			"a node is added", says("0/1 nodes: 1 Insufficient cpu; a node is being added: pool 1->2"),

@@ -36,8 +36,8 @@ func expiredLogin(a About) string {
 		"%[2]s --dry-run=client --output yaml | kubectl apply -f -`"
 	switch len(a.PullSecrets) {
 	case 0:
-		return "The login that the node sends has expired: its own credential provider has to renew it, or a pull secret with a " +
-			"new token is needed. Kubernetes keeps trying."
+		return "The login that the node sends has expired: its own credential provider has to renew it, which is for your " +
+			"cluster administrator, or the namespace needs a pull secret with a new token. Kubernetes keeps trying."
 	case 1:
 		return fmt.Sprintf("The token in pull secret %[1]s has expired. Renew it: "+renew+". Kubernetes keeps trying.",
 			a.PullSecrets[0], a.option())

@@ -201,8 +201,8 @@ func TestVolumeHints(t *testing.T) {
 		}, About{Claimed: true}, []string{"does not exist any more at the storage"}},
 		{"nothing of a claim is said where there is no claim", v1.Cause{
 			Code:    VolumeNotMounted,
-			Message: `rpc error: code = NotFound desc = secret "db" not found at the store`,
-		}, About{}, []string{"The node cannot mount the volume, and its message says why"}},
+			Message: `rpc error: code = NotFound desc = share "db" not found`,
+		}, About{}, []string{"What the volume names does not exist at the storage"}},
 		{
 			"a provider of secrets", v1.Cause{
 				Code: VolumeNotMounted, Message: `error connecting to provider "vault": provider not found: provider "vault"`,

@@ -142,14 +142,15 @@ type pullKind struct {
 func pullKinds() []pullKind {
 	return []pullKind{
 		{cause.RegistryRateLimited, true, []string{"toomanyrequests", "too many requests", "rate limit"}},
-		{cause.NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}}, // the kubelet removes images
+		{cause.NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}},                   // the kubelet removes images
+		{cause.RegistryUnreachable, true, []string{"502 bad gateway", "503 service unavailable", "504 gateway"}}, // also as a page
 		{cause.NotARegistry, false, []string{
 			"text/html", "<html", "<!doctype", "invalid character '<'",
 		}},
 		{cause.RegistryUnreachable, true, []string{"proxyconnect", "proxy authentication required"}},
 		{cause.ImageBlocked, false, []string{
 			"vulnerabilit", "configured policy", "412 precondition failed", "quarantine", "blocked by", "policy violation",
-			"denied by policy",
+			"denied by policy", "blocking policy",
 		}},
 		{cause.ImageUnsigned, false, []string{
 			"signature was required", "signature validation failed",
@@ -176,8 +177,7 @@ func pullKinds() []pullKind {
 		{cause.RegistryUnreachable, true, []string{
 			"connection refused", "connection reset", "i/o timeout", "tls handshake", "deadline exceeded",
 			"client.timeout exceeded", "network is unreachable", "no route to host", "server misbehaving",
-			"temporary failure in name resolution", "unexpected eof", "500 internal server error", "502 bad gateway",
-			"503 service unavailable", "504 gateway timeout", "504 gateway time-out",
+			"temporary failure in name resolution", "unexpected eof", "500 internal server error",
 		}},
 		{cause.OSMismatch, false, []string{
 			"no matching manifest for windows", "operating system does not match", "image operating system",

@@ -36,6 +36,9 @@ func Unbound(c evidence.Claim) *cause.Finding {
 		return nil
 	}
 	why := ofClaim(c, cause.VolumeUnbound, evidence.Text(e))
+	if class := c.Spec.StorageClassName; class != nil && *class == "" {
+		why.Message += cause.NoClassWanted
+	}
 	return &cause.Finding{Reason: e.Reason, At: evidence.LastSeen(e), Cause: why}
 }
 
