@@ -5,6 +5,7 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 		story.began = d.Records[0].At
 		watch.Replay(subject, append(records, watch.Record{At: at}), p, story.see)
 	} else {
-		story.look(subject, records, p, at)
+		story.look(subject, records, p, at, d.hasNoEvents())
 	}
 	last := story.last
 	diagnosis := v1.Diagnosis{
@@ -41,6 +42,7 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 		Unread: d.Unread, Skipped: d.Skipped,
 	}
 	about := describe(subject, records, last.Cause)
+	about.Waits = diagnosis.Verdict == v1.VerdictWaiting
 	diagnosis.UserString, diagnosis.Blueprint = about.UserString, about.Blueprint
 	diagnosis.Startable = last.Ended && isOwnPod(subject, podOf(subject, records, nil))
 	diagnosis.Hint = cause.Hint(last.Cause, about)
@@ -48,7 +50,38 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 	case v1.VerdictFailed, v1.VerdictWaiting, v1.VerdictTerminating:
 		diagnosis.Cause = last.Cause
 	}
+	d.complete(&diagnosis)
 	return diagnosis
+}
+
+// complete says where there is more to know, of what waits for a reason that is not known.
+func (d Dump) complete(diagnosis *v1.Diagnosis) {
+	if diagnosis.Verdict != v1.VerdictWaiting || diagnosis.Cause != nil {
+		return
+	}
+	namespace := ""
+	if diagnosis.Namespace != "" {
+		namespace = " --namespace " + diagnosis.Namespace
+	}
+	_, name, _ := strings.Cut(diagnosis.Subject, "/")
+	switch {
+	case d.hasNoEvents():
+		diagnosis.Hint = fmt.Sprintf("The events about it, which may say why, are not known: `kubectl get events%s --field-selector "+
+			"involvedObject.name=%s` shows them.", namespace, name)
+	case diagnosis.Stage == v1.StageInitializing:
+		diagnosis.Hint = "An init container runs before the others start: its log says what it does" +
+			fmt.Sprintf(" (`kubectl logs %s%s --all-containers --prefix`).", name, namespace)
+	}
+}
+
+// hasNoEvents is true for a dump of objects without their events, which is not to say that there are none.
+func (d Dump) hasNoEvents() bool {
+	for _, r := range d.Records {
+		if _, is := r.Object.(*corev1.Event); is {
+			return false
+		}
+	}
+	return !d.AllEvents
 }
 
 // story is the succession of stages.
@@ -72,8 +105,11 @@ func (s *story) see(at time.Time, reading v1.Snapshot) {
 
 // look takes the one reading of the current state. Of what was before, only the
 // beginning is certain: every pod has been looked for a node for.
-func (s *story) look(subject watch.Subject, records []watch.Record, p cause.Policy, at time.Time) {
+func (s *story) look(subject watch.Subject, records []watch.Record, p cause.Policy, at time.Time, noEvents bool) {
 	state := watch.NewState(subject)
+	if noEvents {
+		state = state.WithoutEvents()
+	}
 	for _, r := range records {
 		state = state.Apply(r.Type, r.Object)
 	}

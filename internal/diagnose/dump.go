@@ -22,6 +22,8 @@ type Dump struct {
 	dump.Contents
 	// Unread is what was asked for and may not be read.
 	Unread []string
+	// AllEvents is true for what was read of a cluster with its events: one that is not there does not exist.
+	AllEvents bool
 }
 
 // Open reads a dump from a file or a directory.

@@ -76,6 +76,7 @@ func GatherAround(ctx context.Context, client kube.Interface, subject watch.Subj
 		dump.Records = append(dump.Records, watch.Record{Type: apiwatch.Added, Object: o})
 	}
 	dump.Unread = slices.Concat(claims.unread, events.unread)
+	dump.AllEvents = len(events.unread) == 0
 	return dump, nil
 }
 

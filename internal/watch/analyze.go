@@ -52,6 +52,7 @@ type reading struct {
 	clock
 	policy cause.Policy
 	pulls  []pull
+	silent bool // the events about it are not known
 	judged judge.Judgement
 }
 
@@ -62,7 +63,7 @@ func isOver(pod *corev1.Pod) bool {
 }
 
 func newReading(s State, pod *corev1.Pod, p cause.Policy, now time.Time) *reading {
-	r := &reading{Pod: s.evidenceOf(pod), policy: p, clock: clock{now: now}}
+	r := &reading{Pod: s.evidenceOf(pod), policy: p, clock: clock{now: now}, silent: s.noEvents}
 	r.findPulls()
 	return r
 }

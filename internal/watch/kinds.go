@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -33,6 +34,7 @@ type workload struct {
 	order         string         // which pod has to come before another, if one has to
 	givenUp       bool           // it was waited for long enough
 	podsOnly      bool           // nothing else is known of it
+	podless       string         // what is said of it while it has no pods; empty for what is usual
 }
 
 // kind is one kind of workload.
@@ -90,11 +92,36 @@ func (s State) workload() (workload, bool) {
 		}
 		kinds()[s.subject.Kind].read(&w, s, o)
 		if w.waiting == nil && !w.complete {
-			w.waiting = detect.Controller(s.eventsAbout(w.owner))
+			w.waiting = cmp.Or(detect.Controller(s.eventsAbout(w.owner)), s.refused(&w))
 		}
 		return w, true
 	}
 	return workload{}, false
+}
+
+// refused is why a workload has no pod though its controller makes them: its nodes refuse each. Nil if there is one that
+// they have not refused.
+func (s State) refused(w *workload) *cause.Finding {
+	var last *evidence.Pod
+	n := 0
+	for _, pod := range all[*corev1.Pod](s.objects) {
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil || owner.UID != w.owner || !w.current(pod) || pod.DeletionTimestamp != nil {
+			continue
+		}
+		p := s.evidenceOf(pod)
+		if !detect.Refuses(p) {
+			return nil
+		}
+		if n++; last == nil || last.CreationTimestamp.Before(&pod.CreationTimestamp) {
+			last = &p
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	w.podless = "every pod was refused by its node"
+	return detect.Rejected(*last, n)
 }
 
 // writtenAt is when a workload was last written by anybody but for its status: what it
@@ -129,6 +156,9 @@ func (w *workload) readDaemonSet(_ State, set *appsv1.DaemonSet) {
 	w.wanted, w.readyOfAll = int(status.DesiredNumberScheduled), int(status.NumberReady)
 	w.current = func(pod *corev1.Pod) bool {
 		return pod.Labels["pod-template-generation"] == set.Annotations[appsv1.DeprecatedTemplateGeneration]
+	}
+	if w.wanted == 0 {
+		w.podless = "no node fits it, so that it wants no pod"
 	}
 	w.complete = status.ObservedGeneration >= set.Generation &&
 		status.UpdatedNumberScheduled == status.DesiredNumberScheduled && int(status.NumberAvailable) == w.wanted

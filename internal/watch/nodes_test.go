@@ -156,7 +156,10 @@ func TestNodes(t *testing.T) {
 			time.Hour,
 			"TerminationOverdue: node node1 has ended the pod's containers, but not removed it",
 		},
-		"a finalizer holds it": {[]runtime.Object{held.Pod}, time.Hour, ""},
+		"a finalizer holds it": {
+			[]runtime.Object{held.Pod}, time.Hour,
+			"FinalizerHolds: the pod has ended, and is held by finalizer example.com/backup",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewState(web)

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (r *reading) scheduling() stageResult {
 	if why != nil && !r.tentative(*why) {
 		message = detect.SchedulerSays(r.Pod)
 	}
-	if silent := detect.SilentScheduler(r.Pod); why == nil && silent != nil &&
+	if silent := detect.SilentScheduler(r.Pod); why == nil && silent != nil && !r.silent &&
 		!r.waits(silent.Begun.Add(cause.SilentAfter)) {
 		why = silent
 	}
@@ -87,7 +88,7 @@ func (r *reading) unreadiness() *cause.Finding {
 		return f
 	}
 	f, from := detect.SilentKubelet(r.Pod)
-	if f == nil || r.waits(from) {
+	if f == nil || r.silent || r.waits(from) {
 		return nil
 	}
 	return f
@@ -166,9 +167,9 @@ func (r *reading) terminating() stageResult {
 			message = joined(message, held)
 		}
 	}
-	var why *cause.Finding
-	if overdue := detect.Overdue(r.Pod); overdue != nil && !r.waits(r.DeletionTimestamp.Add(cause.SilentAfter)) {
-		why = overdue
+	why := cmp.Or(detect.Overdue(r.Pod), detect.Held(r.Pod, HeldBy(r.Pod.Pod)))
+	if why != nil && r.waits(r.DeletionTimestamp.Add(cause.SilentAfter)) {
+		why = nil
 	}
 	return stageResult{stage: v1.StageTerminating, since: since, message: message, why: why}
 }

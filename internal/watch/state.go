@@ -27,6 +27,13 @@ type State struct {
 	expected types.UID
 	objects  map[types.UID]metav1.Object
 	removed  map[types.UID]metav1.Object // the last that was known; nil if it was never seen
+	noEvents bool                        // they are not known
+}
+
+// WithoutEvents is the state of which events are not known: that nobody has said anything cannot be told from it.
+func (s State) WithoutEvents() State {
+	s.noEvents = true
+	return s
 }
 
 // NewState is the state before anything was said.

@@ -30,7 +30,7 @@ func TestTerminatingNamesFinalizers(t *testing.T) {
 			"a few seconds later",
 			[]string{"foo.example.com/bar"},
 			3 * time.Second,
-			"grace period 30 s; held by finalizer foo.example.com/bar", 0,
+			"grace period 30 s; held by finalizer foo.example.com/bar", 90 * time.Second,
 		},
 		{
 			"two of them",

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,7 +130,7 @@ func everyIgnored(readings []v1.Snapshot) (ignored []string) {
 // combine makes one reading of many: a pod that failed, else the one that has got
 // the least far, unless the workload itself says that it is done.
 func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
-	snapshot := v1.Snapshot{Stage: v1.StageScheduling, Message: "no pod yet", Since: w.since}
+	snapshot := v1.Snapshot{Stage: v1.StageScheduling, Message: cmp.Or(w.podless, "no pod yet"), Since: w.since}
 	if len(readings) > 0 {
 		snapshot = slices.MinFunc(readings, func(a, b v1.Snapshot) int { return progress(a.Stage) - progress(b.Stage) })
 	}
@@ -139,7 +140,7 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 	case snapshot.Stage == v1.StageFailed, snapshot.Stage == v1.StageTerminating:
 	case w.complete:
 		snapshot.Stage, snapshot.Cause, snapshot.GivenUp = v1.StageRunning, nil, false
-		snapshot.Message = readyText(w.wanted, w.wanted)
+		snapshot.Message = cmp.Or(w.podless, readyText(w.wanted, w.wanted))
 	default:
 		if snapshot.Stage == v1.StageRunning {
 			snapshot.Stage = v1.StageStarting
@@ -161,8 +162,7 @@ func (w workload) combine(readings []v1.Snapshot) v1.Snapshot {
 	return snapshot
 }
 
-// readyText counts the pods that are ready. A workload that is scaled to zero, or a DaemonSet
-// that no node fits, wants none.
+// readyText counts the pods that are ready. A workload that is scaled to zero wants none.
 func readyText(ready, wanted int) string {
 	if wanted == 0 {
 		return "scaled to zero"

@@ -29,9 +29,10 @@ func (d Diagnosis) Names() []string { return []string{d.Subject} }
 // Text is what it is, what to do about it, what is behind that, what to type next,
 // and where to read on.
 func (d Diagnosis) Text(p style.Page) ([]string, error) {
-	p.Now = d.At
+	p.Now, p.Width = d.At, min(p.Width, widestText) // messages of clusters can have thousands of characters
 	lines := []string{d.title().Header(p), ""}
 	lines = append(lines, d.headline(p)...)
+	lines = append(lines, d.whereabouts(p)...)
 	if wording.Lasting(d.Cause) == d.Cause {
 		lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(d.Hint)...))...)
 	}
@@ -40,7 +41,7 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	containers.Wide = false
 	lines = append(lines, style.Paragraph(style.Indented(containerTable(d.Containers, containers)))...)
 	lines = append(lines, style.Paragraph(d.timeline(p))...)
-	lines = append(lines, style.Paragraph(wording.WarningLines(d.Warnings, p))...)
+	lines = append(lines, style.Paragraph(wording.WarningLines(d.onceEach(), p))...)
 	lines = append(lines, style.Paragraph(wording.UnreadLines(d.Unread, p))...)
 	lines = append(lines, d.skipped(p)...)
 	if d.AsOfNewest {
@@ -53,6 +54,44 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	}
 	return lines, nil
 }
+
+// widestText is how many columns a diagnosis takes, also without a terminal.
+const widestText = 120
+
+// whereabouts says of a workload how far it is, and which of its pods the cause is about.
+func (d Diagnosis) whereabouts(p style.Page) []string {
+	c := wording.Lasting(d.Cause)
+	if c == nil || !d.isOfPod(*c) {
+		return nil
+	}
+	text := strings.Replace(c.Object, "/", " ", 1)
+	if d.Node != "" {
+		text += " on node " + d.Node
+	}
+	if !strings.Contains(wording.CauseText(*c), d.Message) {
+		text = d.Message + "; " + text
+	}
+	return p.Indent(p.Text(text))
+}
+
+// isOfPod is true for the cause of a workload that one of its pods has.
+func (d Diagnosis) isOfPod(c v1.Cause) bool {
+	return strings.HasPrefix(c.Object, "pod/") && c.Object != d.Subject
+}
+
+// onceEach are the warnings, without what the headline has said already.
+func (d Diagnosis) onceEach() []v1.Warning {
+	all := slices.Clone(d.Warnings)
+	for i, w := range all {
+		if c := wording.Lasting(d.Cause); c != nil && len(w.Message) > longMessage && strings.Contains(c.Message, w.Message) {
+			all[i].Message = "as above"
+		}
+	}
+	return all
+}
+
+// longMessage is how long a message may be, in bytes, that is said twice.
+const longMessage = 60
 
 // skipped is what of a dump was not read; of much, the first.
 func (d Diagnosis) skipped(p style.Page) (lines []string) {
@@ -128,7 +167,7 @@ func (d Diagnosis) timeline(p style.Page) (lines []string) {
 		line := "    " + m.At.UTC().Format(time.TimeOnly) + "  " + style.Pad(offset, 8) + "  "
 		room := max(p.Width-1-style.Width(line)-14, 0)
 		message := p.Cut(p.Text(m.Message), room)
-		if room < 12 {
+		if room < 12 || d.Cause != nil && len(m.Message) > longMessage && strings.Contains(d.Cause.Message, m.Message) {
 			message = "" // the beginning of a word says nothing
 		}
 		lines = append(lines, strings.TrimRight(style.Paint(p.Grey, line)+
@@ -145,7 +184,11 @@ func (d Diagnosis) next(flags []string) []wording.Command {
 		if d.Verdict != v1.VerdictFailed && d.Verdict != v1.VerdictWaiting {
 			return nil
 		}
-		line := "kubectl describe " + fault.Word(d.Subject)
+		what := d.Subject
+		if d.Cause != nil && d.isOfPod(*d.Cause) {
+			what = d.Cause.Object
+		}
+		line := "kubectl describe " + fault.Word(what)
 		if d.Namespace != "" {
 			line += " --namespace " + fault.Word(d.Namespace)
 		}

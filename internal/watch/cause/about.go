@@ -3,9 +3,11 @@ package cause
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
@@ -22,6 +24,7 @@ type About struct {
 	Set        map[string]string
 	Verb       string // of the command that makes the pod again; empty for provision
 	Controlled bool   // a controller replaces the pod when it is gone
+	Waits      bool   // nothing has failed yet
 	Job        bool   // that is a Job, whose template cannot be changed
 	Bundle     bool   // a bundle has installed what makes the pod
 	Namespace  string
@@ -29,6 +32,11 @@ type About struct {
 	Memory     string // the limit of the container that the cause is about
 	Requests   string // what the pod asks for: 64 cpu, 2Gi memory
 	Probe      string // what the container's probe asks
+	OwnNode    string // the only one that the pod is for, as those of a DaemonSet are
+	// PullSecrets are the pull secrets that the pod names.
+	PullSecrets []string
+	// Claimed is true for a pod that mounts volume claims.
+	Claimed bool
 }
 
 // isWorkspace is true for what berth makes: a blueprint says what is in it, and not the
@@ -37,7 +45,13 @@ func (a About) isWorkspace() bool { return a.Blueprint != "" || a.UserString != 
 
 // Of adds what the specification of a pod says about a cause.
 func (a About) Of(spec corev1.PodSpec, c *v1.Cause) About {
-	a.Requests = requests(spec)
+	a.Requests, a.OwnNode = requests(spec), ownNode(spec)
+	for _, secret := range spec.ImagePullSecrets {
+		a.PullSecrets = append(a.PullSecrets, secret.Name)
+	}
+	a.Claimed = slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil || v.Ephemeral != nil
+	})
 	if c == nil {
 		return a
 	}
@@ -51,6 +65,23 @@ func (a About) Of(spec corev1.PodSpec, c *v1.Cause) About {
 		}
 	}
 	return a
+}
+
+// ownNode is the only node that the pod may be on, by its name; empty if it may be on others.
+func ownNode(spec corev1.PodSpec) string {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+		return ""
+	}
+	required := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil || len(required.NodeSelectorTerms) != 1 {
+		return ""
+	}
+	for _, field := range required.NodeSelectorTerms[0].MatchFields {
+		if field.Key == metav1.ObjectNameField && field.Operator == corev1.NodeSelectorOpIn && len(field.Values) == 1 {
+			return field.Values[0]
+		}
+	}
+	return ""
 }
 
 // requests sums up what the scheduler looks for room for, of the main
@@ -134,6 +165,14 @@ func (a About) setBy(field string) string {
 	return ""
 }
 
+// imageOf is where the image is named that a cause is about: that of a container, or of a volume.
+func (a About) imageOf(c v1.Cause) string {
+	if strings.Contains(c.Message, OfVolume) {
+		return `"image.reference" of the volume in ` + a.spec()
+	}
+	return a.field(c, imageField(c.Container), "image")
+}
+
 // imageField is the field of a blueprint that has the image of a container; in a
 // workload, the workspace's ID is in front of its name.
 func imageField(container string) string {
@@ -159,6 +198,8 @@ func (a About) again() string {
 		return "Then delete the job and apply it again."
 	case a.Controlled:
 		return "Then apply again what the pod is made from."
+	case a.Waits:
+		return "Kubernetes keeps trying."
 	}
 	return "Then delete the pod and create it again."
 }

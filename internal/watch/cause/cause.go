@@ -63,11 +63,17 @@ func (f Finding) IsConsequence() bool { return f.Code == ProgressDeadline }
 const (
 	// NodeIsAdded is between what no node has and the autoscaler's word on it.
 	NodeIsAdded = "; a node is being added: "
+	// NodeNotAdded is between what no node has and why the autoscaler adds none.
+	NodeNotAdded = "; no node is added: "
+	// NoClassWanted follows what is said of a claim that is for a volume that exists already.
+	NoClassWanted = "; the claim wants no class"
+	// OfVolume follows the image of a volume.
+	OfVolume = " of a volume"
 	// LimitIs and NoLimit say what memory a container may use.
 	LimitIs = ", its limit is "
 	NoLimit = "it has no memory limit of its own"
 
-	NoObject  pattern.Expr = `(configmap|secret) "([^"]*)" not found`
+	NoObject  pattern.Expr = `(configmap|secret)s? "([^"]*)" not found`
 	NoSuchKey pattern.Expr = `references non-existent (secret|config) key: (\S+)`
 )
 

@@ -10,6 +10,8 @@ const (
 	ImageShortName      = "ImageShortName"      // without a registry, and the node does not guess one
 	ImageUnsigned       = "ImageUnsigned"       // the node wants a signature
 	ImageUnsupported    = "ImageUnsupported"    // in a format that the runtime does not read
+	ImageBlocked        = "ImageBlocked"        // by a policy of the registry
+	NotARegistry        = "NotARegistry"        // a web page answers in its place
 	RegistryUnreachable = "RegistryUnreachable" // DNS, network, 5xx
 	RegistryUntrusted   = "RegistryUntrusted"   // its certificate is not trusted by the node
 	RegistryPlainHTTP   = "RegistryPlainHTTP"   // speaks HTTP where the node speaks HTTPS
@@ -26,6 +28,8 @@ const (
 	ExecFormat      = "ExecFormat"      // the executable is for another architecture
 	BadMount        = "BadMount"        // a volume cannot be put where it shall be
 	RootRefused     = "RootRefused"     // runAsNonRoot, and the image's user is root
+	OSMismatch      = "OSMismatch"      // the image is for another version of Windows, or another system
+	NoIDMaps        = "NoIDMaps"        // hostUsers: false, and a file system that cannot map users
 	RuntimeSlow     = "RuntimeSlow"     // the node does not get to it in time
 	StartFailed     = "StartFailed"     // could not be created or started otherwise
 )
@@ -58,6 +62,8 @@ const (
 	ServiceUnreachable  = "ServiceUnreachable"  // what it needs does not answer
 	LoginRefused        = "LoginRefused"        // it does, and refuses the login
 	CertificateRejected = "CertificateRejected" // it does, and is not trusted
+	CPUUnsupported      = "CPUUnsupported"      // instructions that the node's processor does not have
+	TooManyOpenFiles    = "TooManyOpenFiles"    // a limit of the process, its user or the node
 )
 
 // The causes for which what runs is not ready. They fail nothing: either may
@@ -87,11 +93,15 @@ const (
 // The causes for which a node cannot run a pod, or a pod is over.
 const (
 	SandboxFailed      = "SandboxFailed"      // network or runtime of the node
+	ResourceNotReady   = "ResourceNotReady"   // the driver of a ResourceClaim does not prepare it
 	Evicted            = "Evicted"            // by the kubelet or for a drain
 	Preempted          = "Preempted"          // for a pod of higher priority
 	NodeOutOfResources = "NodeOutOfResources" // the node refused it: OutOfcpu, OutOfmemory, …
 	NodeAffinity       = "NodeAffinity"       // the node no longer matches
 	DeadlineExceeded   = "DeadlineExceeded"   // activeDeadlineSeconds
+	PodRejected        = "PodRejected"        // the node refuses it as it is specified
+	DeviceNotReady     = "DeviceNotReady"     // the node has no healthy device left for it
+	ProviderFailed     = "ProviderFailed"     // the provider behind a virtual node could not make it
 	PodFailed          = "PodFailed"          // for another reason
 	PodDeleted         = "PodDeleted"         // the pod was deleted
 )
@@ -104,6 +114,7 @@ const (
 	NetworkNotReady    = "NetworkNotReady"    // its network plugin is not there
 	KubeletSilent      = "KubeletSilent"      // the node says nothing about the pod
 	TerminationOverdue = "TerminationOverdue" // the pod ends for longer than it may
+	FinalizerHolds     = "FinalizerHolds"     // it has ended, and somebody's finalizer keeps it
 )
 
 // The causes for which a volume claim has no volume. Only VolumeUnbound fails under
@@ -122,6 +133,7 @@ const (
 // has is waited for, under Patient for the grace period.
 const (
 	VolumeMissingObject = "VolumeMissingObject" // the ConfigMap or Secret to mount does not exist
+	VolumeOwnership     = "VolumeOwnership"     // the node changes the owner of every file
 	VolumeNotMounted    = "VolumeNotMounted"    // attach or mount fails otherwise
 )
 

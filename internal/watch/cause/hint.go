@@ -28,6 +28,9 @@ func Hint(c *v1.Cause, a About) string {
 // advice is what the catalogue says of a case of a cause, by its message; empty if it has nothing to say.
 func (a About) advice(code string, c v1.Cause) string {
 	for _, known := range catalog.Lookup(code).Advice {
+		if known.Claim && !a.Claimed {
+			continue
+		}
 		if m := known.Words.FindStringSubmatch(c.Message); m != nil {
 			return a.fill(known.Text, c, "{1}", m[len(m)-1])
 		}
@@ -39,11 +42,12 @@ func (a About) advice(code string, c v1.Cause) string {
 func (a About) fill(text string, c v1.Cause, more ...string) string {
 	return strings.NewReplacer(append(more,
 		"{spec}", a.spec(),
-		"{image-field}", a.field(c, imageField(c.Container), "image"),
+		"{image-field}", a.imageOf(c),
 		"{memory-field}", a.field(c, "resources.memory", "resources.limits.memory"),
 		"{requests-field}", a.field(v1.Cause{}, "resources", "resources.requests"),
 		"{again}", a.again(),
 		"{updated}", a.updated(),
+		"{class}", class(c, a),
 		"{retried}", a.retried(),
 		"{bring-back}", a.bringBack(),
 		"{name}", c.Object[strings.Index(c.Object, "/")+1:],
@@ -61,6 +65,7 @@ func whys() map[string]func(v1.Cause, About) string {
 	return map[string]func(v1.Cause, About) string{
 		ImagePullDenied:     login,
 		RegistryUntrusted:   distrust,
+		ProviderFailed:      providerText,
 		ConfigMissing:       missing,
 		CommandNotFound:     command,
 		InitFailed:          ended,
@@ -74,7 +79,6 @@ func whys() map[string]func(v1.Cause, About) string {
 		DeadlineExceeded:    tooLong,
 		NodeLost:            elsewhere,
 		NodeNotReady:        elsewhere,
-		VolumeUnbound:       class,
 		StorageClassMissing: missingClass,
 		VolumeMissingObject: missing,
 		QuotaExceeded:       quotaText,

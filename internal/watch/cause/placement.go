@@ -45,6 +45,7 @@ const (
 // says what helps against it.
 func placementText(c v1.Cause, a About) string {
 	message, added, growing := strings.Cut(c.Message, NodeIsAdded)
+	message, why, tried := strings.Cut(message, NodeNotAdded)
 	if WaitsForVolume(message) {
 		return "The pod is waiting for its volume to be provisioned. If this persists, `kubectl describe pvc" + a.option() +
 			"` says why."
@@ -54,6 +55,9 @@ func placementText(c v1.Cause, a About) string {
 		all, reasons = m[1], m[2]
 	}
 	found := obstaclesIn(reasons)
+	if a.OwnNode != "" { // that all others do not fit is as it should be
+		all, found = "1", slices.DeleteFunc(found, isOfOthers)
+	}
 	var parts []string
 	asks := false
 	for _, o := range found {
@@ -63,24 +67,49 @@ func placementText(c v1.Cause, a About) string {
 		}
 	}
 	helps := remedies(found)
-	text := "No node can take the pod."
-	switch {
-	case len(parts) > 0 && all == "1":
-		text = "The cluster's only node " + strings.Join(parts, " and ") + "."
-	case len(parts) > 0:
-		text = "Of " + all + " nodes, " + strings.Join(parts, ", ") + "."
-	}
+	text := lacking(all, parts, a)
 	if asks && a.Requests != "" {
 		text += " It asks for " + a.Requests + "."
 	}
-	switch {
-	case growing && !strings.Contains(added, "did not pass within"):
+	if growing && !strings.Contains(added, "did not pass within") {
 		return text + " A node is being added, which takes a few minutes."
-	case len(helps) == 0:
+	}
+	if tried {
+		text += " " + notAdded(why)
+	}
+	if len(helps) == 0 {
 		return text + " `kubectl describe nodes` shows what there is, and `kubectl describe " + c.Object + a.option() +
 			"` what the pod asks for."
 	}
 	return text + " " + a.fill(strings.Join(helps[:min(mostRemedies, len(helps))], " "), c)
+}
+
+// isOfOthers is true for what keeps a pod off the nodes that it is not for.
+func isOfOthers(f found) bool { return strings.HasPrefix(f.Words, "node affinity") }
+
+// notAdded says why the autoscaler has added no node, by its words.
+func notAdded(why string) string {
+	switch {
+	case strings.Contains(why, "nominated"):
+		return "The autoscaler has named new nodes for the pod, and none came: `kubectl describe nodeclaims` says why."
+	case strings.Contains(why, "max "):
+		return "The autoscaler adds no node, as the node group or the cluster is as large as it may become: have that limit raised."
+	}
+	return "The autoscaler has tried to add a node, and failed. It tries again after some minutes; if that does not help, the " +
+		"cloud has none left in that zone, or a quota is reached."
+}
+
+// lacking says what the nodes have that keeps them from taking the pod.
+func lacking(all string, parts []string, a About) string {
+	switch {
+	case len(parts) == 0:
+		return "No node can take the pod."
+	case a.OwnNode != "":
+		return "The pod is for node " + a.OwnNode + " alone, which " + strings.Join(parts, " and ") + "."
+	case all == "1":
+		return "The cluster's only node " + strings.Join(parts, " and ") + "."
+	}
+	return "Of " + all + " nodes, " + strings.Join(parts, ", ") + "."
 }
 
 // mostRemedies is how many are named.

@@ -38,9 +38,24 @@ func TestSchedulingHints(t *testing.T) {
 			[]string{"No node can take the pod. `kubectl describe nodes` shows"},
 		},
 		{
-			"another scheduler's words", says("pod group is not ready"),
+			"another scheduler's words", says("rejected by plugin Coscheduling"),
 			About{},
 			[]string{"No node can take the pod. `kubectl describe nodes`"},
+		},
+		{
+			"a group that starts together", says("pod group is not ready, 1 Pending, 3 minAvailable"),
+			About{Namespace: "ml"},
+			[]string{"start together, or not at all: `kubectl describe podgroups --namespace ml`"},
+		},
+		{
+			"its own node", says("0/5 nodes: 1 Insufficient memory, 4 node(s) didn't match Pod's node affinity/selector"),
+			About{OwnNode: "node-3"},
+			[]string{"The pod is for node node-3 alone, which has too little memory left. Lower"},
+		},
+		{
+			"a node is not added", says("0/1 nodes: 1 Insufficient cpu; no node is added: Node scale up failed: out of resources"),
+			About{},
+			[]string{"has too little cpu left. The autoscaler has tried to add a node, and failed.", "Lower"},
 		},
 		{
 			"a node is added", says("0/1 nodes: 1 Insufficient cpu; a node is being added: pool 1->2"),

@@ -19,12 +19,39 @@ func login(c v1.Cause, a About) string {
 			"`kubectl create secret docker-registry %s%s --docker-server=HOST --docker-username=USER "+
 			"--docker-password=PASSWORD`. Kubernetes keeps trying.", m[1], m[1], a.option())
 	}
+	if strings.Contains(c.Message, "expired") {
+		return expiredLogin(a)
+	}
 	return fmt.Sprintf("The registry is private or has no such image. Check %s; if it is right, the namespace needs "+
 		"a pull secret: "+
 		"`kubectl create secret docker-registry registry%s --docker-server=HOST --docker-username=USER "+
 		"--docker-password=PASSWORD`, then "+
 		"`kubectl patch serviceaccount default%s -p '{\"imagePullSecrets\":[{\"name\":\"registry\"}]}'`. %s",
-		a.field(c, imageField(c.Container), "image"), a.option(), a.option(), a.again())
+		a.imageOf(c), a.option(), a.option(), a.again())
+}
+
+// expiredLogin names what has the login that is not valid any more.
+func expiredLogin(a About) string {
+	renew := "`kubectl create secret docker-registry %[1]s --docker-server=HOST --docker-username=USER --docker-password=TOKEN" +
+		"%[2]s --dry-run=client --output yaml | kubectl apply -f -`"
+	switch len(a.PullSecrets) {
+	case 0:
+		return "The login that the node sends has expired: its own credential provider has to renew it, which is for your " +
+			"cluster administrator, or the namespace needs a pull secret with a new token. Kubernetes keeps trying."
+	case 1:
+		return fmt.Sprintf("The token in pull secret %[1]s has expired. Renew it: "+renew+". Kubernetes keeps trying.",
+			a.PullSecrets[0], a.option())
+	}
+	return "The token in one of the pull secrets " + strings.Join(a.PullSecrets, ", ") + " has expired: renew that of this " +
+		"registry. Kubernetes keeps trying."
+}
+
+// providerText says what the provider behind a virtual node lacks. It does not try again.
+func providerText(c v1.Cause, a About) string {
+	if NoObject.MatchString(c.Message) {
+		return missing(c, a)
+	}
+	return "Correct what the message names."
 }
 
 // distrust says what a certificate lacks.
@@ -35,7 +62,7 @@ func distrust(c v1.Cause, a About) string {
 	case strings.Contains(c.Message, "is valid for"), strings.Contains(c.Message, "doesn't contain any IP SANs"),
 		strings.Contains(c.Message, "cannot validate certificate for"):
 		return "The registry's certificate is for another host name: use that one in " +
-			a.field(c, imageField(c.Container), "image") + ", or have the certificate issued for this one."
+			a.imageOf(c) + ", or have the certificate issued for this one."
 	}
 	return "The node does not trust the registry's certificate. Have the certificate of the authority that signed it " +
 		"added on every node (containerd: /etc/containerd/certs.d/HOST/hosts.toml)."

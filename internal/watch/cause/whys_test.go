@@ -198,7 +198,17 @@ func TestVolumeHints(t *testing.T) {
 		{"a deleted disk", v1.Cause{
 			Code:    VolumeNotMounted,
 			Message: `rpc error: code = NotFound desc = Volume "vol-1" not found`,
-		}, About{}, []string{"does not exist any more at the storage"}},
+		}, About{Claimed: true}, []string{"does not exist any more at the storage"}},
+		{"nothing of a claim is said where there is no claim", v1.Cause{
+			Code:    VolumeNotMounted,
+			Message: `rpc error: code = NotFound desc = share "db" not found`,
+		}, About{}, []string{"What the volume names does not exist at the storage"}},
+		{
+			"a provider of secrets", v1.Cause{
+				Code: VolumeNotMounted, Message: `error connecting to provider "vault": provider not found: provider "vault"`,
+			}, About{},
+			[]string{"The provider vault of the secrets store does not run on the node"},
+		},
 		{
 			"a driver that does not run",
 			v1.Cause{

@@ -67,7 +67,7 @@ func FailedPull(c evidence.Container) *cause.Finding {
 }
 
 func pullFinding(c evidence.Container, reason, message string) *cause.Finding {
-	detail := trimPull(message)
+	detail, image := trimPull(message), pulledImage(c, message)
 	code, passes := pullCode(strings.ReplaceAll(detail, c.Image, ""))
 	switch {
 	case code != cause.ImagePullFailed:
@@ -79,9 +79,22 @@ func pullFinding(c evidence.Container, reason, message string) *cause.Finding {
 	if detail == c.Image+": not found" {
 		return of(c, code, reason, "image %s not found", c.Image)
 	}
-	f := of(c, code, reason, "image %s cannot be pulled: %s", c.Image, detail)
+	f := of(c, code, reason, "image %s cannot be pulled: %s", image, detail)
 	f.Passes, f.Begun = passes, pullFailsSince(c)
 	return f
+}
+
+// namedImage is how the kubelet and the runtimes name the image that they pull.
+const namedImage pattern.Expr = `(?:pull|pulling|pull and unpack) image "([^"]+)"`
+
+// pulledImage is the image that does not come: that of the container, or that of a volume, for which the container waits as
+// for its own.
+func pulledImage(c evidence.Container, message string) string {
+	m := namedImage.FindStringSubmatch(message)
+	if m == nil || !slices.Contains(c.ImageVolumes, m[1]) || m[1] == c.Image {
+		return c.Image
+	}
+	return m[1] + cause.OfVolume
 }
 
 // explained gives the registry's words where the kubelet (before 1.33) only says
@@ -129,10 +142,19 @@ type pullKind struct {
 func pullKinds() []pullKind {
 	return []pullKind{
 		{cause.RegistryRateLimited, true, []string{"toomanyrequests", "too many requests", "rate limit"}},
-		{cause.NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}}, // the kubelet removes images
+		{cause.NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}},                   // the kubelet removes images
+		{cause.RegistryUnreachable, true, []string{"502 bad gateway", "503 service unavailable", "504 gateway"}}, // also as a page
+		{cause.NotARegistry, false, []string{
+			"text/html", "<html", "<!doctype", "invalid character '<'",
+		}},
+		{cause.RegistryUnreachable, true, []string{"proxyconnect", "proxy authentication required"}},
+		{cause.ImageBlocked, false, []string{
+			"vulnerabilit", "configured policy", "412 precondition failed", "quarantine", "blocked by", "policy violation",
+			"denied by policy", "blocking policy",
+		}},
 		{cause.ImageUnsigned, false, []string{
 			"signature was required", "signature validation failed",
-			"signaturevalidationfailed", "no matching signatures", "invalid signature",
+			"signaturevalidationfailed", "no matching signatures", "invalid signature", "is not signed",
 		}},
 		{cause.ImageShortName, false, []string{"short-name", "short name"}},
 		{cause.RegistryUntrusted, false, []string{
@@ -155,8 +177,10 @@ func pullKinds() []pullKind {
 		{cause.RegistryUnreachable, true, []string{
 			"connection refused", "connection reset", "i/o timeout", "tls handshake", "deadline exceeded",
 			"client.timeout exceeded", "network is unreachable", "no route to host", "server misbehaving",
-			"temporary failure in name resolution", "unexpected eof", "500 internal server error", "502 bad gateway",
-			"503 service unavailable", "504 gateway timeout", "504 gateway time-out",
+			"temporary failure in name resolution", "unexpected eof", "500 internal server error",
+		}},
+		{cause.OSMismatch, false, []string{
+			"no matching manifest for windows", "operating system does not match", "image operating system",
 		}},
 		{cause.ImageWrongPlatform, false, []string{"no match for platform", "no matching manifest"}},
 		{cause.ImageNotFound, false, []string{

@@ -37,10 +37,20 @@ func lastWords(t *corev1.ContainerStateTerminated) string {
 	}
 	text := t.Message[max(0, len(t.Message)-mostWords):]
 	lines := strings.Split(fault.Plain(text), "\n")
-	for _, line := range slices.Backward(lines) {
-		if complaint.MatchString(line) && !frame.MatchString(line) {
+	for at, line := range slices.Backward(lines) {
+		if !complaint.MatchString(line) || frame.MatchString(line) {
+			continue
+		}
+		if meaningOf(line) != "" {
 			return oneOf(line)
 		}
+		// It may only say that it ends: the reason is known by its words, or it is the last that is said.
+		for _, before := range slices.Backward(lines[max(0, at-mostBefore):at]) {
+			if meaningOf(before) != "" && !frame.MatchString(before) {
+				return oneOf(before)
+			}
+		}
+		return oneOf(line)
 	}
 	for _, line := range slices.Backward(lines) {
 		if strings.TrimSpace(line) != "" && !frame.MatchString(line) {
@@ -51,8 +61,9 @@ func lastWords(t *corev1.ContainerStateTerminated) string {
 }
 
 const (
-	mostWords = 8 << 10 // bytes that are looked at
-	mostLine  = 300     // bytes of a line that are quoted
+	mostWords  = 8 << 10 // bytes that are looked at
+	mostBefore = 4       // lines before the last complaint that may have its reason
+	mostLine   = 300     // bytes of a line that are quoted
 )
 
 const (
@@ -83,7 +94,10 @@ const (
 	wordsOfDisk pattern.Expr = `(?i)no space left on device|\bENOSPC\b|disk quota exceeded`
 	notOfDisk   pattern.Expr = `(?i)inotify|watch`
 	wordsOfHeap pattern.Expr = `java\.lang\.OutOfMemoryError|heap out of memory|std::bad_alloc|\bMemoryError\b` +
-		`|runtime: out of memory`
+		`|runtime: out of memory|(?i)perhaps out of memory`
+	wordsOfCPU pattern.Expr = `(?i)CPU does not support|CPU lacks|\bx86-64-v\d\b|AMD64 processors with v\d` +
+		`|(?:requires?|without|no) (?:support for )?(?:AVX|SSE\d|AES-NI|popcnt)|illegal instruction`
+	wordsOfFiles   pattern.Expr = `(?i)too many open files|\bEMFILE\b|\bENFILE\b|inotify.*(?:no space left on device|limit)`
 	wordsOfAddress pattern.Expr = `(?i)address (?:is )?already in use|\bEADDRINUSE\b|port \d+ (?:is|was) already in use`
 	wordsOfTLS     pattern.Expr = `(?i)x509:|certificate verify failed|unable to get local issuer` +
 		`|self[- ]signed certificate|PKIX path|certificate has expired|certificate signed by unknown`
@@ -106,6 +120,8 @@ const (
 func complaints() []complaintKind {
 	return []complaintKind{
 		{cause.ExecFormat, wrongFormat, ""},
+		{cause.CPUUnsupported, wordsOfCPU, ""},
+		{cause.TooManyOpenFiles, wordsOfFiles, ""},
 		{cause.CommandNotFound, wordsOfShell, ""},
 		{cause.ReadOnlyFilesystem, wordsOfROFS, ""},
 		{cause.DiskFull, wordsOfDisk, notOfDisk},

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/watch/cause"
@@ -19,6 +20,8 @@ const (
 	nodeNotReady    = "NodeNotReady"
 	networkNotReady = "NetworkNotReady"
 	nodeLost        = "NodeLost"
+	failedPrepare   = "FailedPrepareDynamicResources"
+	providerFailed  = "ProviderFailed"
 )
 
 // Node is why the node of a pod cannot run it, by what the node itself says, or what
@@ -87,14 +90,27 @@ func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC
 // NoSandbox is a node that cannot set up the pod's network. It fails nothing: the
 // kubelet keeps trying.
 func NoSandbox(p evidence.Pod) *cause.Finding {
-	e := evidence.Latest(p.Events, sandboxFailed, networkNotReady)
+	e := evidence.Latest(p.Events, sandboxFailed, networkNotReady, failedPrepare)
 	switch {
 	case e == nil:
 		return nil
+	case e.Reason == failedPrepare:
+		return ofEvent(p, cause.ResourceNotReady, e)
 	case e.Reason == networkNotReady:
 		return noNetwork(p, e)
 	}
 	return ofEvent(p, cause.SandboxFailed, e)
+}
+
+// Provider is a pod that the provider behind a virtual node could not make. It does not try again, and the phase stays Pending.
+func Provider(p evidence.Pod) *cause.Finding {
+	if p.Status.Reason != providerFailed {
+		return nil
+	}
+	f := ofPod(p, cause.ProviderFailed, "the provider of node "+p.Spec.NodeName+" could not make the pod: "+
+		strings.TrimSpace(p.Status.Message))
+	f.Reason = providerFailed
+	return f
 }
 
 // noNetwork is the kubelet's word on a node whose network plugin is not there.
@@ -178,6 +194,16 @@ func Overdue(p evidence.Pod) *cause.Finding {
 	return f
 }
 
+// Held is a pod that has ended on its node, and that a finalizer keeps; nil if none does.
+func Held(p evidence.Pod, text string) *cause.Finding {
+	if len(p.Finalizers) == 0 {
+		return nil
+	}
+	f := ofPod(p, cause.FinalizerHolds, "the pod has ended, and is "+text)
+	f.Begun = p.DeletionTimestamp.Time
+	return f
+}
+
 // Over says why a pod's phase is Failed, by the pod's own reason: it was evicted, refused by the node, out of time.
 func Over(p evidence.Pod) *cause.Finding {
 	reason, text := p.Status.Reason, strings.TrimSpace(p.Status.Message)
@@ -187,13 +213,42 @@ func Over(p evidence.Pod) *cause.Finding {
 	case text == "":
 		text = "the pod failed" + strings.TrimSuffix(": "+reason, ": ")
 	}
-	f := ofPod(p, phaseCode(reason), text)
+	f := ofPod(p, phaseCode(reason, text), text)
 	f.Reason = reason
 	return f
 }
 
+const (
+	// refusedByNode is how the kubelet begins what it says of a pod that it does not take.
+	refusedByNode pattern.Expr = `Pod was rejected`
+	ofDevice      pattern.Expr = `(?i)healthy devices?|Allocate failed|device ?plugin|number of devices`
+)
+
+// refusals are the reasons for which a kubelet refuses a pod as it is specified, besides those that have a code of their own.
+const refusals pattern.Expr = `^(?:UnexpectedAdmissionError|SysctlForbidden|AppArmor|SeccompProfile|PodOSNotSupported|TopologyAffinityError` +
+	`|PodOSSelectorNodeLabelDoesNotMatch|PodFeatureUnsupported|InvalidNodeInfo|NodeShutdown|VolumeAttachmentLimitExceeded` +
+	`|InPlacePodVerticalScaling|Forbidden.*|.*Forbidden|.*NotSupported|.*Unsupported)$`
+
+// Refuses is true for a pod that its node did not take: nothing of it has run there.
+func Refuses(p evidence.Pod) bool {
+	code := phaseCode(p.Status.Reason, p.Status.Message)
+	return p.Status.Phase == corev1.PodFailed && (code == cause.PodRejected || code == cause.DeviceNotReady ||
+		code == cause.NodeOutOfResources || code == cause.NodeAffinity)
+}
+
+// Rejected is why the nodes refuse every pod of a workload, which has made n of them, by the last.
+func Rejected(p evidence.Pod, n int) *cause.Finding {
+	f := Over(p)
+	f.Begun = p.CreationTimestamp.Time
+	f.Message = "pod " + p.Name + " was refused by node " + p.Spec.NodeName + ": " + f.Message
+	if n > 1 {
+		f.Message += fmt.Sprintf("; so were %s before it", english.Plural(n-1, "pod"))
+	}
+	return f
+}
+
 // phaseCode sorts the reasons for which a pod's phase is Failed.
-func phaseCode(reason string) string {
+func phaseCode(reason, text string) string {
 	switch {
 	case reason == "Evicted":
 		return cause.Evicted
@@ -205,8 +260,12 @@ func phaseCode(reason string) string {
 		return cause.NodeAffinity
 	case reason == "DeadlineExceeded":
 		return cause.DeadlineExceeded
+	case !refusals.MatchString(reason) && !refusedByNode.MatchString(text):
+		return cause.PodFailed
+	case ofDevice.MatchString(text):
+		return cause.DeviceNotReady
 	}
-	return cause.PodFailed
+	return cause.PodRejected
 }
 
 // Deleted is the cause of what does not exist any more, named as kind/name.

@@ -44,6 +44,8 @@ func Unscheduled(p evidence.Pod) *cause.Finding {
 	if e := p.Growing(); e != nil {
 		found.Message += cause.NodeIsAdded + evidence.Text(e)
 		found.Passes = true
+	} else if why := p.NotGrowing(); why != "" {
+		found.Message += cause.NodeNotAdded + why
 	}
 	return found
 }

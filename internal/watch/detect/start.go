@@ -68,12 +68,18 @@ const (
 	notExecutable pattern.Expr = `exec: .*(?:permission denied|is a directory)|\bexec \S+: permission denied`
 	fullDisk      pattern.Expr = `no space left on device|disk quota exceeded`
 	tooLittle     pattern.Expr = `OOM-killed|memory limit too low`
+	otherSystem   pattern.Expr = `(?i)operating system does not match|hcs::CreateComputeSystem.*version` +
+		`|image operating system "[^"]*" cannot be used`
+	noIDMaps pattern.Expr = `(?i)MOUNT_ATTR_IDMAP|idmap(?:ped)? mount|mount_setattr`
 )
 
 // startFailures are in the order in which they are looked for.
 func startFailures() []startFailure {
 	return []startFailure{
 		{cause.ExecFormat, wrongFormat},
+		{cause.OSMismatch, otherSystem},
+		{cause.NoIDMaps, noIDMaps},
+		{cause.TooManyOpenFiles, wordsOfFiles},
 		{cause.RootRefused, rootRefused},
 		{cause.BadMount, badMount},
 		{cause.ConfigMissing, missingConfig},

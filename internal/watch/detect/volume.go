@@ -36,6 +36,9 @@ func Unbound(c evidence.Claim) *cause.Finding {
 		return nil
 	}
 	why := ofClaim(c, cause.VolumeUnbound, evidence.Text(e))
+	if class := c.Spec.StorageClassName; class != nil && *class == "" {
+		why.Message += cause.NoClassWanted
+	}
 	return &cause.Finding{Reason: e.Reason, At: evidence.LastSeen(e), Cause: why}
 }
 
@@ -113,6 +116,7 @@ func ofClaim(c evidence.Claim, code, text string) v1.Cause {
 const (
 	failedMount  = "FailedMount"
 	failedAttach = "FailedAttachVolume"
+	changesOwner = "VolumePermissionChangeInProgress"
 	attached     = "SuccessfulAttachVolume"
 )
 
@@ -124,7 +128,12 @@ func NotMounted(p evidence.Pod) *cause.Finding {
 		return ofEvent(p, cause.VolumeNotMounted, e) // the kubelet's time-outs after it say less
 	}
 	e, timedOut := mountTrouble(p)
+	owned := evidence.Latest(p.Events, changesOwner)
 	switch {
+	case e == nil && owned != nil:
+		f := ofEvent(p, cause.VolumeOwnership, owned)
+		f.Passes = true
+		return f
 	case e == nil:
 		return timeUp(p, timedOut)
 	case missesObject(e.Message):

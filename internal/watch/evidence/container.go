@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 // of it, and the events about it.
 type Container struct {
 	Name, Image string
+	// ImageVolumes are the images that it mounts as volumes.
+	ImageVolumes []string
+
 	MemoryLimit string // empty if it has none of its own
 	Init        bool
 	Sidecar     bool   // an init container that runs on beside the main ones
@@ -53,6 +57,11 @@ func newContainer(pod *corev1.Pod, spec corev1.Container, statuses []corev1.Cont
 	}
 	if limit, ok := spec.Resources.Limits[corev1.ResourceMemory]; ok {
 		c.MemoryLimit = limit.String()
+	}
+	for _, v := range pod.Spec.Volumes {
+		if v.Image != nil && slices.ContainsFunc(spec.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name }) {
+			c.ImageVolumes = append(c.ImageVolumes, v.Image.Reference)
+		}
 	}
 	for _, status := range statuses {
 		if status.Name == spec.Name {

@@ -4,12 +4,14 @@
 package evidence
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // Pod is one pod and what is known about it.
@@ -78,16 +80,50 @@ func (p Pod) ClosedGate() string {
 
 // addsNode are the events that a node is on its way: TriggeredScaleUp is Cluster
 // Autoscaler's, Nominated is Karpenter's.
-func addsNode() []string { return []string{"TriggeredScaleUp", "Nominated"} }
+func addsNode() []string { return []string{"TriggeredScaleUp", nominated} }
 
 // Growing is the autoscaler's event that a node is on its way, unless it has
 // changed its mind since; nil if none is.
 func (p Pod) Growing() *corev1.Event {
-	e := Latest(p.Events, append(addsNode(), "NotTriggerScaleUp")...)
-	if e == nil || e.Reason == "NotTriggerScaleUp" {
+	e := Latest(p.Events, append(addsNode(), notScaledUp, failedScaleUp)...)
+	if e == nil || e.Reason == notScaledUp || e.Reason == failedScaleUp || e.Reason == nominated && p.nominations() > mostNominations {
 		return nil
 	}
 	return e
+}
+
+const (
+	notScaledUp   = "NotTriggerScaleUp"
+	failedScaleUp = "FailedScaleUp"
+	nominated     = "Nominated"
+	// mostNominations is how often a node may be on its way for one pod: they are made when the one before has not come.
+	mostNominations = 3
+)
+
+func (p Pod) nominations() (n int) {
+	for _, e := range p.Events {
+		if e.Reason == nominated {
+			n += Count(e)
+		}
+	}
+	return n
+}
+
+// triedToGrow is how Cluster Autoscaler says that it would add a node, and does not because that has failed before or has a
+// limit. What it says besides is about groups of nodes that the pod does not fit.
+const triedToGrow pattern.Expr = `backoff after failed scale-up|max node group size reached|max cluster \S+ limit reached`
+
+// NotGrowing says why the autoscaler adds no node though it would; empty if nothing is known.
+func (p Pod) NotGrowing() string {
+	e := Latest(p.Events, append(addsNode(), notScaledUp, failedScaleUp)...)
+	switch {
+	case e == nil:
+	case e.Reason == failedScaleUp, e.Reason == notScaledUp && triedToGrow.MatchString(Text(e)):
+		return Text(e)
+	case e.Reason == nominated && p.nominations() > mostNominations:
+		return fmt.Sprintf("it was nominated for a node %d times, which has not come", p.nominations())
+	}
+	return ""
 }
 
 // EndedAt is when the last container ended.
@@ -200,7 +236,7 @@ func (n Node) Ready() *corev1.NodeCondition {
 // attaches its volumes, has taken it up.
 func IsOfPlacing(e *corev1.Event) bool {
 	switch e.Reason {
-	case "Scheduled", "FailedScheduling", "NotTriggerScaleUp", "NodeNotReady", "TaintManagerEviction":
+	case "Scheduled", "FailedScheduling", notScaledUp, failedScaleUp, "NodeNotReady", "TaintManagerEviction":
 		return true
 	}
 	return slices.Contains(addsNode(), e.Reason)

@@ -46,11 +46,24 @@ func TestLastWords(t *testing.T) {
 			"FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", 134,
 			"HeapExhausted: heap out of memory",
 		},
-		"port": {"listen tcp :8080: bind: address already in use", 1, "AddressInUse: :8080"},
-		"disk": {"write /data/x: no space left on device", 1, "DiskFull: /data/x"},
+		"port":        {"listen tcp :8080: bind: address already in use", 1, "AddressInUse: :8080"},
+		"disk":        {"write /data/x: no space left on device", 1, "DiskFull: /data/x"},
+		"a processor": {"Fatal glibc error: CPU does not support x86-64-v2", 127, "CPUUnsupported: x86-64-v2"},
+		"instructions": {
+			"WARNING: MongoDB 5.0+ requires a CPU with AVX support\nentrypoint.sh: line 381: 27 Illegal instruction (core dumped)", 132,
+			"CPUUnsupported: Illegal instruction",
+		},
+		"open files": {"accept tcp [::]:80: accept4: too many open files", 1, "TooManyOpenFiles: accept4"},
+		"one line before the last": {
+			"[ERROR] Worker (pid:7) was sent SIGKILL! Perhaps out of memory?\n[ERROR] Shutting down: Master\n[ERROR] Reason: Worker failed to boot.", 1,
+			"HeapExhausted: Perhaps out of memory",
+		},
+		"an error long before the last": {
+			"dial tcp: connection refused\n1\n2\n3\n4\n5\n[ERROR] bad configuration", 1, "CrashLoop: [ERROR] bad configuration",
+		},
 		"watches are no disk": {
 			"failed to create fsnotify watcher: inotify_init: no space left on device", 1,
-			"CrashLoop: inotify",
+			"TooManyOpenFiles: inotify",
 		},
 		"login":                 {`FATAL: password authentication failed for user "app"`, 1, "LoginRefused: app"},
 		"certificate":           {"x509: certificate signed by unknown authority", 1, "CertificateRejected: x509"},

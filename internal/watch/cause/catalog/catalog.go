@@ -54,6 +54,8 @@ type Entry struct {
 type Advice struct {
 	// Words are empty if it fits every message.
 	Words pattern.Expr
+	// Claim is true for what is said of pods that mount a volume claim alone.
+	Claim bool
 	// Text has the placeholders of a hint, and {1} for the first group of the expression.
 	Text string
 }
