@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"io"
 	"os"
 	"runtime"
 	"time"
@@ -21,6 +22,15 @@ func System() Streams {
 
 		atExit: &exitHooks{},
 	}
+}
+
+// ForPrograms is where programs that this one starts say what is for the user: standard error. At a terminal it is the
+// terminal itself, so that they see that it is one.
+func (s Streams) ForPrograms() io.Writer {
+	if s.Err.TTY {
+		return os.Stderr
+	}
+	return s.Err
 }
 
 // OutputOf gives what is known about a file that is written to; the environment

@@ -113,7 +113,8 @@ func (s State) refused(w *workload) *cause.Finding {
 		if !detect.Refuses(p) {
 			return nil
 		}
-		if n++; last == nil || last.CreationTimestamp.Before(&pod.CreationTimestamp) {
+		n++
+		if last == nil || last.CreationTimestamp.Before(&pod.CreationTimestamp) {
 			last = &p
 		}
 	}

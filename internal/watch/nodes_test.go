@@ -157,7 +157,8 @@ func TestNodes(t *testing.T) {
 			"TerminationOverdue: node node1 has ended the pod's containers, but not removed it",
 		},
 		"a finalizer holds it": {
-			[]runtime.Object{held.Pod}, time.Hour,
+			[]runtime.Object{held.Pod},
+			time.Hour,
 			"FinalizerHolds: the pod has ended, and is held by finalizer example.com/backup",
 		},
 	} {

@@ -46,7 +46,7 @@ func (m *mender) remedyFor(err error) (remedy, bool) {
 }
 
 // until tries to enter a workspace, and does what helps in between.
-func (m *mender) until(ctx context.Context, of Name, say func(string), try func() error) error {
+func (m *mender) until(of Name, say func(string), try func() error) error {
 	err := try()
 	if _, helps := m.remedyFor(err); !helps {
 		return err

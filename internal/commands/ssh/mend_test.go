@@ -55,7 +55,7 @@ func TestMend(t *testing.T) {
 				return test.runs
 			}}
 			said := ""
-			err := m.until(t.Context(), Name{Workspace: "alice"}, func(text string) { said += text }, func() error {
+			err := m.until(Name{Workspace: "alice"}, func(text string) { said += text }, func() error {
 				if len(ran) == 0 {
 					return test.first
 				}

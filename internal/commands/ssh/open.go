@@ -3,7 +3,6 @@ package ssh
 import (
 	"context"
 	"io"
-	"os"
 	"os/exec"
 	"path"
 	"slices"
@@ -51,7 +50,7 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 		FindWorkspaces: f.Workspaces, Getenv: f.Getenv, LookPath: exec.LookPath,
 		Start: func(ctx context.Context, program string, arguments []string) error {
 			cmd := exec.CommandContext(ctx, program, arguments...) // it ends as soon as a window is open
-			cmd.Stdout, cmd.Stderr = ownStderr(f), ownStderr(f)
+			cmd.Stdout, cmd.Stderr = f.IO.ForPrograms(), f.IO.ForPrograms()
 			return cmd.Run()
 		},
 	}
@@ -75,7 +74,7 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 			given := slices.DeleteFunc(cluster(cmd), func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
 			o.Pinned = func() (env, flags []string, err error) { return pinned(f, given) }
 			o.Another = func(ctx context.Context) func(Name, string, ...string) error {
-				return another(ctx, cluster(cmd), o.Flags, ownStderr(f))
+				return another(ctx, cluster(cmd), o.Flags, f.IO.ForPrograms())
 			}
 			if o.Path != "" && !path.IsAbs(o.Path) {
 				return fault.New(fault.InvalidArgument, "the path %q must be absolute", o.Path)
@@ -122,20 +121,11 @@ func Open(ctx context.Context, o *OpenOptions) error {
 	return nil
 }
 
-// ownStderr is where programs that this one starts write. At a terminal it is the terminal itself, so that they see that it
-// is one.
-func ownStderr(f *cmdutil.Factory) io.Writer {
-	if f.IO.Err.TTY {
-		return os.Stderr
-	}
-	return f.IO.Err
-}
-
 // running finds the workspace, and brings it up if it does not run.
 func (o *OpenOptions) running(ctx context.Context) (id, namespace string, err error) {
 	m := mender{starts: true, run: o.Another(ctx)}
 	say := func(text string) { _, _ = io.WriteString(o.IO.Err, text) }
-	err = m.until(ctx, Name{Workspace: o.Workspace}, say, func() error {
+	err = m.until(Name{Workspace: o.Workspace}, say, func() error {
 		id, namespace, err = o.look(ctx)
 		return err
 	})

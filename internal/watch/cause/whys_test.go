@@ -204,9 +204,11 @@ func TestVolumeHints(t *testing.T) {
 			Message: `rpc error: code = NotFound desc = share "db" not found`,
 		}, About{}, []string{"What the volume names does not exist at the storage"}},
 		{
-			"a provider of secrets", v1.Cause{
+			"a provider of secrets",
+			v1.Cause{
 				Code: VolumeNotMounted, Message: `error connecting to provider "vault": provider not found: provider "vault"`,
-			}, About{},
+			},
+			About{},
 			[]string{"The provider vault of the secrets store does not run on the node"},
 		},
 		{

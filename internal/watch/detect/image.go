@@ -91,7 +91,7 @@ const namedImage pattern.Expr = `(?:pull|pulling|pull and unpack) image "([^"]+)
 // for its own.
 func pulledImage(c evidence.Container, message string) string {
 	m := namedImage.FindStringSubmatch(message)
-	if m == nil || !slices.Contains(c.ImageVolumes, m[1]) || m[1] == c.Image {
+	if len(m) == 0 || !slices.Contains(c.ImageVolumes, m[1]) || m[1] == c.Image {
 		return c.Image
 	}
 	return m[1] + cause.OfVolume
