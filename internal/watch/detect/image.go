@@ -68,7 +68,7 @@ func FailedPull(c evidence.Container) *cause.Finding {
 
 func pullFinding(c evidence.Container, reason, message string) *cause.Finding {
 	detail, image := trimPull(message), pulledImage(c, message)
-	code, passes := pullCode(strings.ReplaceAll(detail, c.Image, ""))
+	code, passes := pullCode(withoutName(detail, c.Image))
 	switch {
 	case code != cause.ImagePullFailed:
 	case reason == registryUnavailable:
@@ -82,6 +82,20 @@ func pullFinding(c evidence.Container, reason, message string) *cause.Finding {
 	f := of(c, code, reason, "image %s cannot be pulled: %s", image, detail)
 	f.Passes, f.Begun = passes, pullFailsSince(c)
 	return f
+}
+
+// withoutName leaves out the name of an image, which says nothing of what is wrong, such as vulnerability-scanner. Runtimes
+// name its repository by itself, too.
+func withoutName(text, image string) string {
+	text = strings.ReplaceAll(text, image, "")
+	repository, _, _ := strings.Cut(image, "@")
+	if at := strings.LastIndexByte(repository, ':'); at > strings.LastIndexByte(repository, '/') {
+		repository = repository[:at]
+	}
+	if !strings.Contains(repository, "/") { // one word may be any
+		return text
+	}
+	return strings.ReplaceAll(text, repository, "")
 }
 
 // namedImage is how the kubelet and the runtimes name the image that they pull.

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/watchtest"
 )
@@ -38,6 +39,19 @@ func TestPullIsExplained(t *testing.T) {
 	} {
 		if got := explained(evidence.Container{Events: test.events}, test.message); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// The name of an image says nothing of what is wrong with it.
+func TestNameOfAnImage(t *testing.T) {
+	for image, text := range map[string]string{
+		"r.example.com/sec/vulnerability-scanner:1": "reading manifest 1 in r.example.com/sec/vulnerability-scanner: denied: no access",
+		"r.example.com/sec/quarantine@sha256:1f":    "r.example.com/sec/quarantine@sha256:1f: denied",
+		"denied:1":                                  "docker.io/library/x: denied",
+	} {
+		if got, _ := pullCode(withoutName(text, image)); got != cause.ImagePullDenied {
+			t.Errorf("%s: %s", image, got)
 		}
 	}
 }

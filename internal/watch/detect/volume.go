@@ -128,9 +128,9 @@ func NotMounted(p evidence.Pod) *cause.Finding {
 		return ofEvent(p, cause.VolumeNotMounted, e) // the kubelet's time-outs after it say less
 	}
 	e, timedOut := mountTrouble(p)
-	owned := evidence.Latest(p.Events, changesOwner)
+	owned := evidence.Latest(p.Events, changesOwner, sandboxFailed, networkNotReady, failedPrepare)
 	switch {
-	case e == nil && owned != nil:
+	case e == nil && owned != nil && owned.Reason == changesOwner:
 		f := ofEvent(p, cause.VolumeOwnership, owned)
 		f.Passes = true
 		return f

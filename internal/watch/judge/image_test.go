@@ -51,6 +51,13 @@ func TestPullErrors(t *testing.T) {
 		{"pull access denied, repository does not exist", cause.ImagePullDenied, false},
 		{"unexpected status from HEAD request to https://r/v2/: 401 Unauthorized", cause.ImagePullDenied, false},
 		{"no match for platform in manifest", cause.ImageWrongPlatform, false},
+		{"no match for platform in manifest: no matching manifest for windows/amd64 10.0.20348", cause.OSMismatch, false},
+		{"unexpected status from HEAD request to https://r/v2/x/app/manifests/1: 412 Precondition Failed", cause.ImageBlocked, false},
+		{"denied: the artifact is in quarantine", cause.ImageBlocked, false},
+		{"unexpected media type text/html; charset=utf-8 for sha256:1: not found", cause.NotARegistry, false},
+		{"failed to fetch oauth token: invalid character '<' looking for beginning of value", cause.NotARegistry, false},
+		{"unexpected status: 502 Bad Gateway: <html><body>upstream</body></html>", cause.RegistryUnreachable, true},
+		{`Head "https://r/v2/": proxyconnect tcp: Proxy Authentication Required`, cause.RegistryUnreachable, true},
 		{"http: server gave HTTP response to HTTPS client", cause.RegistryPlainHTTP, false},
 		{"failed to extract layer sha256:1: write /usr/lib/x: no space left on device", cause.NodeDiskFull, true},
 		{
