@@ -32,8 +32,16 @@ func TestFailedPod(t *testing.T) {
 		"refused by the node":        {phase("OutOfcpu", "not enough"), "NodeOutOfResources: OutOfcpu: not enough"},
 		"labels of the node changed": {phase("NodeAffinity", "x"), "NodeAffinity"},
 		"out of time":                {phase("DeadlineExceeded", "x"), "DeadlineExceeded"},
-		"for another reason":         {phase("Strange", ""), "PodFailed: the pod failed: Strange"},
-		"for no reason":              {phase("", ""), "PodFailed: the pod failed"},
+		"not allowed there": {
+			phase("SysctlForbidden", `forbidden sysctl: "kernel.msgmax" not allowlisted`), "PodRejected: SysctlForbidden: forbidden",
+		},
+		"refused in words of another version": {phase("NewReason", "Pod was rejected: no"), "PodRejected: NewReason: Pod was"},
+		"a device": {
+			phase("UnexpectedAdmissionError", "Pod was rejected: Allocate failed due to no healthy devices present"),
+			"DeviceNotReady: UnexpectedAdmissionError",
+		},
+		"for another reason": {phase("Strange", ""), "PodFailed: the pod failed: Strange"},
+		"for no reason":      {phase("", ""), "PodFailed: the pod failed"},
 		"its container ended": {func(pod *corev1.Pod) {
 			watchtest.App(watchtest.Exits(2, "Error", time.Second))(pod)
 			pod.Status.Phase = corev1.PodFailed

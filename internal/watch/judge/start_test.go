@@ -23,7 +23,12 @@ func TestStart(t *testing.T) {
 		cause.BadMount:     watchtest.Waits("CreateContainerConfigError", `failed to prepare subPath for volumeMount "x"`),
 		cause.NodeDiskFull: watchtest.Waits("CreateContainerError", "write /x: no space left on device"),
 		cause.OutOfMemory:  watchtest.Waits("RunContainerError", "container init was OOM-killed (memory limit too low?)"),
-		"":                 watchtest.Waits("CreateContainerConfigError", "failed to sync secret cache: timed out"),
+		cause.OSMismatch: watchtest.Waits("CreateContainerError",
+			"hcs::CreateComputeSystem app: The container operating system does not match the host operating system."),
+		cause.NoIDMaps: watchtest.Waits("CreateContainerError",
+			"failed to set MOUNT_ATTR_IDMAP on /data: invalid argument (maybe the filesystem used doesn't support idmap mounts?)"),
+		cause.TooManyOpenFiles: watchtest.Waits("CreateContainerError", "pipe2: too many open files"),
+		"":                     watchtest.Waits("CreateContainerConfigError", "failed to sync secret cache: timed out"),
 	} {
 		for _, p := range []cause.Policy{cause.DefaultPolicy(), patient()} {
 			compare(t, Pod(appThat(wait), p, watchtest.Epoch).Failed, code)
