@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // ParseSubject reads KIND/NAME, or the name alone.
@@ -63,6 +65,12 @@ func (d Dump) Choose(wanted watch.Subject) (watch.Subject, error) {
 			all = append(all, c)
 		}
 	}
+	if said := d.said(); len(all) == 0 && len(said) > 0 {
+		err := fault.New(fault.InvalidArgument, "the dump has events alone, which do not say how things stand now").
+			WithHint("add the objects: %s", dump.Hint)
+		err.Problems = slices.Concat(said, d.Skipped)
+		return wanted, err
+	}
 	if len(all) == 0 {
 		return wanted, d.lacks(fault.New(fault.InvalidArgument, "the dump has neither a pod nor a workload").
 			WithHint("%s", dump.Hint))
@@ -80,6 +88,30 @@ func (d Dump) Choose(wanted watch.Subject) (watch.Subject, error) {
 		return wanted, err.WithHint("choose the namespace with --namespace")
 	}
 	return wanted, err.WithHint("choose one with --subject, such as --subject %s", found[0])
+}
+
+// mostSaid is how many objects are named of which there are events alone.
+const mostSaid = 10
+
+// said is what the events of a dump say last of each pod or workload, what is wrong before what is not.
+func (d Dump) said() (lines []string) {
+	last := map[string]*corev1.Event{}
+	for _, r := range d.Records {
+		e, is := r.Object.(*corev1.Event)
+		if !is || KindOf(e.InvolvedObject.Kind) == "" {
+			continue
+		}
+		of := kube.Object(strings.ToLower(e.InvolvedObject.Kind), e.InvolvedObject.Name)
+		known := last[of]
+		worse := known == nil || known.Type != corev1.EventTypeWarning && e.Type == corev1.EventTypeWarning
+		if worse || known.Type == e.Type && !evidence.LastSeen(e).Before(evidence.LastSeen(known)) {
+			last[of] = e
+		}
+	}
+	for _, of := range slices.Sorted(maps.Keys(last)) {
+		lines = append(lines, of+": "+last[of].Reason+": "+fault.Line(evidence.Text(last[of])))
+	}
+	return lines[:min(mostSaid, len(lines))]
 }
 
 // lacks is an error about what a dump does not have: it may be in what was skipped.

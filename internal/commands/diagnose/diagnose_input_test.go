@@ -149,10 +149,18 @@ func TestDiagnoseRefuses(t *testing.T) {
 		args  []string
 		says  []string
 	}{
-		"nothing":            {"", nil, []string{"--filename"}},
-		"empty":              {" \n", dump, []string{"standard input: empty"}},
-		"no such file":       {"", []string{"-f", "nowhere.json"}, []string{"nowhere.json"}},
-		"a directory":        {"", []string{"-f", t.TempDir()}, []string{"the directory is empty"}},
+		"nothing":      {"", nil, []string{"--filename"}},
+		"empty":        {" \n", dump, []string{"standard input: empty"}},
+		"no such file": {"", []string{"-f", "nowhere.json"}, []string{"nowhere.json"}},
+		"a directory":  {"", []string{"-f", t.TempDir()}, []string{"the directory is empty"}},
+		"events alone": {
+			"apiVersion: v1\nkind: List\nitems:\n" +
+				"- {apiVersion: v1, kind: Event, metadata: {name: a.1, namespace: x}, type: Warning, reason: FailedMount, " +
+				"message: no such share, involvedObject: {kind: Pod, name: api, namespace: x}}\n" +
+				"- {apiVersion: v1, kind: Event, metadata: {name: a.2, namespace: x}, type: Normal, reason: Scheduled, " +
+				"message: done, involvedObject: {kind: Pod, name: api, namespace: x}}\n",
+			dump, []string{"has events alone", "pod/api: FailedMount: no such share", "add the objects"},
+		},
 		"YAML without items": {"apiVersion: v1\nkind: List\n", dump, []string{"neither a pod nor a workload"}},
 		"broken YAML":        {"apiVersion: v1\nkind: [\n", dump, []string{"standard input:2", "not closed"}},
 		"broken line":        {line[:40] + "\n", dump, []string{"standard input:1", "cut off"}},
