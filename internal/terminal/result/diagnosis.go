@@ -64,14 +64,19 @@ func (d Diagnosis) whereabouts(p style.Page) []string {
 	if c == nil || !d.isOfPod(*c) {
 		return nil
 	}
-	text := strings.Replace(c.Object, "/", " ", 1)
-	if d.Node != "" {
-		text += " on node " + d.Node
+	said, pod := wording.CauseText(*c), strings.TrimPrefix(c.Object, "pod/")
+	var parts []string
+	if !strings.Contains(said, d.Message) {
+		parts = append(parts, d.Message)
 	}
-	if !strings.Contains(wording.CauseText(*c), d.Message) {
-		text = d.Message + "; " + text
+	if !strings.Contains(said, "pod "+pod) {
+		text := "pod " + pod
+		if d.Node != "" {
+			text += " on node " + d.Node
+		}
+		parts = append(parts, text)
 	}
-	return p.Indent(p.Text(text))
+	return p.Indent(p.Text(strings.Join(parts, "; ")))
 }
 
 // isOfPod is true for the cause of a workload that one of its pods has.

@@ -59,6 +59,21 @@ func diagnoses() map[string]*v1.Diagnosis {
 			Hint:     "Quota q of the namespace is used up.",
 			Timeline: []v1.Moment{moment(0, v1.StageScheduling, "1 of 2 ready")},
 		},
+		"workload": {
+			Subject: "deployment/web", Namespace: "shop", At: terminaltest.T0.Add(24 * time.Minute),
+			Verdict: v1.VerdictWaiting, Stage: v1.StageStarting, Status: v1.StatusProvisioning, Since: terminaltest.T0,
+			Message: "2 of 3 ready; app is being created", Node: "gpu-7",
+			Cause: &v1.Cause{
+				Code: "SandboxFailed", Object: "pod/web-7d9f-bpvks",
+				Message: `Failed to create pod sandbox: rpc error: code = Unknown desc = no runtime for "nvidia" is configured`,
+			},
+			Hint: `The node does not have the container runtime that "runtimeClassName" asks for.`,
+			Warnings: []v1.Warning{{
+				Reason: "FailedCreatePodSandBox", Count: 93, Object: "pod/web-7d9f-bpvks", At: terminaltest.T0.Add(23 * time.Minute),
+				Message: `Failed to create pod sandbox: rpc error: code = Unknown desc = no runtime for "nvidia" is configured`,
+			}},
+			Timeline: []v1.Moment{moment(0, v1.StageScheduling, "no pod yet"), moment(3, v1.StageStarting, "2 of 3 ready")},
+		},
 		"running": {
 			Subject: "pod/alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev", At: terminaltest.T0.Add(time.Hour),
 			Verdict: v1.VerdictRunning, Stage: v1.StageRunning, Status: v1.StatusRunning, Since: terminaltest.T0,

@@ -19,6 +19,33 @@ func TestNoSandbox(t *testing.T) {
 	compare(t, Unready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, up), e)), "")
 }
 
+// What a node does before the containers start is told by its last event about it.
+func TestPreparing(t *testing.T) {
+	owner := warning("", "VolumePermissionChangeInProgress", "Setting volume ownership for data, processed 312044 files.")
+	late := warning("", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[data]: context deadline exceeded")
+	for want, events := range map[string][]*corev1.Event{
+		"VolumeOwnership: processed 312044 files": {owner, late},
+		"SandboxFailed: no address":               {owner, warning("", "FailedCreatePodSandBox", "no address is free")},
+		"ResourceNotReady: DRA driver x is not": {
+			warning("", "FailedPrepareDynamicResources", "Failed to prepare dynamic resources: DRA driver x is not registered"),
+		},
+		"VolumeNotMounted: unmounted volumes=[data]": {late},
+	} {
+		compare(t, Unready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode), events...)), want)
+	}
+}
+
+// The provider of a virtual node does not try again.
+func TestProvider(t *testing.T) {
+	failed := func(pod *corev1.Pod) {
+		pod.Status.Reason, pod.Status.Message = "ProviderFailed", `secrets "acr" not found`
+	}
+	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, failed))
+	for _, p := range []cause.Policy{cause.DefaultPolicy(), patient()} {
+		compare(t, Pod(pod, p, watchtest.Epoch).Failed, `ProviderFailed: secrets "acr" not found`)
+	}
+}
+
 // A probe that fails is one of the instance that runs.
 func TestProbeFails(t *testing.T) {
 	runs := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(10*time.Second)))
