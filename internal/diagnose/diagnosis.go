@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
@@ -50,27 +51,30 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 	case v1.VerdictFailed, v1.VerdictWaiting, v1.VerdictTerminating:
 		diagnosis.Cause = last.Cause
 	}
-	d.complete(&diagnosis)
+	d.complete(&diagnosis, podOf(subject, records, nil))
 	return diagnosis
 }
 
 // complete says where there is more to know, of what waits for a reason that is not known.
-func (d Dump) complete(diagnosis *v1.Diagnosis) {
+func (d Dump) complete(diagnosis *v1.Diagnosis, pod *corev1.Pod) {
 	if diagnosis.Verdict != v1.VerdictWaiting || diagnosis.Cause != nil {
 		return
 	}
 	namespace := ""
 	if diagnosis.Namespace != "" {
-		namespace = " --namespace " + diagnosis.Namespace
+		namespace = " --namespace " + fault.Word(diagnosis.Namespace)
 	}
 	_, name, _ := strings.Cut(diagnosis.Subject, "/")
+	if pod != nil {
+		name = pod.Name
+	}
 	switch {
 	case d.hasNoEvents():
 		diagnosis.Hint = fmt.Sprintf("The events about it, which may say why, are not known: `kubectl get events%s --field-selector "+
-			"involvedObject.name=%s` shows them.", namespace, name)
+			"involvedObject.name=%s` shows them.", namespace, fault.Word(name))
 	case diagnosis.Stage == v1.StageInitializing:
 		diagnosis.Hint = "An init container runs before the others start: its log says what it does" +
-			fmt.Sprintf(" (`kubectl logs %s%s --all-containers --prefix`).", name, namespace)
+			fmt.Sprintf(" (`kubectl logs %s%s --all-containers --prefix`).", fault.Word(name), namespace)
 	}
 }
 

@@ -158,7 +158,7 @@ func (w *workload) readDaemonSet(_ State, set *appsv1.DaemonSet) {
 	w.current = func(pod *corev1.Pod) bool {
 		return pod.Labels["pod-template-generation"] == set.Annotations[appsv1.DeprecatedTemplateGeneration]
 	}
-	if w.wanted == 0 {
+	if w.wanted == 0 && status.ObservedGeneration >= set.Generation {
 		w.podless = "no node fits it, so that it wants no pod"
 	}
 	w.complete = status.ObservedGeneration >= set.Generation &&

@@ -81,6 +81,9 @@ func (r *reading) starting(what string) stageResult {
 // unreadiness is why a pod that has a node does not get on: the node, what there is of
 // the pod there, or that nobody says anything about it.
 func (r *reading) unreadiness() *cause.Finding {
+	if f := detect.Provider(r.Pod); f != nil {
+		return f
+	}
 	if f := detect.Node(r.Pod); f != nil {
 		return f
 	}

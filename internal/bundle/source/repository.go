@@ -32,7 +32,9 @@ func (f Fetcher) chart(ctx context.Context, s v1alpha1.ChartSource) (*content.Co
 			WithHint("write the name as the repository has it")
 	}
 	repository.RawQuery, repository.Path = "", strings.TrimSuffix(repository.Path, "/")+"/"
-	repository.RawPath = ""
+	if repository.RawPath != "" { // a path may have an escaped slash, as at GitLab
+		repository.RawPath = strings.TrimSuffix(repository.RawPath, "/") + "/"
+	}
 	login, err := f.login(ctx, repository, s.Auth)
 	if err != nil {
 		return nil, nil, err

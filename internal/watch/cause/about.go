@@ -3,7 +3,6 @@ package cause
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +10,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // About is what a hint may name besides the cause itself. All of it may be
@@ -49,12 +49,10 @@ func (a About) Of(spec corev1.PodSpec, c *v1.Cause) About {
 	for _, secret := range spec.ImagePullSecrets {
 		a.PullSecrets = append(a.PullSecrets, secret.Name)
 	}
-	a.Claimed = slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
-		return v.PersistentVolumeClaim != nil || v.Ephemeral != nil
-	})
 	if c == nil {
 		return a
 	}
+	a.Claimed = ofClaim(spec, c.Message)
 	for _, container := range append(append([]corev1.Container{}, spec.InitContainers...), spec.Containers...) {
 		if container.Name == c.Container {
 			a.Image = container.Image
@@ -65,6 +63,23 @@ func (a About) Of(spec corev1.PodSpec, c *v1.Cause) About {
 		}
 	}
 	return a
+}
+
+const failedVolume pattern.Expr = `failed for volume "([^"]+)"`
+
+// ofClaim is true for what is said of the volume of a claim: by the name that it has in the pod, or that of a PersistentVolume,
+// or, where no volume is named, if the pod mounts any claim.
+func ofClaim(spec corev1.PodSpec, message string) bool {
+	named := failedVolume.FindStringSubmatch(message)
+	any := false
+	for _, v := range spec.Volumes {
+		claim := v.PersistentVolumeClaim != nil || v.Ephemeral != nil
+		if named != nil && named[1] == v.Name {
+			return claim
+		}
+		any = any || claim
+	}
+	return any
 }
 
 // ownNode is the only node that the pod may be on, by its name; empty if it may be on others.

@@ -73,7 +73,7 @@ const (
 	LimitIs = ", its limit is "
 	NoLimit = "it has no memory limit of its own"
 
-	NoObject  pattern.Expr = `(configmap|secret)s? "([^"]*)" not found`
+	NoObject  pattern.Expr = `(configmap|secret) "([^"]*)" not found`
 	NoSuchKey pattern.Expr = `references non-existent (secret|config) key: (\S+)`
 )
 

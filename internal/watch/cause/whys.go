@@ -10,7 +10,10 @@ import (
 	"github.com/berthdev/berth/internal/pattern"
 )
 
-const noSecret pattern.Expr = `\(pull secret (.+) does not exist\)`
+const (
+	noSecret pattern.Expr = `\(pull secret (.+) does not exist\)`
+	expired  pattern.Expr = `(?i)\b(?:token|login|credentials?|password)\b[^:/]* (?:has |have |is |are )?expired`
+)
 
 // login is how the node gets to log in to a registry.
 func login(c v1.Cause, a About) string {
@@ -19,7 +22,7 @@ func login(c v1.Cause, a About) string {
 			"`kubectl create secret docker-registry %s%s --docker-server=HOST --docker-username=USER "+
 			"--docker-password=PASSWORD`. Kubernetes keeps trying.", m[1], m[1], a.option())
 	}
-	if strings.Contains(c.Message, "expired") {
+	if expired.MatchString(c.Message) {
 		return expiredLogin(a)
 	}
 	return fmt.Sprintf("The registry is private or has no such image. Check %s; if it is right, the namespace needs "+
@@ -46,8 +49,9 @@ func expiredLogin(a About) string {
 		"registry. Kubernetes keeps trying."
 }
 
-// providerText says what the provider behind a virtual node lacks. It does not try again.
+// providerText says what the provider behind a virtual node lacks, in the words of the API server: secrets "acr" not found.
 func providerText(c v1.Cause, a About) string {
+	c.Message = strings.NewReplacer(`secrets "`, `secret "`, `configmaps "`, `configmap "`).Replace(c.Message)
 	if NoObject.MatchString(c.Message) {
 		return missing(c, a)
 	}

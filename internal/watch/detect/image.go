@@ -68,7 +68,7 @@ func FailedPull(c evidence.Container) *cause.Finding {
 
 func pullFinding(c evidence.Container, reason, message string) *cause.Finding {
 	detail, image := trimPull(message), pulledImage(c, message)
-	code, passes := pullCode(withoutName(detail, c.Image))
+	code, passes := pullCode(withoutName(detail, strings.TrimSuffix(image, cause.OfVolume)))
 	switch {
 	case code != cause.ImagePullFailed:
 	case reason == registryUnavailable:
@@ -84,10 +84,16 @@ func pullFinding(c evidence.Container, reason, message string) *cause.Finding {
 	return f
 }
 
+const (
+	addresses pattern.Expr = `https?://[^\s"]*[^\s":]` // and not the colon before what they say
+	scope     pattern.Expr = `scope=\S+`
+)
+
 // withoutName leaves out the name of an image, which says nothing of what is wrong, such as vulnerability-scanner. Runtimes
-// name its repository by itself, too.
+// name its repository by itself, too, and in addresses.
 func withoutName(text, image string) string {
-	text = strings.ReplaceAll(text, image, "")
+	text = addresses.ReplaceAllString(text, "")
+	text = strings.ReplaceAll(scope.ReplaceAllString(text, ""), image, "")
 	repository, _, _ := strings.Cut(image, "@")
 	if at := strings.LastIndexByte(repository, ':'); at > strings.LastIndexByte(repository, '/') {
 		repository = repository[:at]
@@ -95,7 +101,12 @@ func withoutName(text, image string) string {
 	if !strings.Contains(repository, "/") { // one word may be any
 		return text
 	}
-	return strings.ReplaceAll(text, repository, "")
+	_, path, _ := strings.Cut(repository, "/")
+	text = strings.ReplaceAll(text, repository, "")
+	if !strings.Contains(path, "/") {
+		return text
+	}
+	return strings.ReplaceAll(text, path, "")
 }
 
 // namedImage is how the kubelet and the runtimes name the image that they pull.
@@ -156,12 +167,11 @@ type pullKind struct {
 func pullKinds() []pullKind {
 	return []pullKind{
 		{cause.RegistryRateLimited, true, []string{"toomanyrequests", "too many requests", "rate limit"}},
-		{cause.NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}},                   // the kubelet removes images
-		{cause.RegistryUnreachable, true, []string{"502 bad gateway", "503 service unavailable", "504 gateway"}}, // also as a page
+		{cause.NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}}, // the kubelet removes images
 		{cause.NotARegistry, false, []string{
 			"text/html", "<html", "<!doctype", "invalid character '<'",
 		}},
-		{cause.RegistryUnreachable, true, []string{"proxyconnect", "proxy authentication required"}},
+		{cause.RegistryUnreachable, false, []string{"proxy authentication required"}},
 		{cause.ImageBlocked, false, []string{
 			"vulnerabilit", "configured policy", "412 precondition failed", "quarantine", "blocked by", "policy violation",
 			"denied by policy", "blocking policy",
@@ -191,7 +201,8 @@ func pullKinds() []pullKind {
 		{cause.RegistryUnreachable, true, []string{
 			"connection refused", "connection reset", "i/o timeout", "tls handshake", "deadline exceeded",
 			"client.timeout exceeded", "network is unreachable", "no route to host", "server misbehaving",
-			"temporary failure in name resolution", "unexpected eof", "500 internal server error",
+			"temporary failure in name resolution", "unexpected eof", "500 internal server error", "502 bad gateway",
+			"503 service unavailable", "504 gateway",
 		}},
 		{cause.OSMismatch, false, []string{
 			"no matching manifest for windows", "operating system does not match", "image operating system",
@@ -205,23 +216,28 @@ func pullKinds() []pullKind {
 	}
 }
 
-// A status that the words above do not have: "unexpected status code
-// https://…: 521", also with a word behind it.
-const serverError pattern.Expr = `unexpected status.*: 5\d\d\b`
+// Statuses come before all words: what a server in trouble, or one that refuses, sends with them may be a page.
+const (
+	serverError  pattern.Expr = `unexpected status.*: 5\d\d\b|http 5\d\d response body|\b50[0234] (?:internal server|bad gateway|service|gateway)`
+	refusedError pattern.Expr = `http 40[13] response body`
+)
 
 // pullCode sorts the cause of a failed pull and says whether it is known to
 // pass. There is only text to go by.
 func pullCode(text string) (code string, passes bool) {
 	text = strings.ToLower(text)
+	switch {
+	case serverError.MatchString(text):
+		return cause.RegistryUnreachable, true
+	case refusedError.MatchString(text):
+		return cause.ImagePullDenied, false
+	}
 	for _, kind := range pullKinds() {
 		for _, word := range kind.words {
 			if strings.Contains(text, word) {
 				return kind.code, kind.passes
 			}
 		}
-	}
-	if serverError.MatchString(text) {
-		return cause.RegistryUnreachable, true
 	}
 	return cause.ImagePullFailed, false
 }

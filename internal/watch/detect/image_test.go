@@ -48,7 +48,11 @@ func TestNameOfAnImage(t *testing.T) {
 	for image, text := range map[string]string{
 		"r.example.com/sec/vulnerability-scanner:1": "reading manifest 1 in r.example.com/sec/vulnerability-scanner: denied: no access",
 		"r.example.com/sec/quarantine@sha256:1f":    "r.example.com/sec/quarantine@sha256:1f: denied",
-		"denied:1":                                  "docker.io/library/x: denied",
+		"r.example.com/sec/vulnerability-scanner:2": "unexpected status from HEAD request to " +
+			"https://r.example.com/v2/sec/vulnerability-scanner/manifests/2: 403 Forbidden",
+		"r.example.com/sec/vulnerability-scanner:3": "failed to fetch https://r.example.com/token" +
+			"?scope=repository%3Asec%2Fvulnerability-scanner%3Apull: 403 Forbidden",
+		"denied:1": "docker.io/library/x: denied",
 	} {
 		if got, _ := pullCode(withoutName(text, image)); got != cause.ImagePullDenied {
 			t.Errorf("%s: %s", image, got)

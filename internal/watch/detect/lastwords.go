@@ -46,7 +46,7 @@ func lastWords(t *corev1.ContainerStateTerminated) string {
 		}
 		// It may only say that it ends: the reason is known by its words, or it is the last that is said.
 		for _, before := range slices.Backward(lines[max(0, at-mostBefore):at]) {
-			if meaningOf(before) != "" && !frame.MatchString(before) {
+			if tells(meaningOf(before)) && !frame.MatchString(before) {
 				return oneOf(before)
 			}
 		}
@@ -58,6 +58,16 @@ func lastWords(t *corev1.ContainerStateTerminated) string {
 		}
 	}
 	return ""
+}
+
+// tells is true for what ends a program whenever it is said, and not only at the end: of a host that cannot be reached, many
+// programs write, and try again.
+func tells(code string) bool {
+	switch code {
+	case cause.HeapExhausted, cause.CPUUnsupported, cause.TooManyOpenFiles:
+		return true
+	}
+	return false
 }
 
 const (

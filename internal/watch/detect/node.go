@@ -102,14 +102,14 @@ func NoSandbox(p evidence.Pod) *cause.Finding {
 	return ofEvent(p, cause.SandboxFailed, e)
 }
 
-// Provider is a pod that the provider behind a virtual node could not make. It does not try again, and the phase stays Pending.
+// Provider is a pod that the provider behind a virtual node could not make. It tries again some times; the phase stays Pending.
 func Provider(p evidence.Pod) *cause.Finding {
 	if p.Status.Reason != providerFailed {
 		return nil
 	}
 	f := ofPod(p, cause.ProviderFailed, "the provider of node "+p.Spec.NodeName+" could not make the pod: "+
 		strings.TrimSpace(p.Status.Message))
-	f.Reason = providerFailed
+	f.Reason, f.Passes = providerFailed, true
 	return f
 }
 
@@ -221,7 +221,7 @@ func Over(p evidence.Pod) *cause.Finding {
 const (
 	// refusedByNode is how the kubelet begins what it says of a pod that it does not take.
 	refusedByNode pattern.Expr = `Pod was rejected`
-	ofDevice      pattern.Expr = `(?i)healthy devices?|Allocate failed|device ?plugin|number of devices`
+	ofDevice      pattern.Expr = `(?i)healthy devices?|device ?plugin|number of devices|devices? unavailable`
 )
 
 // refusals are the reasons for which a kubelet refuses a pod as it is specified, besides those that have a code of their own.

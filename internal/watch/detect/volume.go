@@ -130,7 +130,8 @@ func NotMounted(p evidence.Pod) *cause.Finding {
 	e, timedOut := mountTrouble(p)
 	owned := evidence.Latest(p.Events, changesOwner, sandboxFailed, networkNotReady, failedPrepare)
 	switch {
-	case e == nil && owned != nil && owned.Reason == changesOwner:
+	case owned != nil && owned.Reason == changesOwner &&
+		(e == nil || evidence.LastSeen(owned).After(evidence.LastSeen(e))):
 		f := ofEvent(p, cause.VolumeOwnership, owned)
 		f.Passes = true
 		return f

@@ -96,17 +96,19 @@ const (
 	notScaledUp   = "NotTriggerScaleUp"
 	failedScaleUp = "FailedScaleUp"
 	nominated     = "Nominated"
-	// mostNominations is how often a node may be on its way for one pod: they are made when the one before has not come.
+	// mostNominations is how many nodes may have been on their way for one pod.
 	mostNominations = 3
 )
 
-func (p Pod) nominations() (n int) {
+// nominations are the nodes that were to come for the pod, each once: an event is written again while one is on its way.
+func (p Pod) nominations() int {
+	nodes := map[string]bool{}
 	for _, e := range p.Events {
 		if e.Reason == nominated {
-			n += Count(e)
+			nodes[Text(e)] = true
 		}
 	}
-	return n
+	return len(nodes)
 }
 
 // triedToGrow is how Cluster Autoscaler says that it would add a node, and does not because that has failed before or has a
@@ -121,7 +123,7 @@ func (p Pod) NotGrowing() string {
 	case e.Reason == failedScaleUp, e.Reason == notScaledUp && triedToGrow.MatchString(Text(e)):
 		return Text(e)
 	case e.Reason == nominated && p.nominations() > mostNominations:
-		return fmt.Sprintf("it was nominated for a node %d times, which has not come", p.nominations())
+		return fmt.Sprintf("it was nominated for %d nodes, none of which has come", p.nominations())
 	}
 	return ""
 }

@@ -56,8 +56,11 @@ func TestPullErrors(t *testing.T) {
 		{"denied: the artifact is in quarantine", cause.ImageBlocked, false},
 		{"unexpected media type text/html; charset=utf-8 for sha256:1: not found", cause.NotARegistry, false},
 		{"failed to fetch oauth token: invalid character '<' looking for beginning of value", cause.NotARegistry, false},
+		{`proxyconnect tcp: dial tcp: lookup proxy.example.com: no such host`, cause.RegistryUnreachable, false},
+		{"error parsing HTTP 403 response body: invalid character '<' looking for beginning of value", cause.ImagePullDenied, false},
+		{"error parsing HTTP 500 response body: invalid character '<' looking for beginning of value", cause.RegistryUnreachable, true},
 		{"unexpected status: 502 Bad Gateway: <html><body>upstream</body></html>", cause.RegistryUnreachable, true},
-		{`Head "https://r/v2/": proxyconnect tcp: Proxy Authentication Required`, cause.RegistryUnreachable, true},
+		{`Head "https://r/v2/": proxyconnect tcp: Proxy Authentication Required`, cause.RegistryUnreachable, false},
 		{"http: server gave HTTP response to HTTPS client", cause.RegistryPlainHTTP, false},
 		{"failed to extract layer sha256:1: write /usr/lib/x: no space left on device", cause.NodeDiskFull, true},
 		{

@@ -100,7 +100,6 @@ func (j *judge) waits(until time.Time) bool {
 // table, but for which Patient does not wait without end.
 func (j *judge) findings() []*cause.Finding {
 	var found []*cause.Finding
-	found = append(found, detect.Provider(j.Pod))
 	for _, c := range j.Claims {
 		found = append(found, detect.Unbound(c))
 	}

@@ -58,6 +58,9 @@ func TestLastWords(t *testing.T) {
 			"[ERROR] Worker (pid:7) was sent SIGKILL! Perhaps out of memory?\n[ERROR] Shutting down: Master\n[ERROR] Reason: Worker failed to boot.", 1,
 			"HeapExhausted: Perhaps out of memory",
 		},
+		"an error that was overcome before the last": {
+			"INFO cache: connection refused, retrying\n[ERROR] bad license key", 1, "CrashLoop: bad license key",
+		},
 		"an error long before the last": {
 			"dial tcp: connection refused\n1\n2\n3\n4\n5\n[ERROR] bad configuration", 1, "CrashLoop: [ERROR] bad configuration",
 		},

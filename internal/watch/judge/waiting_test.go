@@ -35,17 +35,6 @@ func TestPreparing(t *testing.T) {
 	}
 }
 
-// The provider of a virtual node does not try again.
-func TestProvider(t *testing.T) {
-	failed := func(pod *corev1.Pod) {
-		pod.Status.Reason, pod.Status.Message = "ProviderFailed", `secrets "acr" not found`
-	}
-	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, failed))
-	for _, p := range []cause.Policy{cause.DefaultPolicy(), patient()} {
-		compare(t, Pod(pod, p, watchtest.Epoch).Failed, `ProviderFailed: secrets "acr" not found`)
-	}
-}
-
 // A probe that fails is one of the instance that runs.
 func TestProbeFails(t *testing.T) {
 	runs := watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(10*time.Second)))
