@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -48,11 +49,15 @@ func listen(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fault.New(fault.Failed, "keep the client's key: %w", err)
 	}
-	find := (&finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: Name{Workspace: o.Workspace}}).find
+	find := (&finder{
+		workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: Name{Workspace: o.Workspace},
+		mender: newMender(false, o.Another),
+	}).find
 	if o.Gateway != "" {
 		find = behind{through: o.Through, gateway: o.Gateway, name: Name{Workspace: o.Workspace}}.find
 	}
-	if _, err := find(ctx, sshconfig.User, nil); err != nil { // said here rather than to each client
+	say := func(text string) { _, _ = io.WriteString(o.IO.Err, text) }
+	if _, err := find(ctx, sshconfig.User, say); err != nil { // said here rather than to each client
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)

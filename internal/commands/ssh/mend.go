@@ -1,17 +1,16 @@
 package ssh
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
 	osexec "os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -22,8 +21,13 @@ import (
 type mender struct {
 	starts bool
 	// run runs a command of berth about the workspace; nil if nothing is done.
-	run  func(of Name, verb string, arguments ...string) error
-	once sync.Mutex // all channels of a connection wait for the same command
+	run  another
+	once chan struct{} // holds a value while one channel of the connection helps, and the others wait
+}
+
+// newMender is one that helps by run.
+func newMender(starts bool, run another) mender {
+	return mender{starts: starts, run: run, once: make(chan struct{}, 1)}
 }
 
 // remedy is a command of berth that helps.
@@ -46,30 +50,37 @@ func (m *mender) remedyFor(err error) (remedy, bool) {
 }
 
 // until tries to enter a workspace, and does what helps in between.
-func (m *mender) until(of Name, say func(string), try func() error) error {
+func (m *mender) until(ctx context.Context, of Name, say func(string), try func() error) error {
 	err := try()
 	if _, helps := m.remedyFor(err); !helps {
 		return err
 	}
-	m.once.Lock()
-	defer m.once.Unlock()
+	select {
+	case m.once <- struct{}{}:
+		defer func() { <-m.once }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	err = try() // another channel may have helped meanwhile
 	r, helps := m.remedyFor(err)
 	if !helps {
 		return err
 	}
 	say("berth: workspace " + of.Workspace + " " + r.says + "\n")
-	failed := m.run(of, r.verb, r.arguments...)
+	failed := m.run(ctx, of, r.verb, r.arguments...)
 	if err = try(); err != nil && failed != nil {
 		return failed
 	}
 	return err
 }
 
-// another runs a command of berth as a process of its own, which reads the configuration, follows the policy and keeps a
-// record as that command does. What it says is in the error, unless it goes to out.
-func another(ctx context.Context, cluster, shown []string, out io.Writer) func(Name, string, ...string) error {
-	return func(of Name, verb string, arguments ...string) error {
+// another runs a command of berth about a workspace, until the context ends.
+type another func(ctx context.Context, of Name, verb string, arguments ...string) error
+
+// anotherProcess is for a command as a process of its own, which reads the configuration, follows the policy and keeps a
+// record as that command does. The last of what it says is in the error, unless it goes to out.
+func anotherProcess(cluster, shown []string, out io.Writer) another {
+	return func(ctx context.Context, of Name, verb string, arguments ...string) error {
 		own, err := os.Executable()
 		if err != nil {
 			return err
@@ -79,7 +90,7 @@ func another(ctx context.Context, cluster, shown []string, out io.Writer) func(N
 			args = append(args, "--namespace", of.Namespace)
 			shown = append(slices.Clip(shown), "--namespace", of.Namespace)
 		}
-		said := exec.Beginning{Max: maxSaid}
+		var said bytes.Buffer
 		cmd := osexec.CommandContext(ctx, own, append(append(args, of.Workspace), arguments...)...) //nolint:gosec // itself
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = giveUp
@@ -87,7 +98,7 @@ func another(ctx context.Context, cluster, shown []string, out io.Writer) func(N
 			cmd.Stderr = &said
 		}
 		if err := cmd.Run(); err != nil {
-			message := strings.TrimSpace("the workspace cannot be entered:\n" + said.String())
+			message := strings.TrimSpace("the workspace cannot be entered:\n" + said.String()[max(0, said.Len()-maxSaid):])
 			return fault.New(fault.Failed, "%s", strings.TrimSuffix(message, ":")).
 				WithHint("see what keeps it back: %s", fault.Command(append([]string{"berth", "diagnose", of.Workspace}, shown...)...))
 		}

@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -47,15 +48,15 @@ func TestMend(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var ran []string
-			m := mender{starts: test.starts, run: func(of Name, verb string, arguments ...string) error {
+			m := newMender(test.starts, func(_ context.Context, of Name, verb string, arguments ...string) error {
 				ran = slices.Concat(ran, []string{verb}, arguments)
 				if of.Workspace != "alice" {
 					t.Error(of)
 				}
 				return test.runs
-			}}
+			})
 			said := ""
-			err := m.until(Name{Workspace: "alice"}, func(text string) { said += text }, func() error {
+			err := m.until(t.Context(), Name{Workspace: "alice"}, func(text string) { said += text }, func() error {
 				if len(ran) == 0 {
 					return test.first
 				}
@@ -69,5 +70,28 @@ func TestMend(t *testing.T) {
 				t.Errorf("ran %q, said %q, ends with %q", ran, said, got)
 			}
 		})
+	}
+}
+
+// A channel whose client has gone ends what it waits for, and no longer waits for another.
+func TestMendEnds(t *testing.T) {
+	starts := func() error { return fault.New(fault.Failed, "it starts").WithReason(pod.ReasonNotRunning) }
+	runs := make(chan struct{}, 2)
+	m := newMender(false, func(ctx context.Context, _ Name, _ string, _ ...string) error {
+		runs <- struct{}{}
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	until := func() { ended <- m.until(ctx, Name{Workspace: "alice"}, func(string) {}, starts) }
+	go until()
+	<-runs
+	go until()
+	cancel()
+	for range 2 {
+		if err := <-ended; err == nil {
+			t.Error("it is entered")
+		}
 	}
 }

@@ -30,7 +30,7 @@ type OpenOptions struct {
 	Start func(ctx context.Context, program string, arguments []string) error
 	Flags []string
 	// Another runs another command of berth about the workspace, which the user sees.
-	Another func(ctx context.Context) func(of Name, verb string, arguments ...string) error
+	Another another
 
 	Workspace, Path, Editor string
 }
@@ -73,9 +73,7 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 			o.Workspace, o.Path, o.Flags = args[0], cmdutil.Optional(args[1:]), cmdutil.ClusterFlags(cmd)
 			given := slices.DeleteFunc(cluster(cmd), func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
 			o.Pinned = func() (env, flags []string, err error) { return pinned(f, given) }
-			o.Another = func(ctx context.Context) func(Name, string, ...string) error {
-				return another(ctx, cluster(cmd), o.Flags, f.IO.ForPrograms())
-			}
+			o.Another = anotherProcess(cluster(cmd), o.Flags, f.IO.ForPrograms())
 			if o.Path != "" && !path.IsAbs(o.Path) {
 				return fault.New(fault.InvalidArgument, "the path %q must be absolute", o.Path)
 			}
@@ -123,9 +121,9 @@ func Open(ctx context.Context, o *OpenOptions) error {
 
 // running finds the workspace, and brings it up if it does not run.
 func (o *OpenOptions) running(ctx context.Context) (id, namespace string, err error) {
-	m := mender{starts: true, run: o.Another(ctx)}
+	m := newMender(true, o.Another)
 	say := func(text string) { _, _ = io.WriteString(o.IO.Err, text) }
-	err = m.until(Name{Workspace: o.Workspace}, say, func() error {
+	err = m.until(ctx, Name{Workspace: o.Workspace}, say, func() error {
 		id, namespace, err = o.look(ctx)
 		return err
 	})

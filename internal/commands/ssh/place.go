@@ -39,7 +39,7 @@ type finder struct {
 // find finds the place, as it is now. What starts is waited for, and what is stopped is started if that is wanted; say
 // tells the client why it waits.
 func (f *finder) find(ctx context.Context, user string, say func(string)) (p sshd.Place, err error) {
-	err = f.mender.until(f.name, say, func() error {
+	err = f.mender.until(ctx, f.name, say, func() error {
 		p, err = f.look(ctx, user)
 		return err
 	})

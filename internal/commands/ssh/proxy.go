@@ -25,7 +25,7 @@ type ProxyOptions struct {
 	// Start is whether a workspace that is stopped is started.
 	Start bool
 	// Another runs another command of berth about the workspace.
-	Another func(ctx context.Context) func(of Name, verb string, arguments ...string) error
+	Another another
 
 	// Gateway is what to go through instead of the API server; empty for none.
 	Gateway string
@@ -47,9 +47,7 @@ of an SSH client. "berth ssh config" writes the configuration that uses it.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Host, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
-			o.Another = func(ctx context.Context) func(Name, string, ...string) error {
-				return another(ctx, cluster(cmd), o.Flags, nil)
-			}
+			o.Another = anotherProcess(cluster(cmd), o.Flags, nil)
 			return nil
 		}),
 	}
@@ -81,17 +79,18 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 	if err != nil {
 		return err
 	}
-	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: o.find(ctx, name), Explain: explain}
+	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: o.find(name), Explain: explain}
 	return server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
 }
 
 // find is what finds the workspace, for each channel.
-func (o *ProxyOptions) find(ctx context.Context, name Name) func(context.Context, string, func(string)) (sshd.Place, error) {
+func (o *ProxyOptions) find(name Name) func(context.Context, string, func(string)) (sshd.Place, error) {
 	if o.Gateway != "" {
 		return behind{through: o.Through, gateway: o.Gateway, name: name}.find
 	}
-	f := &finder{workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name}
-	f.mender.starts, f.mender.run = o.Start, o.Another(ctx)
+	f := &finder{
+		workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name, mender: newMender(o.Start, o.Another),
+	}
 	if name.Namespace != "" { // of the host name, which no flag has said
 		f.flags = append(slices.Clip(o.Flags), "--namespace", name.Namespace)
 	}

@@ -36,8 +36,9 @@ type Options struct {
 	Gateway string
 	Through Through
 
-	// Listen is the address to serve clients on instead; Workspaces, States and Flags are for that.
+	// Listen is the address to serve clients on instead; Workspaces, States, Flags and Another are for that.
 	Listen     string
+	Another    another
 	Workspaces func() (inventory.Reader, error)
 	States     func(context.Context) (lifecycle.Place, func(), error)
 	Flags      []string
@@ -83,6 +84,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		Annotations:       map[string]string{cmdutil.PassesStatus: ""},
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Workspace, o.Client, o.Cluster, o.Flags = args[0], args[1:], cluster(cmd), cmdutil.ClusterFlags(cmd)
+			o.Another = anotherProcess(o.Cluster, o.Flags, nil)
 			if o.Listen != "" && len(o.Client) > 0 {
 				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument,
 					"with --listen, no client is run: %q cannot be passed on", o.Client[0]))

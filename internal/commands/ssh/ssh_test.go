@@ -19,7 +19,7 @@ import (
 func TestOptions(t *testing.T) {
 	forget := func(o *ssh.Options) {
 		o.IO, o.Dir, o.LookPath, o.Executable, o.Become = terminal.Streams{}, nil, nil, nil, nil
-		o.Workspaces, o.States, o.Through = nil, nil, nil
+		o.Workspaces, o.States, o.Through, o.Another = nil, nil, nil, nil
 	}
 	cmdtest.Options(t, ssh.NewCmd, forget, map[string]cmdtest.Case[ssh.Options]{
 		"a shell": {Args: "alice", Want: ssh.Options{Workspace: "alice", Client: []string{}}},
