@@ -159,7 +159,8 @@ func TestDiagnoseRefuses(t *testing.T) {
 				"message: no such share, involvedObject: {kind: Pod, name: api, namespace: x}}\n" +
 				"- {apiVersion: v1, kind: Event, metadata: {name: a.2, namespace: x}, type: Normal, reason: Scheduled, " +
 				"message: done, involvedObject: {kind: Pod, name: api, namespace: x}}\n",
-			dump, []string{"has events alone", "pod/api: FailedMount: no such share", "add the objects"},
+			dump,
+			[]string{"has events alone", "pod/api: FailedMount: no such share", "add the objects"},
 		},
 		"YAML without items": {"apiVersion: v1\nkind: List\n", dump, []string{"neither a pod nor a workload"}},
 		"broken YAML":        {"apiVersion: v1\nkind: [\n", dump, []string{"standard input:2", "not closed"}},

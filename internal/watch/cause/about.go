@@ -71,15 +71,15 @@ const failedVolume pattern.Expr = `failed for volume "([^"]+)"`
 // or, where no volume is named, if the pod mounts any claim.
 func ofClaim(spec corev1.PodSpec, message string) bool {
 	named := failedVolume.FindStringSubmatch(message)
-	any := false
+	claims := false
 	for _, v := range spec.Volumes {
 		claim := v.PersistentVolumeClaim != nil || v.Ephemeral != nil
-		if named != nil && named[1] == v.Name {
+		if len(named) > 0 && named[1] == v.Name {
 			return claim
 		}
-		any = any || claim
+		claims = claims || claim
 	}
-	return any
+	return claims
 }
 
 // ownNode is the only node that the pod may be on, by its name; empty if it may be on others.
