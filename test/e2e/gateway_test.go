@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -117,6 +118,16 @@ func (g *gatewayWorld) testSSH() {
 	printed := g.finish(config)
 	printed.mustBe(g.world, 0)
 	g.contains(printed.stdout, " --gateway=office ")
+	dir := g.TempDir()
+	there := g.idOf("alice~plain") + "." + g.namespace + ".berth:by-scp"
+	scp := exec.Command("scp", "-q", "-F", g.write(dir, "config", printed.stdout), g.write(dir, "sent", "by scp\n"), there)
+	scp.Env = config.Env
+	if out, err := scp.CombinedOutput(); err != nil {
+		g.Errorf("scp: %v\n%s", err, out)
+	}
+	if r := ssh("cat by-scp"); r.stdout != "by scp\n" {
+		g.Errorf("what scp has sent: %+v", r)
+	}
 	listener := g.user("ssh", "--gateway", "office", "alice~plain", "echo from the port | nc -l -p 7071 >/dev/null")
 	if err := listener.Start(); err != nil {
 		g.Fatal(err)
