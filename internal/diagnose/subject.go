@@ -65,13 +65,13 @@ func (d Dump) Choose(wanted watch.Subject) (watch.Subject, error) {
 			all = append(all, c)
 		}
 	}
-	if said := d.said(); len(all) == 0 && len(said) > 0 {
-		err := fault.New(fault.InvalidArgument, "the dump has events alone, which do not say how things stand now").
-			WithHint("add the objects: %s", dump.Hint)
-		err.Problems = slices.Concat(said, d.Skipped)
-		return wanted, err
-	}
 	if len(all) == 0 {
+		if said := d.said(); len(said) > 0 {
+			err := fault.New(fault.InvalidArgument, "the dump has events alone, which do not say how things stand now").
+				WithHint("add the objects: %s", dump.Hint)
+			err.Problems = slices.Concat(said, d.Skipped)
+			return wanted, err
+		}
 		return wanted, d.lacks(fault.New(fault.InvalidArgument, "the dump has neither a pod nor a workload").
 			WithHint("%s", dump.Hint))
 	}

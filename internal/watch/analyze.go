@@ -52,8 +52,9 @@ type reading struct {
 	clock
 	policy cause.Policy
 	pulls  []pull
-	silent bool // the events about it are not known
 	judged judge.Judgement
+	// noEvents is true if the events about it are not known.
+	noEvents bool
 }
 
 // isOver is true for a pod whose phase is final.
@@ -63,7 +64,7 @@ func isOver(pod *corev1.Pod) bool {
 }
 
 func newReading(s State, pod *corev1.Pod, p cause.Policy, now time.Time) *reading {
-	r := &reading{Pod: s.evidenceOf(pod), policy: p, clock: clock{now: now}, silent: s.noEvents}
+	r := &reading{Pod: s.evidenceOf(pod), policy: p, clock: clock{now: now}, noEvents: s.noEvents}
 	r.findPulls()
 	return r
 }

@@ -46,7 +46,7 @@ func (r *reading) scheduling() stageResult {
 	if why != nil && !r.tentative(*why) {
 		message = detect.SchedulerSays(r.Pod)
 	}
-	if silent := detect.SilentScheduler(r.Pod); why == nil && silent != nil && !r.silent &&
+	if silent := detect.SilentScheduler(r.Pod); why == nil && silent != nil && !r.noEvents &&
 		!r.waits(silent.Begun.Add(cause.SilentAfter)) {
 		why = silent
 	}
@@ -91,7 +91,7 @@ func (r *reading) unreadiness() *cause.Finding {
 		return f
 	}
 	f, from := detect.SilentKubelet(r.Pod)
-	if f == nil || r.silent || r.waits(from) {
+	if f == nil || r.noEvents || r.waits(from) {
 		return nil
 	}
 	return f

@@ -81,11 +81,15 @@ func (f *finder) look(ctx context.Context, user string) (sshd.Place, error) {
 
 // login is as whom a session runs: the user that the client names, unless that is the one of the configuration.
 func (f *finder) login(p *corev1.Pod, r pod.Request, user string) pod.Login {
-	asked := pod.OSUser(f.name.Workspace)
+	return pod.LoginIn(p, r, osUser(pod.OSUser(f.name.Workspace), user))
+}
+
+// osUser is the OS user that is asked for: the one that the client names, or else that of the workspace's name.
+func osUser(named, user string) string {
 	if user != sshconfig.User && user != "" {
-		asked = user
+		return user
 	}
-	return pod.LoginIn(p, r, asked)
+	return named
 }
 
 // place is what a session can do in a pod.

@@ -10,7 +10,6 @@ import (
 	"github.com/berthdev/berth/internal/exec/gateway"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/exec/sshd"
-	"github.com/berthdev/berth/internal/sshconfig"
 )
 
 // Through gives a gateway of the configuration, and what is meant by a target there.
@@ -32,9 +31,7 @@ func (b behind) find(ctx context.Context, user string, _ func(string)) (sshd.Pla
 	if b.name.Namespace != "" {
 		to.Namespace = b.name.Namespace
 	}
-	if user != sshconfig.User && user != "" {
-		to.User = user
-	}
+	to.User = osUser(to.User, user)
 	to.Login = true
 	run := g.Runner(to)
 	place := where(run, pod.Login{})

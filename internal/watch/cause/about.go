@@ -10,7 +10,6 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/pattern"
 )
 
 // About is what a hint may name besides the cause itself. All of it may be
@@ -65,12 +64,10 @@ func (a About) Of(spec corev1.PodSpec, c *v1.Cause) About {
 	return a
 }
 
-const failedVolume pattern.Expr = `failed for volume "([^"]+)"`
-
 // ofClaim is true for what is said of the volume of a claim: by the name that it has in the pod, or that of a PersistentVolume,
 // or, where no volume is named, if the pod mounts any claim.
 func ofClaim(spec corev1.PodSpec, message string) bool {
-	named := failedVolume.FindStringSubmatch(message)
+	named := FailedVolume.FindStringSubmatch(message)
 	claims := false
 	for _, v := range spec.Volumes {
 		claim := v.PersistentVolumeClaim != nil || v.Ephemeral != nil

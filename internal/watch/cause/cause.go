@@ -73,7 +73,10 @@ const (
 	LimitIs = ", its limit is "
 	NoLimit = "it has no memory limit of its own"
 
-	NoObject  pattern.Expr = `(configmap|secret) "([^"]*)" not found`
+	NoObject pattern.Expr = `(configmap|secret) "([^"]*)" not found`
+	// FailedVolume names the volume that a message is about.
+	FailedVolume pattern.Expr = `failed for volume "([^"]+)"`
+
 	NoSuchKey pattern.Expr = `references non-existent (secret|config) key: (\S+)`
 )
 

@@ -176,14 +176,13 @@ const (
 	// The kubelet has waited for two minutes for volumes that it does not say more about.
 	unmounted    pattern.Expr = `unmounted volumes=\[([^\]]*)\]`
 	timeIsUp     pattern.Expr = `timed out|deadline exceeded`
-	failedVolume pattern.Expr = `failed for volume "([^"]+)"`
 	missingClaim pattern.Expr = `persistentvolumeclaims? "[^"]*" not found`
 )
 
 // concerns is true for an event about one of the volumes that the kubelet waits for, as
 // far as both say so: what was wrong with another one has passed.
 func concerns(p evidence.Pod, text string, waited []string) bool {
-	m := failedVolume.FindStringSubmatch(text)
+	m := cause.FailedVolume.FindStringSubmatch(text)
 	if m == nil || len(waited) == 0 || slices.Contains(waited, m[1]) {
 		return true
 	}

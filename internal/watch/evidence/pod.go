@@ -85,7 +85,7 @@ func addsNode() []string { return []string{"TriggeredScaleUp", nominated} }
 // Growing is the autoscaler's event that a node is on its way, unless it has
 // changed its mind since; nil if none is.
 func (p Pod) Growing() *corev1.Event {
-	e := Latest(p.Events, append(addsNode(), notScaledUp, failedScaleUp)...)
+	e := p.scaling()
 	if e == nil || e.Reason == notScaledUp || e.Reason == failedScaleUp || e.Reason == nominated && p.nominations() > mostNominations {
 		return nil
 	}
@@ -99,6 +99,11 @@ const (
 	// mostNominations is how many nodes may have been on their way for one pod.
 	mostNominations = 3
 )
+
+// scaling is the last that an autoscaler has said about the pod; nil if nothing.
+func (p Pod) scaling() *corev1.Event {
+	return Latest(p.Events, append(addsNode(), notScaledUp, failedScaleUp)...)
+}
 
 // nominations are the nodes that were to come for the pod, each once: an event is written again while one is on its way.
 func (p Pod) nominations() int {
@@ -117,7 +122,7 @@ const triedToGrow pattern.Expr = `backoff after failed scale-up|max node group s
 
 // NotGrowing says why the autoscaler adds no node though it would; empty if nothing is known.
 func (p Pod) NotGrowing() string {
-	e := Latest(p.Events, append(addsNode(), notScaledUp, failedScaleUp)...)
+	e := p.scaling()
 	switch {
 	case e == nil:
 	case e.Reason == failedScaleUp, e.Reason == notScaledUp && triedToGrow.MatchString(Text(e)):
