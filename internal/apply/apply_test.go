@@ -414,11 +414,14 @@ func TestKinds(t *testing.T) {
 	if err != nil || len(changes) > 0 {
 		t.Error(changes, err)
 	}
-	c.discovery.Resources = []*metav1.APIResourceList{{GroupVersion: "example.com/v1", APIResources: []metav1.APIResource{
-		{Name: "boats", Kind: "Boat", Namespaced: true},
-		{Name: "boats/status", Kind: "Boat", Namespaced: true},
-		{Name: "harbours", Kind: "Harbour"},
-	}}}
+	c.discovery.Resources = []*metav1.APIResourceList{{
+		GroupVersion: "example.com/v1",
+		APIResources: []metav1.APIResource{
+			{Name: "boats", Kind: "Boat", Namespaced: true},
+			{Name: "boats/status", Kind: "Boat", Namespaced: true},
+			{Name: "harbours", Kind: "Harbour"},
+		},
+	}}
 	asked = 0
 	targets, err := c.applier().targets(t.Context(), objects)
 	if err != nil {

@@ -113,7 +113,8 @@ func (it *item) conflict(causes []metav1.StatusCause) error {
 	if len(problems) > 1 {
 		err.Message, err.Problems = it.describe()+" conflicts with other field managers", problems
 	}
-	return err.WithHint("undo their change, or delete the object, then try again; see who set what: %s --show-managed-fields", it.kubectlGet())
+	return err.WithHint("undo their change, or delete the object, then try again; see who set what: %s "+
+		"--show-managed-fields", it.kubectlGet())
 }
 
 // conflicts are the fields that others than berth have set; what the API server says of each names the field manager.

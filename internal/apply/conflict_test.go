@@ -16,10 +16,12 @@ func TestFieldConflict(t *testing.T) {
 	there.SetNamespace("ns")
 	c := newCluster(there)
 	c.answers["patch configmaps"] = apierrors.NewApplyConflict([]metav1.StatusCause{{
-		Type: metav1.CauseTypeFieldManagerConflict, Field: ".data.script", Message: `conflict with "kubectl-edit" using v1`,
+		Type: metav1.CauseTypeFieldManagerConflict, Field: ".data.script",
+		Message: `conflict with "kubectl-edit" using v1`,
 	}}, "Apply failed with 1 conflict")
 	changes, err := c.applier().Apply(t.Context(), Objects(workspace(t)[:1]))
-	want := `configmap/a in namespace ns conflicts with other field managers: field .data.script: conflict with "kubectl-edit" using v1`
+	want := `configmap/a in namespace ns conflicts with other field managers: field .data.script: conflict with ` +
+		`"kubectl-edit" using v1`
 	if fault.CodeOf(err) != fault.Conflict || err.Error() != want {
 		t.Errorf("%v", err)
 	}

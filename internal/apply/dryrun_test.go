@@ -62,10 +62,14 @@ func TestServerDryRun(t *testing.T) {
 func TestClientDryRun(t *testing.T) {
 	const (
 		service = `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{name: ssh, port: 22}]}}`
-		live    = `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, spec: {clusterIP: 10.0.0.1, ports: [{name: ssh, port: 22, protocol: TCP, targetPort: 22}]}}`
-		issued  = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a}, spec: {names: [x], issuer: {name: i}}}`
-		ready   = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: {names: [x], issuer: {name: i, kind: Issuer}}, status: {ready: true}}`
-		longer  = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: {names: [x, y], issuer: {name: i, kind: Issuer}}}`
+		live    = `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, ` +
+			`spec: {clusterIP: 10.0.0.1, ports: [{name: ssh, port: 22, protocol: TCP, targetPort: 22}]}}`
+		issued = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a}, spec: {names: [x], ` +
+			`issuer: {name: i}}}`
+		ready = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: ` +
+			`{names: [x], issuer: {name: i, kind: Issuer}}, status: {ready: true}}`
+		longer = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: ` +
+			`{names: [x, y], issuer: {name: i, kind: Issuer}}}`
 	)
 	for name, test := range map[string]struct {
 		there, wanted, action string
@@ -75,16 +79,20 @@ func TestClientDryRun(t *testing.T) {
 		"unchanged, of another kind": {ready, issued, "unchanged Certificate", ready},
 		"a list of another kind": {
 			longer, issued, "update Certificate",
-			`{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: {names: [x], issuer: {name: i, kind: Issuer}}}`,
+			`{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: ns}, spec: {names: ` +
+				`[x], issuer: {name: i, kind: Issuer}}}`,
 		},
 		"new": {
 			"", service, "create Service",
-			`{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns}, spec: {ports: [{name: ssh, port: 22}]}}`,
+			`{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns}, spec: {ports: [{name: ` +
+				`ssh, port: 22}]}}`,
 		},
 		"changed in one of its ports": {
 			live,
-			`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{name: sftp, port: 22}]}}`, "update Service",
-			`{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, spec: {clusterIP: 10.0.0.1, ports: [{name: sftp, port: 22, protocol: TCP, targetPort: 22}]}}`,
+			`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{name: sftp, port: 22}]}}`,
+			"update Service",
+			`{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, spec: ` +
+				`{clusterIP: 10.0.0.1, ports: [{name: sftp, port: 22, protocol: TCP, targetPort: 22}]}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +122,8 @@ func TestClientDryRun(t *testing.T) {
 func TestDryRunDoesNotWait(t *testing.T) {
 	for _, mode := range []DryRun{DryRunClient, DryRunServer} {
 		leaving := newCluster().applier().
-			Owner.mark(parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: ns, deletionTimestamp: "2026-01-02T03:04:05Z", finalizers: [example.com/slow]}}`)[0])
+			Owner.mark(parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: ns, deletionTimestamp: `+
+			`"2026-01-02T03:04:05Z", finalizers: [example.com/slow]}}`)[0])
 		c := newCluster(leaving)
 		a := c.applier()
 		a.DryRun = mode

@@ -39,8 +39,8 @@ func newBundle(t *testing.T) *bundle {
 			if status, message := b.note(r); status != 0 {
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(status)
-				_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"message":%q}`, status,
-					message)
+				_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"message":%q}`,
+					status, message)
 				return
 			}
 			next.ServeHTTP(w, r)
@@ -50,7 +50,10 @@ func newBundle(t *testing.T) *bundle {
 	client := dynamic.NewForConfigOrDie(&rest.Config{Host: b.URL, QPS: -1})
 	b.Applier = Applier{
 		Client: client, Discovery: &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}}, Namespace: "team",
-		Owner: Owner{Name: "bundle b", Annotations: map[string]string{"release": "b"}, Tags: map[string]string{"owner": "b"}},
+		Owner: Owner{
+			Name: "bundle b", Annotations: map[string]string{"release": "b"},
+			Tags: map[string]string{"owner": "b"},
+		},
 	}
 	b.view(t)
 	return b
@@ -112,14 +115,19 @@ func many(t *testing.T, n int) (objects []*unstructured.Unstructured) {
 		text := []string{
 			`{apiVersion: v1, kind: ConfigMap, metadata: {name: m%d, namespace: team}, data: {a: "1"}}`,
 			`{apiVersion: v1, kind: Service, metadata: {name: s%d, namespace: team}, spec: {ports: [{port: 80}]}}`,
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d%d, namespace: team}, spec: {replicas: 0, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {hostNetwork: false, containers: [{name: c, image: i}]}}}}`,
-			`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r%d, namespace: team}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d%d, namespace: team}, spec: {replicas: 0, ` +
+				`selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {hostNetwork: false, ` +
+				`containers: [{name: c, image: i}]}}}}`,
+			`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r%d, namespace: team}, rules: ` +
+				`[{apiGroups: [""], resources: [pods], verbs: [get]}]}`,
 			`{apiVersion: example.org/v1, kind: Crew, metadata: {name: c%d, namespace: team}, spec: {size: 3}}`,
 		}[i%5]
 		objects = append(objects, parse(t, fmt.Sprintf(text, i))...)
 	}
 	return append(objects, parse(t,
-		`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}}`)...)
+		`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, `+
+			`spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, `+
+			`versions: [{name: v1}]}}`)...)
 }
 
 // N objects are N requests; applying them again sends no request; one that was changed or deleted is
@@ -152,7 +160,8 @@ func TestMany(t *testing.T) {
 		t.Errorf("%d requests: %q", requests, b.requests)
 	}
 	fixed, _ := changes.Of(objects[0], "")
-	if data, _, _ := unstructured.NestedStringMap(fixed.Object.Object, "data"); data["a"] != "1" || data["theirs"] != "3" {
+	if data, _, _ := unstructured.NestedStringMap(fixed.Object.Object, "data"); data["a"] != "1" ||
+		data["theirs"] != "3" {
 		t.Errorf("%v", data)
 	}
 	if _, requests = b.again(t, objects); requests != 0 {
@@ -163,7 +172,8 @@ func TestMany(t *testing.T) {
 // What is not wanted any more goes, also from what was only created.
 func TestUpgradeOfMany(t *testing.T) {
 	b := newBundle(t)
-	objects := parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: team}, data: {a: "1", gone: x}}`)
+	objects := parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: team}, data: `+
+		`{a: "1", gone: x}}`)
 	b.again(t, objects)
 	b.edit(t, "ConfigMap", "m", `{"data":{"theirs":"3"}}`)
 	objects = parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: team}, data: {a: "2"}}`)
@@ -192,7 +202,8 @@ func TestConflictsOfMany(t *testing.T) {
 	b.view(t)
 	before := b.Names("configmaps")
 	changes, err := b.Apply(t.Context(),
-		Objects(append(objects, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: new, namespace: team}}`)...)))
+		Objects(append(objects,
+			parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: new, namespace: team}}`)...)))
 	found := fault.From(err)
 	if found.Code != fault.Conflict || found.Reason != ReasonNothingWritten || len(found.Problems) != 2 ||
 		len(changes) != 0 || !slices.Equal(before, b.Names("configmaps")) {
@@ -209,7 +220,9 @@ func TestConflictsOfMany(t *testing.T) {
 // A stored version of a definition is not lost.
 func TestLostVersions(t *testing.T) {
 	b := newBundle(t)
-	const text = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: VERSION}]}}`
+	const text = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ` +
+		`crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, ` +
+		`versions: [{name: VERSION}]}}`
 	wanted := func(version string) []*unstructured.Unstructured {
 		return parse(t, strings.ReplaceAll(text, "VERSION", version))
 	}
@@ -264,13 +277,16 @@ func TestNotServedYet(t *testing.T) {
 // An object that a webhook of the set keeps back is applied after what answers the
 // webhook; a webhook of others, and one that denies, is an error.
 func TestWebhookOfTheSet(t *testing.T) {
-	const webhook = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: w}, webhooks: [{name: v.example.org, sideEffects: None}]}`
+	const webhook = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: ` +
+		`{name: w}, webhooks: [{name: v.example.org, sideEffects: None}]}`
 	for name, test := range map[string]struct {
 		message string
 		fails   bool
 	}{
-		"not answering": {`Internal error occurred: failed calling webhook "v.example.org": failed to call webhook: Post "https://w.team.svc:443/v?timeout=10s": dial tcp 10.0.0.1:443: connect: connection refused`, false},
-		"no endpoints":  {`Internal error occurred: failed calling webhook "v.example.org": failed to call webhook: Post "https://w.team.svc:443/v": no endpoints available for service "w"`, false},
+		"not answering": {`Internal error occurred: failed calling webhook "v.example.org": failed to call webhook: ` +
+			`Post "https://w.team.svc:443/v?timeout=10s": dial tcp 10.0.0.1:443: connect: connection refused`, false},
+		"no endpoints": {`Internal error occurred: failed calling webhook "v.example.org": failed to call webhook: ` +
+			`Post "https://w.team.svc:443/v": no endpoints available for service "w"`, false},
 		"of others": {
 			`Internal error occurred: failed calling webhook "x.example.org": connect: connection refused`,
 			true,

@@ -90,9 +90,9 @@ func (a Applier) confirm(ctx context.Context) error {
 	return a.Fence.Confirm(ctx)
 }
 
-// Mark sets labels and annotations of these very objects, as Find has read them, and changes nothing else in them. It is
-// not an error if one is gone, or if its name belongs to another object now. It returns those that are marked; in a dry run
-// without the API server, none.
+// Mark sets labels and annotations of these very objects, as Find has read them, and changes nothing else in them. It
+// is not an error if one is gone, or if its name belongs to another object now. It returns those that are marked; in a
+// dry run without the API server, none.
 func (a Applier) Mark(ctx context.Context, objects []*unstructured.Unstructured, labels,
 	annotations map[string]string,
 ) ([]*unstructured.Unstructured, error) {

@@ -21,7 +21,8 @@ import (
 // Marks and namespaces are of copies of the metadata: there may be megabytes of the rest.
 func TestMarkedObjectsShareTheirContent(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}, "data": map[string]any{"x": "y"},
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"},
+		"data": map[string]any{"x": "y"},
 	}}
 	placed, err := newCluster().applier().Placed(t.Context(), []*unstructured.Unstructured{object})
 	if err != nil {

@@ -31,7 +31,9 @@ func TestEstablished(t *testing.T) {
 			objects := parse(t, `{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}}
 {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}}`)
 			c := newCluster()
-			c.PrependWatchReactor("customresourcedefinitions", func(action clienttesting.Action) (bool, watch.Interface, error) {
+			c.PrependWatchReactor("customresourcedefinitions", func(action clienttesting.Action) (bool, watch.Interface,
+				error,
+			) {
 				if w, is := action.(clienttesting.WatchActionImpl); is && w.ListOptions.SendInitialEvents != nil {
 					return false, nil, nil
 				}
@@ -40,7 +42,10 @@ func TestEstablished(t *testing.T) {
 				}
 				now := objects[1].DeepCopy()
 				kind, status, _ := strings.Cut(test.condition, "=")
-				condition := map[string]any{"type": kind, "status": status, "reason": "NoConflicts", "message": "crews is taken"}
+				condition := map[string]any{
+					"type": kind, "status": status, "reason": "NoConflicts",
+					"message": "crews is taken",
+				}
 				_ = unstructured.SetNestedSlice(now.Object, []any{condition}, "status", "conditions")
 				changes := watch.NewRaceFreeFake()
 				changes.Modify(now)
@@ -74,7 +79,8 @@ func (c *cluster) wrote() []string {
 // Custom resources are sent a moment after a webhook that is to be asked about them.
 func TestCustomResourcesAreGuarded(t *testing.T) {
 	objects := append(many(t, 5), parse(t,
-		`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: w}, webhooks: [{name: v.example.org, sideEffects: None}]}`)...)
+		`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: w}, `+
+			`webhooks: [{name: v.example.org, sideEffects: None}]}`)...)
 	b := newBundle(t)
 	var webhook, crew time.Time
 	b.refuse = func(r *http.Request) (int, string) {

@@ -92,7 +92,8 @@ func TestRemovesTheVeryObject(t *testing.T) {
 
 func TestLeftovers(t *testing.T) {
 	objects := workspace(t)
-	kept := parse(t, `{apiVersion: v1, kind: Secret, metadata: {name: s, annotations: {helm.sh/resource-policy: keep}}}`)
+	kept := parse(t, `{apiVersion: v1, kind: Secret, metadata: {name: s, annotations: `+
+		`{helm.sh/resource-policy: keep}}}`)
 	newer := []*unstructured.Unstructured{objects[2].DeepCopy(), objects[0].DeepCopy()}
 	newer[0].SetNamespace("ns")
 	newer[1].SetNamespace("other")

@@ -275,7 +275,8 @@ func (l Limits) Validate() (problems []string) {
 		hours *float64
 	}{{"maxActiveHours", l.MaxActiveHours}, {"maxStoppedHours", l.MaxStoppedHours}, {"maxAgeHours", l.MaxAgeHours}} {
 		if h := limit.hours; h != nil && *h != 0 && !(*h >= minHours && *h <= maxHours) { // not a number is neither
-			problems = append(problems, fmt.Sprintf("limits.%s: %g: must be a number of hours from %g to %d, or 0 for no limit", limit.name, *h, minHours, maxHours))
+			problems = append(problems, fmt.Sprintf("limits.%s: %g: must be a number of hours from %g to %d, "+
+				"or 0 for no limit", limit.name, *h, minHours, maxHours))
 		}
 	}
 	return problems

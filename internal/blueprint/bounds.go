@@ -144,6 +144,7 @@ func validateRecord(report reporter, b Blueprint) {
 	_, _ = w.Write(text) // a buffer takes everything
 	_ = w.Close()
 	if size := packed.Len() * 2 * 4 / 3; size > maxRecord {
-		report("initScripts: the blueprint is too large: its texts would take about %d KiB of Helm's record, which has room for %d KiB", size>>10, maxRecord>>10)
+		report("initScripts: the blueprint is too large: its texts would take about %d KiB of Helm's record, which "+
+			"has room for %d KiB", size>>10, maxRecord>>10)
 	}
 }

@@ -17,7 +17,8 @@ func TestBounds(t *testing.T) {
 	claim := func(key string, size any) func(*Blueprint) {
 		return func(b *Blueprint) {
 			b.Storages = map[string]Storage{"a": {Type: StorageLocal, Path: "/a", ClaimSpec: map[string]any{
-				"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{key: map[string]any{"storage": size}},
+				"accessModes": []any{"ReadWriteOnce"},
+				"resources":   map[string]any{key: map[string]any{"storage": size}},
 			}}}
 		}
 	}
@@ -76,7 +77,10 @@ func TestBounds(t *testing.T) {
 			`storages.a.claimSpec.resources.requests.storage: invalid quantity "+Inf"`,
 		},
 		"an owner": {func(b *Blueprint) {
-			b.Storages = map[string]Storage{"a": {Type: StorageMemory, Path: "/a", FsOwnerGID: new(int64(math.MaxInt64))}}
+			b.Storages = map[string]Storage{"a": {
+				Type: StorageMemory, Path: "/a",
+				FsOwnerGID: new(int64(math.MaxInt64)),
+			}}
 		}, "storages.a.fsOwnerGid: 9223372036854775807: must be from 0 to 2147483647"},
 		"a user": {
 			func(b *Blueprint) { b.SecurityContext = map[string]any{"runAsUser": int64(1) << 40} },
@@ -200,7 +204,8 @@ func TestBounds(t *testing.T) {
 			}
 		}, "extFiles: must have at most 500 files, has 501"},
 		"as much as there may be": {func(b *Blueprint) {
-			b.Image, b.Podman.Image, b.K8shelld.Image, b.HelperImage = long[:1024], long[:1024], long[:1024], long[:1024]
+			b.Image, b.Podman.Image, b.K8shelld.Image, b.HelperImage = long[:1024], long[:1024], long[:1024],
+				long[:1024]
 			b.Env, b.InitScripts, b.Storages = numbered(1000, ""), scripts(99, "x"),
 				inMemory(append(paths(63), "/"+long[:4095])...)
 			b.Network.AllowEgressToPods = pods(500)
@@ -218,7 +223,8 @@ func TestBounds(t *testing.T) {
 		if took := time.Since(began); took > time.Minute {
 			t.Errorf("%s took %s", name, took)
 		}
-		if !strings.HasPrefix(problems, test.want) || test.want == "" && problems != "" || strings.Count(problems, "\n") > 0 {
+		if !strings.HasPrefix(problems, test.want) || test.want == "" && problems != "" ||
+			strings.Count(problems, "\n") > 0 {
 			t.Errorf("%s: %.300q, want %.300q", name, problems, test.want)
 		}
 	}

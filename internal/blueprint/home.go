@@ -75,7 +75,8 @@ func validateHome(report, relate reporter, b Blueprint) {
 		return
 	}
 	if dir, storage := b.Home(); storage == "" {
-		relate("env.HOME: %q is not in the storage home, which is mounted at %q: leave HOME out, or mount the storage there", dir, s.Path)
+		relate("env.HOME: %q is not in the storage home, which is mounted at %q: leave HOME out, or mount "+
+			"the storage there", dir, s.Path)
 	}
 }
 

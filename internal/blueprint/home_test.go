@@ -56,7 +56,8 @@ func TestContradictingHomesAreRefused(t *testing.T) {
 	}{
 		"elsewhere": {
 			"/root", storagesAt("home", "/home/dev"),
-			[]string{`env.HOME: "/root" is not in the storage home, which is mounted at "/home/dev": leave HOME out, or mount the storage there`},
+			[]string{`env.HOME: "/root" is not in the storage home, which is mounted at "/home/dev": leave HOME out, ` +
+				`or mount the storage there`},
 		},
 		"there":              {"/home/dev/", storagesAt("home", "/home/dev"), nil},
 		"in it":              {"/home/dev", storagesAt("home", "/home"), nil},

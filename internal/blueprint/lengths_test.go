@@ -22,7 +22,8 @@ func TestLengths(t *testing.T) {
 				t.Errorf("%s of %d %s: %s", field, test.most, character, problems)
 			}
 			test.set(&b, strings.Repeat(character, test.most+1))
-			if problems := b.Validate(); len(problems) != 1 || !strings.HasPrefix(problems[0], field+": must have at most ") {
+			if problems := b.Validate(); len(problems) != 1 ||
+				!strings.HasPrefix(problems[0], field+": must have at most ") {
 				t.Errorf("%s of %d %s: %s", field, test.most+1, character, problems)
 			}
 		}

@@ -110,7 +110,8 @@ func imageName(report reporter, field, image string) {
 	case strings.ContainsFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
 		report("%s: %q contains a space or a control character", field, shorten(image))
 	case len(image) <= maxImage && !imageReference.MatchString(image):
-		report("%s: invalid image %q: use one such as ghcr.io/org/name:tag, with a path in lower case", field, shorten(image))
+		report("%s: invalid image %q: use one such as ghcr.io/org/name:tag, with a path in lower case", field,
+			shorten(image))
 	}
 }
 
@@ -147,8 +148,8 @@ func (b Blueprint) ValidateOwn(own func(field string) bool) (problems []string) 
 	for _, name := range b.mounted() {
 		s, field := b.Storages[name], "storages."+name
 		if known && own(field+".path") && pathProblem(s.Path) == "" && !available(s.Path, home) {
-			report("%s.path: %q is not available to users: mount it in the home directory or in one of %s", field, s.Path,
-				strings.Join(userPaths(), ", "))
+			report("%s.path: %q is not available to users: mount it in the home directory or in one of %s", field,
+				s.Path, strings.Join(userPaths(), ", "))
 		}
 		validateOwner(report, field, s, forbidden, own)
 	}
@@ -176,14 +177,18 @@ func validateOwner(report reporter, field string, s Storage, forbidden string, o
 		case !theirs:
 			inherited = inherited || id.given != nil
 		case forbidden != "":
-			report("%s.%s: only root can give a directory away, which the template's %s forbids: leave it out; everybody can write to a storage of type emptyDir, and one with an owner is the platform's to define", field, id.name, forbidden)
+			report("%s.%s: only root can give a directory away, which the template's %s forbids: leave it out; "+
+				"everybody can write to a storage of type emptyDir, and one with an owner is the platform's to define",
+				field, id.name, forbidden)
 		case s.ofOthers():
-			report("%s.%s: only the platform gives away the directory of a claim that others may have (existingClaim, type shared): leave it out", field, id.name)
+			report("%s.%s: only the platform gives away the directory of a claim that others may have (existingClaim, "+
+				"type shared): leave it out", field, id.name)
 		}
 	}
 	for _, which := range []string{"type", "id", "existingClaim"} {
 		if inherited && s.ofOthers() && own(field+"."+which) {
-			report("%s.%s: the template gives this directory to a user, and others may have the one of this claim: leave it out, or mount the claim as a storage of another name", field, which)
+			report("%s.%s: the template gives this directory to a user, and others may have the one of this claim: "+
+				"leave it out, or mount the claim as a storage of another name", field, which)
 		}
 	}
 }

@@ -84,9 +84,16 @@ func TestValidate(t *testing.T) {
 		},
 		"scripts": {
 			func(b *Blueprint) {
-				b.InitScripts = []InitScript{{Name: "x", Script: " "}, {Name: "x", Script: "y"}, {Name: "x y", Script: "y"}}
+				b.InitScripts = []InitScript{
+					{Name: "x", Script: " "},
+					{Name: "x", Script: "y"},
+					{Name: "x y", Script: "y"},
+				}
 			},
-			[]string{"initScripts[0].script: required", `initScripts[1].name: duplicate name "x"`, "initScripts[2].name: "},
+			[]string{
+				"initScripts[0].script: required", `initScripts[1].name: duplicate name "x"`,
+				"initScripts[2].name: ",
+			},
 		},
 		"a security context": {func(b *Blueprint) {
 			b.SecurityContext = map[string]any{"runAsUsr": 1, "capabilities": map[string]any{"dropp": 1}}
@@ -95,7 +102,10 @@ func TestValidate(t *testing.T) {
 			func(b *Blueprint) { agent(b, map[string]any{"runAsUser": 1, "runAsNonRoot": true}) },
 			[]string{"securityContext.runAsUser: must be 0, not 1", "securityContext.runAsNonRoot: "},
 		},
-		"scripts of an agent": {func(b *Blueprint) { agent(b, nil); b.StrictScripts = true }, []string{"strictScripts: "}},
+		"scripts of an agent": {
+			func(b *Blueprint) { agent(b, nil); b.StrictScripts = true },
+			[]string{"strictScripts: "},
+		},
 		"an agent's typo": {
 			func(b *Blueprint) { agent(b, map[string]any{"runAsUsr": 1, "runAsUser": 1}) },
 			[]string{"securityContext.runAsUsr: unknown field"},
@@ -106,7 +116,10 @@ func TestValidate(t *testing.T) {
 		},
 		"an agent's capabilities": {
 			func(b *Blueprint) {
-				agent(b, map[string]any{"capabilities": map[string]any{"drop": []any{"all", "cap_chown"}, "add": []any{"SETUID"}}})
+				agent(b, map[string]any{"capabilities": map[string]any{
+					"drop": []any{"all", "cap_chown"},
+					"add":  []any{"SETUID"},
+				}})
 			},
 			[]string{
 				"securityContext.capabilities.drop: must not drop CHOWN",
@@ -137,9 +150,12 @@ func TestValidate(t *testing.T) {
 				SizeLimit: "x",
 			}
 		}, []string{"podman.image: required", "podman.imagePullPolicy:", "podman.sizeLimit: invalid quantity"}},
-		"a storage":        {storage(Storage{Type: StorageMemory, Path: "/a", SizeLimit: "1Gi"}), nil},
-		"a claim":          {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: claim("ReadWriteOnce")}), nil},
-		"a storage's type": {storage(Storage{Type: "nfs", Path: "/a"}), []string{`storages.x.type: "nfs": must be one of`}},
+		"a storage": {storage(Storage{Type: StorageMemory, Path: "/a", SizeLimit: "1Gi"}), nil},
+		"a claim":   {storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: claim("ReadWriteOnce")}), nil},
+		"a storage's type": {
+			storage(Storage{Type: "nfs", Path: "/a"}),
+			[]string{`storages.x.type: "nfs": must be one of`},
+		},
 		"a storage's path": {
 			storage(Storage{Type: StorageMemory, Path: "/a:b"}),
 			[]string{"storages.x.path: invalid path"},
@@ -217,7 +233,10 @@ func TestValidate(t *testing.T) {
 		"annotations": {storage(Storage{
 			Type: StorageMemory, Path: "/a",
 			ClaimSpecAnnotations: map[string]string{"a b": ""},
-		}), []string{"storages.x.claimSpecAnnotations: requires claimSpec", `storages.x.claimSpecAnnotations: "a b": `}},
+		}), []string{
+			"storages.x.claimSpecAnnotations: requires claimSpec",
+			`storages.x.claimSpecAnnotations: "a b": `,
+		}},
 		"an access mode": {
 			storage(Storage{Type: StorageLocal, Path: "/a", ClaimSpec: claim("Any")}),
 			[]string{`storages.x.claimSpec.accessModes: "Any": must be one of`},
@@ -225,7 +244,11 @@ func TestValidate(t *testing.T) {
 		"a claim without all": {storage(Storage{
 			Type: StorageLocal, Path: "/a",
 			ClaimSpec: map[string]any{"volumeMode": "Block"},
-		}), []string{"storages.x.claimSpec.accessModes: required", "storages.x.claimSpec.resources.requests.storage: required", `storages.x.claimSpec.volumeMode: "Block": must be Filesystem`}},
+		}), []string{
+			"storages.x.claimSpec.accessModes: required",
+			"storages.x.claimSpec.resources.requests.storage: required", `storages.x.claimSpec.volumeMode: "Block": ` +
+				`must be Filesystem`,
+		}},
 		"no limits": {func(b *Blueprint) {
 			b.Limits = Limits{
 				MaxActiveHours: new(0.0),
@@ -234,7 +257,10 @@ func TestValidate(t *testing.T) {
 		}, nil},
 		"limits": {
 			func(b *Blueprint) {
-				b.Limits = Limits{MaxActiveHours: new(-1.0), MaxStoppedHours: new(math.NaN()), MaxAgeHours: new(math.Inf(1))}
+				b.Limits = Limits{
+					MaxActiveHours: new(-1.0), MaxStoppedHours: new(math.NaN()),
+					MaxAgeHours: new(math.Inf(1)),
+				}
 			},
 			[]string{
 				"limits.maxActiveHours: -1: must be a number of hours from 0.01 to 87600, or 0 for no limit",

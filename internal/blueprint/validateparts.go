@@ -71,7 +71,8 @@ func validateAgent(report, relate reporter, b Blueprint) {
 		return
 	}
 	if b.StrictScripts {
-		relate("strictScripts: must not be true: the agent runs the init scripts, and what becomes of them cannot be seen")
+		relate("strictScripts: must not be true: the agent runs the init scripts, and what becomes of " +
+			"them cannot be seen")
 	}
 	if c.RunAsUser != nil && *c.RunAsUser != 0 {
 		relate("securityContext.runAsUser: must be 0, not %d: the agent starts as root", *c.RunAsUser)
@@ -132,7 +133,8 @@ func scriptName(report reporter, field, name string) {
 	case utf8.RuneCountInString(name) > maxScriptName:
 		report("%s: must have at most %d characters, has %d", field, maxScriptName, utf8.RuneCountInString(name))
 	case !fileName.MatchString(name):
-		report("%s: invalid name %q: use letters, digits, _, - and ., beginning with a letter, a digit or _", field, name)
+		report("%s: invalid name %q: use letters, digits, _, - and ., beginning with a letter, a digit or _", field,
+			name)
 	case strings.HasPrefix(name, ownName):
 		report("%s: invalid name %q: names that begin with %s are berth's own", field, name, ownName)
 	}
@@ -162,7 +164,8 @@ func validateStorage(report, relate reporter, field, name string, s Storage) {
 	case s.SizeLimit != "" && s.Claimed():
 		relate("%s.sizeLimit: only allowed with types emptyDir and memory; a claim has claimSpec.resources", field)
 	case s.SizeLimit != "" && s.Type == StorageScratch:
-		relate("%s.sizeLimit: not available with type scratch: no quota would keep the storage within it; leave it out, or use emptyDir", field)
+		relate("%s.sizeLimit: not available with type scratch: no quota would keep the storage within it; leave it "+
+			"out, or use emptyDir", field)
 	}
 	quantity(report, field+".sizeLimit", s.SizeLimit, disk())
 	validateAfterlife(report, relate, field+".afterlife", s)

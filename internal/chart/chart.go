@@ -124,7 +124,9 @@ func (o Options) bounded(ctx context.Context, f func(context.Context, *budget.Bu
 }
 
 // read reads a chart and checks what does not depend on values.
-func (o Options) read(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*Rendered, *chartutil.Capabilities, error) {
+func (o Options) read(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*Rendered, *chartutil.Capabilities,
+	error,
+) {
 	c, err := load(ctx, fsys, memory)
 	if ctx.Err() != nil {
 		return nil, nil, stopped(ctx, "the chart", "")
@@ -174,7 +176,10 @@ func (r *Rendered) render(ctx context.Context, o Options, seen *chartutil.Capabi
 	values map[string]any,
 ) (problems []string) {
 	templates := map[string]source{}
-	above := map[string]any{"Values": chartutil.Values(values), "Capabilities": seen, "Release": o.Release.forTemplates()}
+	above := map[string]any{
+		"Values": chartutil.Values(values), "Capabilities": seen,
+		"Release": o.Release.forTemplates(),
+	}
 	if _, err := sources(r.Chart, above, templates, r.budget); err != nil {
 		return []string{err.Error()}
 	}

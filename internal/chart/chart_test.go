@@ -96,8 +96,9 @@ func TestBounds(t *testing.T) {
 			`{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`,
 			"templates include each other without end: a",
 		},
-		"both without end": {`{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ include "a" . }}{{ end }}{{ template "a" . }}`, "templates include each other without end"},
-		"tpl without end":  {`{{ tpl (.Files.Get "t") . }}`, "makes too much"},
+		"both without end": {`{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ include "a" . }}{{ end ` +
+			`}}{{ template "a" . }}`, "templates include each other without end"},
+		"tpl without end": {`{{ tpl (.Files.Get "t") . }}`, "makes too much"},
 		"blocks inside each other": {
 			strings.Repeat("{{ if true }}", 10_000) + strings.Repeat("{{ end }}", 10_000),
 			"blocks and pipelines nested more than 200 deep",
@@ -154,8 +155,9 @@ func TestRefused(t *testing.T) {
 			want:  []string{"invalid chart c: a chart of type library cannot be installed, only used by others"},
 		},
 		"what it needs": {
-			files: map[string]string{"Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\nkubeVersion: '>=1.30'\ndependencies: [{name: db, version: 1}, {name: mq, version: 1}]\n"},
-			o:     chart.Options{Capabilities: chart.Capabilities{Version: "v1.29.3"}},
+			files: map[string]string{"Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\nkubeVersion: '>=1.30'\n" +
+				"dependencies: [{name: db, version: 1}, {name: mq, version: 1}]\n"},
+			o: chart.Options{Capabilities: chart.Capabilities{Version: "v1.29.3"}},
 			want: []string{
 				"invalid chart c", "charts/ lacks what Chart.yaml depends on: db, mq: run helm dependency build",
 				"kubeVersion: requires Kubernetes >=1.30, this is v1.29.3",
@@ -167,7 +169,8 @@ func TestRefused(t *testing.T) {
 		},
 		"no YAML": {
 			files: map[string]string{"values.yaml": "a: ["},
-			want:  []string{"invalid chart: cannot load values.yaml: error converting YAML to JSON: yaml: line 1: did not find expected node content"},
+			want: []string{"invalid chart: cannot load values.yaml: error converting YAML to JSON: yaml: line 1: did " +
+				"not find expected node content"},
 		},
 		"a bomb as values": {
 			files: map[string]string{"values.yaml": "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" +
@@ -191,14 +194,18 @@ func TestRefused(t *testing.T) {
 		},
 		"all that templates say": {
 			files: map[string]string{
-				"templates/a.yaml": `{{ required "a is required" .Values.a }}`, "templates/b.yaml": "\n  {{ fail \"no\" }}",
+				"templates/a.yaml": `{{ required "a is required" .Values.a }}`,
+				"templates/b.yaml": "\n  {{ fail \"no\" }}",
 				"templates/c.yaml": `{{ include "absent" . }}`,
-				"templates/_h.tpl": `{{ define "h" }}{{ fail "in a helper" }}{{ end }}`, "templates/d.yaml": `{{ include "h" . }}`,
+				"templates/_h.tpl": `{{ define "h" }}{{ fail "in a helper" }}{{ end }}`,
+				"templates/d.yaml": `{{ include "h" . }}`,
 				"templates/e.yaml": "\n\n{{ if true }}{{ template \"h\" . }}{{ end }}",
 			},
 			want: []string{
-				"chart c cannot be rendered", "c/templates/e.yaml:3:2: in a helper", "c/templates/d.yaml:1:3: in a helper",
-				`c/templates/c.yaml:1:3: executing "c/templates/c.yaml" at <include "absent" .>: error calling include: template: no template "absent" associated with template "gotpl"`,
+				"chart c cannot be rendered", "c/templates/e.yaml:3:2: in a helper",
+				"c/templates/d.yaml:1:3: in a helper",
+				`c/templates/c.yaml:1:3: executing "c/templates/c.yaml" at <include "absent" .>: error calling ` +
+					`include: template: no template "absent" associated with template "gotpl"`,
 				"c/templates/b.yaml:2:5: no", "c/templates/a.yaml:1:3: a is required",
 			},
 		},
@@ -230,12 +237,13 @@ func TestRefused(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	pod := func(name, hook string) string {
-		return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s, annotations: {helm.sh/hook: %s}}\n---\n", name,
-			hook)
+		return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s, annotations: {helm.sh/hook: %s}}\n---\n",
+			name, hook)
 	}
 	r, err := chart.Load(t.Context(), made(map[string]string{
-		"Chart.yaml":                       "apiVersion: v2\nname: c\nversion: 1.0.0\ndeprecated: true\n",
-		"charts/remote/Chart.yaml":         "apiVersion: v2\nname: remote\nversion: 1.0.0\ndependencies: [{name: absent, version: 1}]\n",
+		"Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\ndeprecated: true\n",
+		"charts/remote/Chart.yaml": "apiVersion: v2\nname: remote\nversion: 1.0.0\n" +
+			"dependencies: [{name: absent, version: 1}]\n",
 		"charts/remote/values.schema.json": `{"$ref": "https://example.com/x.json"}`,
 		"templates/a.yaml": pod("test", "test") + pod("old", "crd-install") + pod("one", "pre-install") +
 			pod("one", "post-install"),
@@ -246,7 +254,8 @@ func TestWarnings(t *testing.T) {
 	want := []string{
 		"chart c is deprecated",
 		"subchart remote: charts/ lacks what its Chart.yaml depends on: absent",
-		"c/charts/remote/values.schema.json: values are not checked against https://example.com/x.json, which is not fetched",
+		"c/charts/remote/values.schema.json: values are not checked against https://example.com/x.json, " +
+			"which is not fetched",
 		"c/templates/a.yaml: Pod test is left out, as tests are not run",
 		`c/templates/a.yaml: Pod old is left out, as the event "crd-install" of its hook is unknown`,
 	}
@@ -256,7 +265,8 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	text := object + `data: {found: {{ dig "data" "x" "" (lookup "v1" "Secret" "n" "s") | quote }}, none: {{ lookup "v1" "Secret" "n" "absent" | len | quote }}}`
+	text := object + `data: {found: {{ dig "data" "x" "" (lookup "v1" "Secret" "n" "s") | quote }}, none: {{ lookup ` +
+		`"v1" "Secret" "n" "absent" | len | quote }}}`
 	load := func(lookup chart.Lookup) (any, error) {
 		r, err := chart.Load(t.Context(), template(text), chart.Options{Lookup: lookup})
 		if err != nil {
@@ -351,15 +361,19 @@ func FuzzChart(f *testing.F) {
 		f.Add([]byte(seed), `{{ tpl (toYaml .Values) . | nindent 2 }}`)
 	}
 	f.Add([]byte("a: x"), `{{ range $k, $v := .Values }}{{ $k }}: {{ $v | quote }}{{ end }}`)
-	f.Add([]byte("a: x"), `{{ template "x" . }}{{ define "x" }}{{ include "y" . }}{{ end }}{{ with .Values }}{{ .a }}{{ else }}b{{ end }}`)
-	f.Add([]byte("a: x"), `{{ $_ := set .Values "a" . }}{{ $_ = set .Values "b" (list .) }}{{ with .Values }}{{ .a.Values | toString | trunc 9 }}{{ end }}{{ eq . . }}`)
+	f.Add([]byte("a: x"), `{{ template "x" . }}{{ define "x" }}{{ include "y" . }}{{ end }}{{ with .Values }}{{ .a `+
+		`}}{{ else }}b{{ end }}`)
+	f.Add([]byte("a: x"), `{{ $_ := set .Values "a" . }}{{ $_ = set .Values "b" (list .) }}{{ with .Values }}{{ `+
+		`.a.Values | toString | trunc 9 }}{{ end }}{{ eq . . }}`)
 	f.Fuzz(func(t *testing.T, values []byte, text string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		r, err := chart.Load(ctx, made(map[string]string{
-			"Chart.yaml":             "apiVersion: v2\nname: c\nversion: 1.0.0\ndependencies: [{name: sub, version: 1.x.x, condition: sub.on, tags: [t], import-values: [x]}]\n",
-			"values.yaml":            "a: {b: c}\nglobal: {g: 1}\n",
-			"values.schema.json":     `{"properties": {"a": {"anyOf": [{"type": "object"}, {"$ref": "#/$defs/d"}]}}, "$defs": {"d": {"type": ["string", "array"], "items": {"minLength": 1}}}}`,
+			"Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n" +
+				"dependencies: [{name: sub, version: 1.x.x, condition: sub.on, tags: [t], import-values: [x]}]\n",
+			"values.yaml": "a: {b: c}\nglobal: {g: 1}\n",
+			"values.schema.json": `{"properties": {"a": {"anyOf": [{"type": "object"}, {"$ref": "#/$defs/d"}]}}, ` +
+				`"$defs": {"d": {"type": ["string", "array"], "items": {"minLength": 1}}}}`,
 			"charts/sub/Chart.yaml":  "apiVersion: v2\nname: sub\nversion: 1.0.0\n",
 			"charts/sub/values.yaml": "exports: {x: {y: z}}\nx: 1\n",
 			"templates/a.yaml":       object + "data:\n  v: {{ toJson .Values | quote }}\n---\n" + text,
@@ -385,7 +399,8 @@ func TestKindsOfTheChart(t *testing.T) {
 		names: {kind: Boat}, versions: [{name: v1, served: true}, {name: v0, served: false}]}}`
 	r, err := chart.Load(t.Context(), made(map[string]string{
 		"crds/boats.yaml": definition,
-		"templates/a.yaml": object + `data: {a: "{{ range list "example.com/v1" "example.com/v1/Boat" "example.com/v0" "apps/v1" }}` +
+		"templates/a.yaml": object + `data: {a: "{{ range list "example.com/v1" "example.com/v1/Boat" ` +
+			`"example.com/v0" "apps/v1" }}` +
 			`{{ $.Capabilities.APIVersions.Has . }} {{ end }}"}`,
 	}), chart.Options{})
 	if err != nil {
@@ -413,11 +428,14 @@ func TestHooksOfRollbacks(t *testing.T) {
 func TestLargeChart(t *testing.T) {
 	values := "shared: {app.kubernetes.io/part-of: large, team: some-team}\nitems:\n"
 	for i := range 100 {
-		values += fmt.Sprintf("  item-%d: {name: item-%d, text: '{{ .Values.shared.team }}', settings: {a: [1, 2, three], b: {c: d%d}}}\n", i, i, i)
+		values += fmt.Sprintf("  item-%d: {name: item-%d, text: '{{ .Values.shared.team }}', settings: {a: [1, 2, "+
+			"three], b: {c: d%d}}}\n", i, i, i)
 	}
 	files := map[string]string{
-		"values.yaml":        values,
-		"templates/_lib.tpl": `{{ define "labels" }}{{ toYaml .Values.shared }}{{ end }}{{ define "settings" }}{{ $all := merge (deepCopy .item.settings) (dict "by" (include "labels" .top | fromYaml)) }}{{ toYaml $all }}{{ end }}`,
+		"values.yaml": values,
+		"templates/_lib.tpl": `{{ define "labels" }}{{ toYaml .Values.shared }}{{ end }}{{ define "settings" }}{{ ` +
+			`$all := merge (deepCopy .item.settings) (dict "by" (include "labels" .top | fromYaml)) }}{{ toYaml ` +
+			`$all }}{{ end }}`,
 	}
 	for i := range 60 {
 		files[fmt.Sprintf("templates/%02d.yaml", i)] = fmt.Sprintf(`{{ $names := list }}{{ range $key, $item := .Values.items }}{{ $names = append $names $key }}

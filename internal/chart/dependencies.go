@@ -136,7 +136,9 @@ func (d dependencies) tags(dependency *helmchart.Dependency, values chartutil.Va
 
 // condition says whether a dependency is wanted by the first of its conditions that has a
 // value; without one it is as wanted as before.
-func (d dependencies) condition(dependency *helmchart.Dependency, values chartutil.Values, path string, wanted bool) bool {
+func (d dependencies) condition(dependency *helmchart.Dependency, values chartutil.Values, path string,
+	wanted bool,
+) bool {
 	for condition := range strings.SplitSeq(strings.TrimSpace(dependency.Condition), ",") {
 		if condition == "" {
 			continue

@@ -17,7 +17,8 @@ func compared() map[string]any {
 		"uint": uint(1), "negative": -1,
 		"float": 1.0, "complex": 1i, "time": time.Unix(0, 0), "duration": time.Second, "list": []any{1},
 		"no list": []any(nil), "table": map[string]any{"a": 1},
-		"no table": map[string]any(nil), "values": chartutil.Values{}, "no values": chartutil.Values(nil), "pointer": &one,
+		"no table": map[string]any(nil), "values": chartutil.Values{}, "no values": chartutil.Values(nil),
+		"pointer":    &one,
 		"no pointer": (*int)(nil), "array": [1]any{"a"},
 		"uncomparable": [1]any{[]any{1}}, "error": messageError("a"), "function": strings.ToUpper,
 	}
@@ -25,7 +26,8 @@ func compared() map[string]any {
 
 // eq and ne do what text/template does, with the same errors.
 func TestComparisons(t *testing.T) {
-	const text = `{{ define "one" }}{{ eq .a }}{{ end }}{{ define "eq" }}{{ eq .a .b }}{{ end }}{{ define "ne" }}{{ ne .a .b }}{{ end }}` +
+	const text = `{{ define "one" }}{{ eq .a }}{{ end }}{{ define "eq" }}{{ eq .a .b }}{{ end }}{{ define "ne" }}{{ ` +
+		`ne .a .b }}{{ end }}` +
 		`{{ define "any" }}{{ eq .a .b .c }}{{ end }}{{ define "piped" }}{{ .a | eq .b | ne .c }}{{ end }}`
 	theirs := template.Must(template.New("").Parse(text))
 	ours := template.Must(template.New("").Funcs(comparisons()).Parse(text))

@@ -151,8 +151,11 @@ func options() map[string]Options {
 		"upgrade": {
 			Release: Release{Name: "other", Namespace: "there", Revision: 7, Upgrade: true},
 			Capabilities: Capabilities{
-				Version:     "v1.33.4",
-				APIVersions: []string{"v1", "apps/v1", "monitoring.coreos.com/v1", "monitoring.coreos.com/v1/ServiceMonitor"},
+				Version: "v1.33.4",
+				APIVersions: []string{
+					"v1", "apps/v1", "monitoring.coreos.com/v1",
+					"monitoring.coreos.com/v1/ServiceMonitor",
+				},
 			},
 		},
 	}
@@ -192,8 +195,8 @@ func TestAsHelm(t *testing.T) {
 	})
 }
 
-// compareObjects compares the objects that are applied with those that Helm applies: what kubectl reads of the text that
-// Helm hands over, for all objects together and for each hook.
+// compareObjects compares the objects that are applied with those that Helm applies: what kubectl reads of the text
+// that Helm hands over, for all objects together and for each hook.
 func compareObjects(t *testing.T, want *helmRendered, got *Rendered) {
 	t.Helper()
 	helms, applied := kubectlReads(t, strings.Join(want.Manifest, "")), []map[string]any{}

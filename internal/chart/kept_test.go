@@ -14,7 +14,8 @@ import (
 // it can reach changes nothing of it, and a record that is in itself, or doubles, could not be
 // written.
 func TestTemplatesLeaveTheRecord(t *testing.T) {
-	const dependencies = "dependencies:\n- name: b\n  version: 1.0.0\n  tags: [t]\n  import-values:\n  - {child: a, parent: b}\n"
+	const dependencies = "dependencies:\n- name: b\n  version: 1.0.0\n  tags: [t]\n  import-values:\n" +
+		"  - {child: a, parent: b}\n"
 	recorded := func(text string) string {
 		r, err := chart.Load(t.Context(), made(map[string]string{
 			"Chart.yaml":  "apiVersion: v2\nname: a\nversion: 1.0.0\nannotations: {a: b}\n" + dependencies,
@@ -28,8 +29,10 @@ func TestTemplatesLeaveTheRecord(t *testing.T) {
 			"charts/b/templates/b.yaml":    text,
 			"templates/a.yaml":             text + object,
 			"templates/_spoil.tpl": `{{ define "spoil" }}{{ range $k, $v := . }}` +
-				`{{ if and (ne (toString $k) "endless") (or (kindIs "map" $v) (kindIs "slice" $v)) }}{{ include "spoil" $v }}{{ end }}{{ end }}` +
-				`{{ if or (typeIs "map[string]interface {}" .) (typeIs "chart.Values" .) }}{{ $_ := set . "endless" . }}{{ end }}{{ end }}`,
+				`{{ if and (ne (toString $k) "endless") (or (kindIs "map" $v) (kindIs "slice" $v)) }}{{ include ` +
+				`"spoil" $v }}{{ end }}{{ end }}` +
+				`{{ if or (typeIs "map[string]interface {}" .) (typeIs "chart.Values" .) }}{{ $_ := set . "endless" . ` +
+				`}}{{ end }}{{ end }}`,
 		}), chart.Options{Values: []byte("x: {y: [{z: 1}]}\n")})
 		if err != nil {
 			t.Fatal(problems(t, err))
@@ -47,10 +50,12 @@ func TestTemplatesLeaveTheRecord(t *testing.T) {
 	}
 	plain := recorded("{{ print }}")
 	for _, text := range []string{
-		`{{ include "spoil" (pick . "Values" "Subcharts" "Release") }}{{ $_ := get .Values.a "endless" | required "it is not spoiled" }}`,
+		`{{ include "spoil" (pick . "Values" "Subcharts" "Release") }}{{ $_ := get .Values.a "endless" | required "it ` +
+			`is not spoiled" }}`,
 		`{{ range .Chart.Dependencies }}{{ include "spoil" .ImportValues }}{{ end }}`,
 		`{{ $d := first .Chart.Dependencies }}{{ $_ := merge (dict "a" $d) (dict "a" (dict "x" 1)) }}`,
-		`{{ $d := first .Chart.Dependencies }}{{ $c := deepCopy $d }}{{ $_ := mergeOverwrite (dict "a" $d) (dict "a" $c) }}`,
+		`{{ $d := first .Chart.Dependencies }}{{ $c := deepCopy $d }}{{ $_ := mergeOverwrite (dict "a" $d) ` +
+			`(dict "a" $c) }}`,
 	} {
 		if diff := cmp.Diff(plain, recorded(text)); diff != "" {
 			t.Errorf("%s: %s", text, diff)

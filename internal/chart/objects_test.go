@@ -25,7 +25,8 @@ func TestParts(t *testing.T) {
 		}
 		for before, part := range parts(text.String()) {
 			got = append(got, part)
-			if lines := strings.Split(text.String(), "\n"); !strings.Contains(strings.Join(lines[before:], "\n"), part) {
+			if lines := strings.Split(text.String(), "\n"); !strings.Contains(strings.Join(lines[before:], "\n"),
+				part) {
 				t.Errorf("%q: %q is not after %d lines", text.String(), part, before)
 			}
 		}

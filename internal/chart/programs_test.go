@@ -36,7 +36,8 @@ func programs(n int) map[string]func() fstest.MapFS {
 			rand: rand.New(rand.NewPCG(uint64(seed), 1)), functions: functions,
 			names: slices.Sorted(maps.Keys(functions)),
 		}
-		files := map[string]string{"templates/_a.tpl": `{{ define "a" }}{{ if lt (len (toString .)) 100 }}{{ list . . | include "a" }}{{ else }}{{ . }}{{ end }}{{ end }}`}
+		files := map[string]string{"templates/_a.tpl": `{{ define "a" }}{{ if lt (len (toString .)) 100 }}{{ list . . ` +
+			`| include "a" }}{{ else }}{{ . }}{{ end }}{{ end }}`}
 		for i := range 12 {
 			files[fmt.Sprintf("templates/%02d.yaml",
 				i)] = `{{ $s := "ab1, <\n" }}{{ $l := list 1 "a" }}{{ $d := dict "a" 1 "b" (list 1) }}` + p.block(0)
@@ -75,7 +76,8 @@ func (p *program) statement(depth int) string {
 	case n == 5:
 		return fmt.Sprintf("{{ $l = %s }}",
 			p.pick("append $l $d", "append $l $s", "concat $l $l", "list $l $l", "prepend $l (deepCopy $d)",
-				"splitList \",\" $s", "until "+p.number(), "values $d", "keys $d", "sortAlpha $l", "chunk 2 $l", "uniq $l"))
+				"splitList \",\" $s", "until "+p.number(), "values $d", "keys $d", "sortAlpha $l", "chunk 2 $l",
+				"uniq $l"))
 	case n == 6:
 		return fmt.Sprintf("{{ $_ := set $d (%s) (%s) }}", p.pick("toString (len $d)", "trunc 50 $s", "randAlpha 5"),
 			p.pick("$l", "$s", "list $s $l", "dict \"x\" $l", "split \"b\" $s", "toYaml $l", "$d", "list $d"))
@@ -84,7 +86,8 @@ func (p *program) statement(depth int) string {
 			p.pick("repeat 9 $s", "toYaml $d", "toJson $l", "quote $l", "js $s", "html $s", "b64enc $s", "indent 20 $s",
 				"wrapWith 2 $s $s", "join $s $l", "regexReplaceAll \"a\" $s \"$0$0b\"", "replace \"a\" \"aaa\" $s",
 				"tpl \"{{ toYaml . }}\" $l", "include \"a\" $s",
-				"printf \"%50q\" $l", "toToml $d", "randAlphaNum "+p.number(), "snakecase $s", "cat $s $l", "seq "+p.number()))
+				"printf \"%50q\" $l", "toToml $d", "randAlphaNum "+p.number(), "snakecase $s", "cat $s $l",
+				"seq "+p.number()))
 	}
 	return fmt.Sprintf("{{ $x%d := %s }}", p.rand.IntN(3), p.call(0))
 }

@@ -124,7 +124,8 @@ func defined(c *helmchart.Chart) (versions []string) {
 // Newer says whether the cluster is newer than the API that berth knows.
 func (c Capabilities) Newer() bool {
 	is, err := version.ParseGeneric(cmp.Or(c.Version, kubernetesVersion))
-	return err != nil || version.MustParseGeneric(kubernetesVersion).LessThan(version.MajorMinor(is.Major(), is.Minor()))
+	return err != nil || version.MustParseGeneric(kubernetesVersion).
+		LessThan(version.MajorMinor(is.Major(), is.Minor()))
 }
 
 // forTemplates fills in what is not given.

@@ -20,8 +20,8 @@ type Set struct {
 // IsZero says whether nothing is set.
 func (s Set) IsZero() bool { return len(s.JSON)+len(s.Values)+len(s.Strings)+len(s.Files) == 0 }
 
-// Over sets the values over those of a text of YAML, in Helm's order: JSON first, then plain ones, strings and files. Read
-// reads a file. All problems are reported together.
+// Over sets the values over those of a text of YAML, in Helm's order: JSON first, then plain ones, strings and files.
+// Read reads a file. All problems are reported together.
 func (s Set) Over(text []byte, read func(path string) ([]byte, error)) ([]byte, error) {
 	if s.IsZero() {
 		return text, nil

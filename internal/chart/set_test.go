@@ -20,8 +20,12 @@ func TestSetOver(t *testing.T) {
 		set  Set
 		want string
 	}{
-		"nothing":           {"a: 1 # as it is\n", Set{}, "a: 1 # as it is\n"},
-		"over a file":       {"image: {tag: v1, name: shop}\n", Set{Values: []string{"image.tag=v2"}}, "image:\n  name: shop\n  tag: v2\n"},
+		"nothing": {"a: 1 # as it is\n", Set{}, "a: 1 # as it is\n"},
+		"over a file": {
+			"image: {tag: v1, name: shop}\n",
+			Set{Values: []string{"image.tag=v2"}},
+			"image:\n  name: shop\n  tag: v2\n",
+		},
 		"several":           {"", Set{Values: []string{"a=1,b=true", "c[1]=x"}}, "a: 1\nb: true\nc:\n- null\n- x\n"},
 		"a string":          {"", Set{Strings: []string{"a=1"}}, "a: \"1\"\n"},
 		"a null":            {"a: 1\n", Set{Values: []string{"a=null"}}, "a: null\n"},
@@ -37,7 +41,8 @@ func TestSetOver(t *testing.T) {
 	}
 	_, err := Set{Values: []string{"a[=1"}, Files: []string{"a=none"}, JSON: []string{"a={"}}.Over(nil, read)
 	f := fault.From(err)
-	if f.Code != fault.InvalidArgument || len(f.Problems) != 3 || !strings.HasPrefix(f.Problems[0], `--set-json "a={": `) ||
+	if f.Code != fault.InvalidArgument || len(f.Problems) != 3 ||
+		!strings.HasPrefix(f.Problems[0], `--set-json "a={": `) ||
 		!strings.Contains(f.Problems[2], "no such file") {
 		t.Errorf("%v %q", err, f.Problems)
 	}

@@ -33,24 +33,33 @@ func valueAttacks() map[string]func() fstest.MapFS {
 		"in itself: printed":    cycle + `{{ $c }}`,
 		"in itself: a pipeline": cycle + `{{ $c | int }}`,
 		"in itself: all loops": cycle +
-			`{{ range $c }}{{ range $k, $v := . }}{{ end }}{{ else }}{{ end }}{{ if $c }}{{ with $c }}{{ .a.a.b }}{{ end }}{{ end }}`,
-		"in itself: text":           cycle + `{{ toYaml $c }}`,
-		"in itself: the values":     `{{ $_ := set .Values "a" .Values }}{{ .Values.YAML }}`,
-		"in itself: passed on":      `{{ define "a" }}{{ eq . . }}{{ end }}{{ $_ := set .Values "a" . }}{{ include "a" . }}`,
+			`{{ range $c }}{{ range $k, $v := . }}{{ end }}{{ else }}{{ end }}{{ if $c }}{{ with $c }}{{ .a.a.b ` +
+			`}}{{ end }}{{ end }}`,
+		"in itself: text":       cycle + `{{ toYaml $c }}`,
+		"in itself: the values": `{{ $_ := set .Values "a" .Values }}{{ .Values.YAML }}`,
+		"in itself: passed on": `{{ define "a" }}{{ eq . . }}{{ end }}{{ $_ := set .Values "a" . }}{{ ` +
+			`include "a" . }}`,
 		"in itself: passed to tpl":  cycle + `{{ tpl "{{ ne .c .c }}" (dict "Template" .Template "c" $c) }}`,
 		"in itself: a subchart":     `{{ $_ := set .Subcharts "a" .Subcharts }}{{ eq .Subcharts .Subcharts }}`,
 		"in itself: alternate name": cycle + `{{ $x := genSelfSignedCert "a" (list $c) (list) 1 }}`,
 		"in itself: alternate DNS":  cycle + `{{ $x := genSelfSignedCert "a" (list) (list "a" $c) 1 }}`,
-		"merged into itself":        `{{ $x := dict "b" 1 }}{{ $d := dict "a" $x "c" $x }}{{ $y := merge $d (dict "a" $d "c" $d) }}`,
-		"merged into itself, twice": `{{ $d := dict "a" (dict "b" 1) }}{{ $y := mustMergeOverwrite $d (dict "a" $d) (dict "a" $d) (dict "a" $d) }}`,
-		"merged, and in itself":     `{{ $d := dict }}{{ $y := merge $d (dict "a" $d) (dict "a" $d) }}{{ $y := mergeOverwrite $d (dict "a" $d) (dict "a" $d) }}`,
-		"a loop over a mapping in itself": `{{ define "a" }}{{ range . }}{{ include "a" $ }}{{ end }}{{ end }}{{ $d := dict }}` +
+		"merged into itself": `{{ $x := dict "b" 1 }}{{ $d := dict "a" $x "c" $x }}{{ $y := merge $d (dict ` +
+			`"a" $d "c" $d) }}`,
+		"merged into itself, twice": `{{ $d := dict "a" (dict "b" 1) }}{{ $y := mustMergeOverwrite $d (dict "a" $d) ` +
+			`(dict "a" $d) (dict "a" $d) }}`,
+		"merged, and in itself": `{{ $d := dict }}{{ $y := merge $d (dict "a" $d) (dict "a" $d) }}{{ $y := ` +
+			`mergeOverwrite $d (dict "a" $d) (dict "a" $d) }}`,
+		"a loop over a mapping in itself": `{{ define "a" }}{{ range . }}{{ include "a" $ }}{{ end }}{{ end ` +
+			`}}{{ $d := dict }}` +
 			`{{ range until 100000 }}{{ $_ := set $d (toString .) . }}{{ end }}{{ include "a" $d }}`,
-		"deep, and kept": `{{ $x := list }}{{ range until 1000000 }}{{ if lt . 350000 }}{{ $x = list $x }}{{ end }}{{ end }}{{ $_ := set .Values "a" $x }}`,
+		"deep, and kept": `{{ $x := list }}{{ range until 1000000 }}{{ if lt . 350000 }}{{ $x = list $x }}{{ end }}{{ ` +
+			`end }}{{ $_ := set .Values "a" $x }}`,
 		"an error in errors": large +
-			`{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}{{ fail (index . 0) }}{{ end }}{{ end }}{{ include "a" (list $x) }}`,
+			`{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}{{ fail (index . 0) }}{{ ` +
+			`end }}{{ end }}{{ include "a" (list $x) }}`,
 		"an error of a loop in errors": large +
-			`{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}{{ range (index . 0) }}{{ end }}{{ end }}{{ end }}{{ include "a" (list $x) }}`,
+			`{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}{{ range (index . 0) }}{{ ` +
+			`end }}{{ end }}{{ end }}{{ include "a" (list $x) }}`,
 		"an error of a date": large + `{{ $y := mustToDate $x $x }}`,
 		"no number": large +
 			`{{ range until 100 }}{{ $y := add $x $x $x }}{{ $y = float64 $x }}{{ $y = atoi $x }}{{ end }}`,
@@ -71,7 +80,8 @@ func valueAttacks() map[string]func() fstest.MapFS {
 	all["values: deep, and kept"] = func() fstest.MapFS {
 		return made(map[string]string{
 			"templates/a.yaml": "",
-			"templates/b.yaml": `{{ $x := list }}{{ range until 380000 }}{{ $x = list $x }}{{ end }}{{ $_ := set .Values "a" $x }}`,
+			"templates/b.yaml": `{{ $x := list }}{{ range until 380000 }}{{ $x = list $x }}{{ end }}{{ $_ := set ` +
+				`.Values "a" $x }}`,
 		})
 	}
 	return all
@@ -80,9 +90,11 @@ func valueAttacks() map[string]func() fstest.MapFS {
 // dependency is a chart that can write into what it depends on.
 func dependency() fstest.MapFS {
 	return made(map[string]string{
-		"Chart.yaml":          "apiVersion: v2\nname: a\nversion: 1.0.0\ndependencies:\n- name: b\n  version: 1.0.0\n  import-values:\n  - {child: a, parent: b}\n",
+		"Chart.yaml": "apiVersion: v2\nname: a\nversion: 1.0.0\ndependencies:\n- name: b\n  version: 1.0.0\n" +
+			"  import-values:\n  - {child: a, parent: b}\n",
 		"charts/b/Chart.yaml": "apiVersion: v2\nname: b\nversion: 1.0.0\n",
-		"templates/a.yaml":    `{{ $d := first .Chart.Dependencies }}{{ $c := first $d.ImportValues }}{{ $_ := set $c "a" $c }}{{ range $d }}{{ end }}`,
+		"templates/a.yaml": `{{ $d := first .Chart.Dependencies }}{{ $c := first $d.ImportValues }}{{ $_ := set $c ` +
+			`"a" $c }}{{ range $d }}{{ end }}`,
 	})
 }
 
@@ -96,8 +108,8 @@ func calls() map[string]func() fstest.MapFS {
 		"and": 3, "or": 3, "not": 1, "index": 3, "slice": 3, "len": 1, "call": 2,
 		"lt": 2, "le": 2, "gt": 2, "ge": 2, "include": 2, "tpl": 2,
 	} {
-		functions[name] = reflect.MakeFunc(reflect.FuncOf(slices.Repeat([]reflect.Type{reflect.TypeFor[any]()}, arguments),
-			nil, false), nil).Interface()
+		functions[name] = reflect.MakeFunc(reflect.FuncOf(slices.Repeat([]reflect.Type{reflect.TypeFor[any]()},
+			arguments), nil, false), nil).Interface()
 	}
 	values := []struct{ kind, text string }{
 		{"cycle", cycle},
@@ -119,7 +131,8 @@ func calls() map[string]func() fstest.MapFS {
 					continue
 				}
 				all[fmt.Sprintf("call %s %d %s", name, place, value.kind)] = func() fstest.MapFS {
-					return template(value.text + `{{ $l := list }}{{ $y := ` + called(name, takes, places, place) + ` }}` +
+					return template(value.text + `{{ $l := list }}{{ $y := ` + called(name, takes, places, place) +
+						` }}` +
 						`{{ $y = ` + called(name, takes, places, -1) + ` }}`)
 				}
 			}

@@ -67,7 +67,8 @@ func TestProvisionWithoutTheBlueprint(t *testing.T) {
 					t.Fatalf("berth %s: %d, want %d\n%s\n%s", c.args, status, c.status, stdout, stderr)
 				}
 				if strings.HasPrefix(c.args, "provision") &&
-					(!strings.Contains(stderr, "what its blueprint says now is not known: ") || !strings.Contains(stderr, gone.says)) {
+					(!strings.Contains(stderr, "what its blueprint says now is not known: ") ||
+						!strings.Contains(stderr, gone.says)) {
 					t.Errorf("berth %s does not say %q:\n%s", c.args, gone.says, stderr)
 				}
 				if strings.Contains(c.args, "-o json") {

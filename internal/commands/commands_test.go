@@ -44,8 +44,8 @@ func TestErrors(t *testing.T) {
 		status, stdout, stderr := cmdtest.Run(t, "", args...)
 		if status != test.status || !strings.Contains(stderr, test.says) || !strings.Contains(stderr, "hint:") ||
 			strings.Contains(stderr, "http") || stdout != "" {
-			t.Errorf("berth %s: status %d, want %d with %q\nstdout: %s\nstderr: %s", test.args, status, test.status, test.says,
-				stdout, stderr)
+			t.Errorf("berth %s: status %d, want %d with %q\nstdout: %s\nstderr: %s", test.args, status, test.status,
+				test.says, stdout, stderr)
 		}
 		if strings.Contains(test.args, "--output") {
 			continue
@@ -96,7 +96,8 @@ func TestHelp(t *testing.T) {
 func TestWrongIdentityProvider(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"alice-1","namespace":"team","labels":{"k8shell.io/canonical-id":"alice-1"}}}]}`)
+		_, _ = io.WriteString(w,
+			`{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"alice-1","namespace":"team","labels":{"k8shell.io/canonical-id":"alice-1"}}}]}`)
 	}))
 	t.Cleanup(server.Close)
 	cmdtest.Offline(t)

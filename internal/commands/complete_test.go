@@ -28,7 +28,11 @@ func TestCompletion(t *testing.T) {
 		{"provision alice~repo=", ":4", "alice~"},
 		{"provision alice bob~", ":4", "bob~"},
 		{"provision alice --ignore-reason ", "CrashLoop", "pod/"},
-		{"provision alice --ignore-reason OOMKilled,", "OOMKilled,CrashLoopBackOff\tKubernetes' word for CrashLoop\n", ""},
+		{
+			"provision alice --ignore-reason OOMKilled,", "OOMKilled,CrashLoopBackOff\tKubernetes' " +
+				"word for CrashLoop\n",
+			"",
+		},
 		{"explain ", "ErrImagePull\tKubernetes' word for ImageNotFound, ", ""},
 		{"explain CrashLoop ", ":4", "ImageNotFound"},
 		{"diagnose dep", "deployment/\n:6\n", "job/"},

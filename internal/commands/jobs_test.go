@@ -101,9 +101,17 @@ func TestJobStats(t *testing.T) {
 		says []string
 		not  string
 	}{
-		{"jobs stats", []string{"until Running", "MEDIAN", "2 jobs; the oldest record is", "records are kept for 48h"}, "━"},
+		{
+			"jobs stats",
+			[]string{"until Running", "MEDIAN", "2 jobs; the oldest record is", "records are kept for 48h"},
+			"━",
+		},
 		{"jobs stats --by blueprint", []string{"BLUEPRINT", "default ", "- ", "1 do not say the blueprint (-)"}, ""},
-		{"jobs stats --by user -o json", []string{`"by": "user"`, `"name": "alice"`, `"medianSeconds"`}, "records are kept"},
+		{
+			"jobs stats --by user -o json",
+			[]string{`"by": "user"`, `"name": "alice"`, `"medianSeconds"`},
+			"records are kept",
+		},
 		{"jobs stats --since 1h", []string{"1 job of the last 60m"}, ""},
 		{"__complete jobs stats --by ", []string{"blueprint\nuser\nnode\nimage\n"}, ""},
 		{"__complete jobs stats --since ", []string{"24h\n7d\n"}, ""},

@@ -130,7 +130,8 @@ func TestLimitsOfAnAdoptedWorkspace(t *testing.T) {
 	configured(t, "", "blueprints: [{name: limited, template: default, limits: {maxStoppedHours: 0.5}}]\n")
 	cmdtest.Must(t, 0, "provision", "alice~limited")
 	name, _ := cmdtest.Must(t, 0, "status", "alice~limited", "-o", "name")
-	if r := recordOf(t, server, http.MethodGet, strings.TrimSpace(name)); r.Pending() || r.Actual != v1.ActualStarting ||
+	if r := recordOf(t, server, http.MethodGet, strings.TrimSpace(name)); r.Pending() ||
+		r.Actual != v1.ActualStarting ||
 		r.Limits.MaxStoppedHours == nil {
 		t.Errorf("nobody has anything to do: %+v", r)
 	}
@@ -192,7 +193,8 @@ func TestWrongLimitsAreNotShown(t *testing.T) {
 	cmdtest.Offline(t)
 	configured(t, "", "blueprints: [{name: dev, template: default, limits: {maxAgeHours: .inf}}]\n")
 	if _, stderr := cmdtest.Must(t, 2, "blueprint", "show", "dev"); !strings.Contains(stderr,
-		"blueprint dev cannot be shown: unsupported value: +Inf") || !strings.Contains(stderr, "berth blueprint validate") {
+		"blueprint dev cannot be shown: unsupported value: +Inf") ||
+		!strings.Contains(stderr, "berth blueprint validate") {
 		t.Error(stderr)
 	}
 }

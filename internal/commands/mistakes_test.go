@@ -15,26 +15,28 @@ import (
 func TestMistypedFlags(t *testing.T) {
 	cmdtest.Offline(t)
 	for typed, says := range map[string]string{
-		"provision alice --tiemout 5m":           "hint:  did you mean --timeout?",
-		"status --onwer alice":                   "hint:  did you mean --owner?",
-		"delete --all":                           "name the workspaces, or take all of a user: --owner USER",
-		"status --al-namespaces":                 "hint:  did you mean --all-namespaces?",
-		"provision alice --timeout 5":            `invalid argument "5" for "--timeout" flag: must be a number with its unit, such as 5s or 5m`,
+		"provision alice --tiemout 5m": "hint:  did you mean --timeout?",
+		"status --onwer alice":         "hint:  did you mean --owner?",
+		"delete --all":                 "name the workspaces, or take all of a user: --owner USER",
+		"status --al-namespaces":       "hint:  did you mean --all-namespaces?",
+		"provision alice --timeout 5": `invalid argument "5" for "--timeout" flag: must be a number with ` +
+			`its unit, such as 5s or 5m`,
 		"provision alice --timeout soon":         "must be a number with its unit, such as 90s or 5m",
 		"logs alice --tail x":                    `invalid argument "x" for "--tail" flag: must be a whole number`,
 		"logs alice --tail 99999999999999999999": "is too large",
 		"logs alice --since 1d":                  "must be a number with its unit, such as 90s or 5m",
 		"provision -f - --parallel many":         "must be a whole number",
 		"provision alice --if-not-exists=maybe":  "must be true or false",
-		"provision -alice":                       "a name that begins with - goes after --: `berth provision -- -alice`",
-		"exec --alice":                           "a name that begins with - goes after --: `berth exec -- --alice`",
-		"version --nosuch":                       "hint:  see `berth version --help`",
-		"explain oom":                            "OOMKilled",
-		"explain imagenotfuond":                  "did you mean `berth explain ImageNotFound`?",
-		"explain nosuchthing":                    "`berth explain` lists the causes",
-		"jobs stat":                              "did you mean `berth jobs stats`?",
-		"jobs statistics":                        "did you mean `berth jobs stats`?",
-		"cp alice:x bob:y":                       "a file of this machine whose name has a colon is written ./alice:x",
+		"provision -alice": "a name that begins with - goes after --: `berth " +
+			"provision -- -alice`",
+		"exec --alice":          "a name that begins with - goes after --: `berth exec -- --alice`",
+		"version --nosuch":      "hint:  see `berth version --help`",
+		"explain oom":           "OOMKilled",
+		"explain imagenotfuond": "did you mean `berth explain ImageNotFound`?",
+		"explain nosuchthing":   "`berth explain` lists the causes",
+		"jobs stat":             "did you mean `berth jobs stats`?",
+		"jobs statistics":       "did you mean `berth jobs stats`?",
+		"cp alice:x bob:y":      "a file of this machine whose name has a colon is written ./alice:x",
 	} {
 		status, _, stderr := cmdtest.Run(t, "", strings.Fields(typed)...)
 		if status != 2 && status != 125 || !strings.Contains(stderr, says) || strings.Contains(stderr, "strconv") ||

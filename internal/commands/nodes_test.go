@@ -36,7 +36,8 @@ func TestStatusReadsNodes(t *testing.T) {
 			if forbidden.Load() && strings.HasPrefix(r.URL.Path, "/api/v1/nodes") {
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusForbidden)
-				_, _ = fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"nodes is forbidden"}`)
+				_, _ = fmt.Fprint(w,
+					`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"nodes is forbidden"}`)
 				return
 			}
 			next.ServeHTTP(w, r)

@@ -19,7 +19,8 @@ const recordings = "../watch/testdata/recordings/"
 func printing() []string {
 	const id = "alice-a975fae"
 	return []string{
-		"", "--help", "--version", "help", "help exit-codes", "help user-strings", "help environment", "provision --help",
+		"", "--help", "--version", "help", "help exit-codes", "help user-strings", "help environment",
+		"provision --help",
 		"completion bash", "completion zsh", "completion fish", "completion powershell", "__complete status ",
 		"version", "version -o json", "version -o yaml", "version -o jsonpath={.version}",
 		"status", "status -o json", "status -o jsonl", "status -o name", "status --watch", "status --watch -o json",
@@ -33,7 +34,8 @@ func printing() []string {
 		"resolve alice --offline", "resolve alice --offline -o json",
 		"blueprint list", "blueprint list -o name", "blueprint show default", "blueprint show default -o json",
 		"blueprint validate bp",
-		"bundle validate shop", "bundle validate shop -o json", "bundle template shop", "bundle definitions", "serve manifests bundles",
+		"bundle validate shop", "bundle validate shop -o json", "bundle template shop", "bundle definitions",
+		"serve manifests bundles",
 		"serve manifests volumes",
 		"diagnose -f recording.jsonl", "diagnose pod/" + id + "", "diagnose pod/" + id + " -o json",
 		"explain", "explain -o wide", "explain -o json", "explain CrashLoop", "explain CrashLoop -o json",

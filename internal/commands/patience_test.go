@@ -156,7 +156,8 @@ func TestTimeoutOfWhatHangs(t *testing.T) {
 				c.setUp(t)
 				begin := time.Now()
 				status, _, stderr := cmdtest.Run(t, "", strings.Fields(line)...)
-				if took := time.Since(begin); status != 5 || took > 15*time.Second || !strings.Contains(stderr, c.says) {
+				if took := time.Since(begin); status != 5 || took > 15*time.Second ||
+					!strings.Contains(stderr, c.says) {
 					t.Errorf("status %d after %s\n%s", status, took, stderr)
 				}
 			})

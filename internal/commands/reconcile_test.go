@@ -94,8 +94,8 @@ func (s standing) expect(when string, w v1.ReconciledWorkspace, did string, desi
 	s.Helper()
 	r := s.record()
 	if w.Done != did || w.Error != nil || r.Desired != desired || r.Actual != actual || r.Pending() {
-		s.Errorf("%s: did %q (%v), and it is %s, pending %t; want %q, %s, %s", when, w.Done, w.Error, r, r.Pending(), did,
-			desired, actual)
+		s.Errorf("%s: did %q (%v), and it is %s, pending %t; want %q, %s, %s", when, w.Done, w.Error, r, r.Pending(),
+			did, desired, actual)
 	}
 }
 
@@ -181,7 +181,8 @@ func TestReconcileMissing(t *testing.T) {
 				if w.Error == nil || !strings.Contains(w.Error.Message, "somebody has removed it") {
 					t.Errorf("%+v", w)
 				}
-				if r := s.record(); r.Actual != v1.ActualError || !strings.Contains(r.Cause, "somebody has removed it") {
+				if r := s.record(); r.Actual != v1.ActualError ||
+					!strings.Contains(r.Cause, "somebody has removed it") {
 					t.Errorf("%s: %s", r, r.Cause)
 				}
 			}

@@ -80,8 +80,8 @@ func newRoot(f *cmdutil.Factory) *cobra.Command {
 			root.AddCommand(command)
 		}
 	}
-	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run), ssh.NewCmd(f, ssh.Run),
-		ssh.NewOpenCmd(f, ssh.Open),
+	add(work, provision.NewCmd(f, provision.Run), status.NewCmd(f, status.Run), exec.NewCmd(f, exec.Run),
+		ssh.NewCmd(f, ssh.Run), ssh.NewOpenCmd(f, ssh.Open),
 		cp.NewCmd(f, cp.Run), portforward.NewCmd(f, portforward.Run), logs.NewCmd(f, logs.Run),
 		diagnose.NewCmd(f, diagnose.Run), explain.NewCmd(f, explain.Run), stop.NewCmd(f, stop.Run),
 		start.NewCmd(f, start.Run), restart.NewCmd(f, restart.Run), update.NewCmd(f, update.Run),

@@ -44,7 +44,9 @@ func scripted(t *testing.T, forbidden bool) (s *kubetest.Server, asked *atomic.I
 	})
 	s.Log = ofScripts
 	cmdtest.Cluster(t, s.URL)
-	configured(t, "", "blueprints:\n- {name: scripted, template: default, initScripts: [{name: one, script: 'true'}, {name: two, script: exit 7}]}\n- {name: strict, template: scripted, strictScripts: true}\n- {name: plain, template: default}\n")
+	configured(t, "", "blueprints:\n- {name: scripted, template: default, initScripts: [{name: one, script: 'true'}, "+
+		"{name: two, script: exit 7}]}\n- {name: strict, template: scripted, strictScripts: true}\n"+
+		"- {name: plain, template: default}\n")
 	return s, asked
 }
 

@@ -68,7 +68,8 @@ var shells = []shell{
 		start: func(setup string) []string {
 			return []string{"fish", "--no-config", "--private", "--init-command", "source " + setup, "-i"}
 		},
-		listing: "complete --do-complete 'berth provision --on-failure '\r", // what Tab shows, which a dumb terminal cannot
+		// what Tab shows, which a dumb terminal cannot
+		listing: "complete --do-complete 'berth provision --on-failure '\r",
 	},
 }
 
@@ -93,13 +94,22 @@ func TestShellsComplete(t *testing.T) {
 				{"berth blueprint sh\t", `ran ["blueprint" "show"]`},
 				{"berth provision --on-failure k\t", `ran ["provision" "--on-failure" "keep"]`},
 				{"berth status --all-n\t", `ran ["status" "--all-namespaces"]`},
-				{"berth provision alice --ignore-reason Crash\t", `ran ["provision" "alice" "--ignore-reason" "CrashLoop"]`},
-				{"berth provision alice --ignore-reason=Crash\t", `ran ["provision" "alice" "--ignore-reason=CrashLoop"]`},
+				{
+					"berth provision alice --ignore-reason Crash\t",
+					`ran ["provision" "alice" "--ignore-reason" "CrashLoop"]`,
+				},
+				{
+					"berth provision alice --ignore-reason=Crash\t",
+					`ran ["provision" "alice" "--ignore-reason=CrashLoop"]`,
+				},
 				{"berth status --context \t", `ran ["status" "--context" "x"]`},
 				{"berth status -n te\t", `ran ["status" "-n" "team"]`},
 				{"berth diagnose deploym\tw\t", `ran ["diagnose" "deployment/web"]`},
 				{"berth provision alice~de\t", `ran ["provision" "alice~default"]`},
-				{"berth provision 'alice~default' --on-failure k\t", `ran ["provision" "alice~default" "--on-failure" "keep"]`},
+				{
+					"berth provision 'alice~default' --on-failure k\t",
+					`ran ["provision" "alice~default" "--on-failure" "keep"]`,
+				},
 			} {
 				u.types(c.typed + "\r")
 				u.sees(c.want)

@@ -32,7 +32,8 @@ func TestStuckAfter(t *testing.T) {
 			e.Reason != "STUCK" || e.Left == v1.LeftDeleted {
 			t.Fatalf("berth %s: %d, %v, %s\n%s", args, status, err, stdout, stderr)
 		}
-		if e.Message != "0/1 nodes: 1 Insufficient cpu" || e.Workspace == nil || e.Workspace.Stage != v1.StageScheduling ||
+		if e.Message != "0/1 nodes: 1 Insufficient cpu" || e.Workspace == nil ||
+			e.Workspace.Stage != v1.StageScheduling ||
 			!e.Workspace.GivenUp {
 			t.Errorf("berth %s: %s", args, stdout)
 		}
@@ -74,7 +75,8 @@ func TestStuckAfterWithoutWaiting(t *testing.T) {
 	server.Full = true
 	cmdtest.Cluster(t, server.URL)
 	for _, command := range []string{"provision", "update", "start", "restart", "exec"} {
-		if _, stderr := cmdtest.Must(t, map[bool]int{true: 125, false: 2}[command == "exec"], command, "alice", "--no-wait",
+		if _, stderr := cmdtest.Must(t, map[bool]int{true: 125, false: 2}[command == "exec"], command, "alice",
+			"--no-wait",
 			"--stuck-after", "5m"); !strings.Contains(stderr, "--stuck-after and --no-wait are mutually exclusive") {
 			t.Errorf("%s: %s", command, stderr)
 		}

@@ -95,7 +95,8 @@ func (c Credentials) source() string {
 func (r *Repositories) check(dir string) (problems []string) {
 	if u, err := url.Parse(strings.NewReplacer("{owner}", "o", "{name}", "n").Replace(r.URL)); r.URL != "" &&
 		(err != nil || u.Scheme == "" || u.User != nil || !strings.Contains(r.URL, "{name}")) {
-		problems = append(problems, "repositories.url: must be an address with {name} and without credentials, such as "+
+		problems = append(problems, "repositories.url: must be an address with {name} and without "+
+			"credentials, such as "+
 			identity.DefaultRemote)
 	}
 	for i := range r.Credentials {
@@ -103,7 +104,8 @@ func (r *Repositories) check(dir string) (problems []string) {
 		field := fmt.Sprintf("repositories.credentials[%d]", i)
 		if u, err := url.Parse(login.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" ||
 			u.User != nil {
-			problems = append(problems, field+".url: must be an address without credentials, such as https://github.com")
+			problems = append(problems, field+".url: must be an address without credentials, such as "+
+				"https://github.com")
 		}
 		problems = append(problems, login.check(field, dir)...)
 	}
@@ -121,7 +123,8 @@ func (c *Config) checkAccess(dir string) (problems []string) {
 	}
 	problems = append(problems, c.Repositories.check(dir)...)
 	if kind := c.Certificate.Issuer.Kind; kind != "" && kind != "Issuer" && kind != "ClusterIssuer" {
-		problems = append(problems, fmt.Sprintf("certificate.issuer.kind: %q: must be one of Issuer, ClusterIssuer", kind))
+		problems = append(problems, fmt.Sprintf("certificate.issuer.kind: %q: must be one of Issuer, ClusterIssuer",
+			kind))
 	}
 	if c.Certificate.Enabled && c.Certificate.Issuer.Name == "" {
 		problems = append(problems, "certificate.issuer.name: required")

@@ -62,7 +62,8 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 		return Config{}, invalid(path, append(s.Problems, located(whole, s.Problems, c.PolicyFile.problems())...))
 	}
 	c.PolicyFile.place = func(key string) string {
-		return fmt.Sprintf("%s:%d:%d: policy.%s", path, whole.Find("policy."+key).Line, whole.Find("policy."+key).Column, key)
+		return fmt.Sprintf("%s:%d:%d: policy.%s", path, whole.Find("policy."+key).Line,
+			whole.Find("policy."+key).Column, key)
 	}
 	return c, nil
 }
@@ -91,8 +92,14 @@ func located(whole layer.Value, known []yamldoc.Problem, sentences []string) (pr
 	for _, sentence := range sentences {
 		key, _, _ := strings.Cut(sentence, " ")
 		at := whole.Find(strings.TrimSuffix(key, ":"))
-		if !slices.ContainsFunc(known, func(p yamldoc.Problem) bool { return p.Line == at.Line && p.Column == at.Column }) {
-			problems = append(problems, yamldoc.Problem{File: at.File, Line: at.Line, Column: at.Column, Message: sentence})
+		if !slices.ContainsFunc(known, func(p yamldoc.Problem) bool {
+			return p.Line == at.Line &&
+				p.Column == at.Column
+		}) {
+			problems = append(problems, yamldoc.Problem{
+				File: at.File, Line: at.Line, Column: at.Column,
+				Message: sentence,
+			})
 		}
 	}
 	return problems
@@ -155,7 +162,8 @@ func invalid(path string, problems []yamldoc.Problem) error {
 func (c Config) namespaces() (problems []string) {
 	for i, name := range c.InjectNamespaces {
 		if name != "*" && len(validation.IsDNS1123Label(name)) > 0 {
-			problems = append(problems, fmt.Sprintf("injectNamespaces[%d]: invalid namespace %q: must be the name of one, or * for all", i, name))
+			problems = append(problems, fmt.Sprintf("injectNamespaces[%d]: invalid namespace %q: must be the name of "+
+				"one, or * for all", i, name))
 		}
 	}
 	return problems

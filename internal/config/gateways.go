@@ -70,7 +70,10 @@ func (c *Config) checkGateways(dir string) (problems []string) {
 
 func (c GatewayCredential) check(field string) (problems []string) {
 	given := 0
-	for _, is := range []bool{c.TokenFile != "", len(c.Command) > 0, c.Certificate != GatewayCertificate{}, c.Kubeconfig} {
+	for _, is := range []bool{
+		c.TokenFile != "", len(c.Command) > 0, c.Certificate != GatewayCertificate{},
+		c.Kubeconfig,
+	} {
 		if is {
 			given++
 		}

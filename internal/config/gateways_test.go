@@ -42,7 +42,10 @@ func TestGateways(t *testing.T) {
 		},
 		"c": {
 			Name: "c", URL: "https://c.example.com",
-			Credential: GatewayCredential{Certificate: GatewayCertificate{Cert: "/c.crt", Key: filepath.Join(dir, "c.key")}},
+			Credential: GatewayCredential{Certificate: GatewayCertificate{
+				Cert: "/c.crt",
+				Key:  filepath.Join(dir, "c.key"),
+			}},
 		},
 		"d": {Name: "d", URL: "https://d.example.com", Credential: GatewayCredential{Kubeconfig: true}},
 	}

@@ -32,7 +32,8 @@ func TestJobs(t *testing.T) {
 	if strings.Contains(fmt.Sprintf("%+v %#v", c, c), "hush") {
 		t.Error("the password is printed")
 	}
-	_, err = load(t, write(t, `jobs: {store: redis, retention: 1s, nats: {url: "nats://a", tls: {cert: x, serverName: "a/b"}}}`), "")
+	_, err = load(t, write(t, `jobs: {store: redis, retention: 1s, nats: {url: "nats://a", tls: {cert: x, `+
+		`serverName: "a/b"}}}`), "")
 	all := strings.Join(fault.From(err).Problems, "\n")
 	for _, want := range []string{
 		"jobs.store", "jobs.retention", "jobs.nats.tls: cert and key",

@@ -15,12 +15,14 @@ func TestMistakes(t *testing.T) {
 		file string
 		want []string
 	}{
-		"keys": {"default-blueprint: x\ndefaultBluprint: y\nregistry: {server: a, username: b, pasword: hunter2}\nfoo: {}\n", []string{
+		"keys": {"default-blueprint: x\ndefaultBluprint: y\nregistry: {server: a, username: b, pasword: hunter2}\n" +
+			"foo: {}\n", []string{
 			`1:1: unknown field "default-blueprint": did you mean defaultBlueprint?`,
 			`2:1: unknown field "defaultBluprint": did you mean defaultBlueprint?`,
 			`3:36: unknown field "pasword": did you mean password?`, `4:1: unknown field "foo"`,
 		}},
-		"types": {"blueprints: [a]\nregistry: a\njobs: [x]\ngateways: {name: a}\ncertificate: {enabled: yes please}\nlimits: {maxAgeHours: 2h}\n", []string{
+		"types": {"blueprints: [a]\nregistry: a\njobs: [x]\ngateways: {name: a}\ncertificate: {enabled: yes please}\n" +
+			"limits: {maxAgeHours: 2h}\n", []string{
 			"1:13: expected a string, found a list", "2:11: expected a mapping, found a string",
 			"3:7: expected a mapping, found a list", "4:11: expected a list, found a mapping",
 			"5:24: expected a boolean, found a string", "6:23: expected a number, found a string",
@@ -41,14 +43,16 @@ policy: {gracePeriod: 5}
 			"1:43: jobs.nats: url and service are mutually exclusive",
 			`1:49: jobs.nats.url: scheme "http"`, "1:70: jobs.nats.service.name is missing",
 			"1:77: jobs.nats.service.port: invalid port 70000",
-			`2:20: registry.server: invalid hostname "https://x"`, "3:21: repositories.url: must be an address with {name}",
+			`2:20: registry.server: invalid hostname "https://x"`,
+			"3:21: repositories.url: must be an address with {name}",
 			"3:48: repositories.credentials[0]: requires exactly one of",
 			"3:54: repositories.credentials[0].url: must be an address",
 			"4:38: certificate.issuer.name: required", `4:45: certificate.issuer.kind: "Clusterissuer"`,
 			`5:25: injectNamespaces[1]: invalid namespace "Shop_A"`,
 			"6:23: blueprintConfigMaps[0]: requires a namespace", "7:22: limits.workspaces: -1",
 			"9:18: gateways[0].url: must be https", `10:10: gateways[1].name: duplicate name "a"`,
-			"10:41: gateways[1].credential: requires exactly one of", `11:23: policy.gracePeriod "5": must be a duration`,
+			"10:41: gateways[1].credential: requires exactly one of",
+			`11:23: policy.gracePeriod "5": must be a duration`,
 		}},
 		"providers": {"identity: {providers: {kind: file}}\n", []string{"1:23: expected a list, found a mapping"}},
 		"providers misspelled": {

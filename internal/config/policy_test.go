@@ -46,7 +46,8 @@ func TestPolicyPrecedence(t *testing.T) {
 		want.RecoveryTime = time.Minute
 		if err != nil || p.Name != want.Name || p.CrashLoopThreshold != want.CrashLoopThreshold ||
 			p.PullDelay != want.PullDelay ||
-			p.GracePeriod != want.GracePeriod || p.StuckAfter != want.StuckAfter || p.RecoveryTime != want.RecoveryTime ||
+			p.GracePeriod != want.GracePeriod || p.StuckAfter != want.StuckAfter ||
+			p.RecoveryTime != want.RecoveryTime ||
 			!slices.Equal(p.IgnoreReasons, want.IgnoreReasons) {
 			t.Errorf("%+v, %v, want %+v", p, err, want)
 		}
@@ -87,7 +88,8 @@ func TestWrongPolicies(t *testing.T) {
 	f := fault.From(err)
 	all := strings.Join(f.Problems, "\n")
 	for _, words := range []string{
-		`config.yaml:1:16: policy.name "hasty": must be one of fast, patient`, `BERTH_PULL_DELAY "soon": must be a duration`,
+		`config.yaml:1:16: policy.name "hasty": must be one of fast, patient`,
+		`BERTH_PULL_DELAY "soon": must be a duration`,
 		`BERTH_CRASH_LOOP_THRESHOLD "many": must be a number`,
 		"config.yaml:1:36: policy.gracePeriod must not be negative, got -3s",
 		`--ignore-reason: unknown reason "Nonsense"`,
@@ -118,7 +120,8 @@ func TestWrongPolicy(t *testing.T) {
 		}
 	}
 	_, err := loadPolicy(t, "policy: {titel: fast}")
-	if f := fault.From(err); !strings.Contains(strings.Join(f.Problems, ""), "config.yaml:1:10: unknown field \"titel\"") {
+	if f := fault.From(err); !strings.Contains(strings.Join(f.Problems, ""),
+		"config.yaml:1:10: unknown field \"titel\"") {
 		t.Errorf("an unknown key: %v %q", err, f.Problems)
 	}
 }

@@ -99,8 +99,9 @@ func TestGitHelper(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			question := filepath.Join(t.TempDir(), "question")
-			helper := program(t, "helper", `[ "$1" = get ] || exit 0; cat >`+question+`; echo username=alice; echo password=`+
-				token)
+			helper := program(t, "helper",
+				`[ "$1" = get ] || exit 0; cat >`+question+`; echo username=alice; echo password=`+
+					token)
 			gitConfig(t, "[credential]\n\thelper = "+helper+"\n"+test.config)
 			c, err := GitHelper(remote, test.username)(t.Context())
 			if err != nil || c.Username != "alice" || c.Token.Reveal() != token {
@@ -187,7 +188,8 @@ func TestProgram(t *testing.T) {
 			if c.Token.Reveal() != test.token || (err != nil) != (test.message != "") {
 				t.Errorf("%q, %v", c.Token.Reveal(), err)
 			}
-			if err != nil && (fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), test.message) ||
+			if err != nil && (fault.CodeOf(err) != fault.Unauthenticated ||
+				!strings.Contains(err.Error(), test.message) ||
 				strings.Contains(err.Error(), token)) {
 				t.Errorf("%v (%s)", err, fault.CodeOf(err))
 			}

@@ -45,11 +45,15 @@ func TestSource(t *testing.T) {
 			&Source{Fallback: []string{"B", "USUAL"}, Getenv: getenv}, "other", "the variable USUAL",
 			"",
 		},
-		"usual and configured": {&Source{Env: "A", Fallback: []string{"USUAL"}, Getenv: getenv}, token, "the variable A", ""},
-		"usual and not set":    {&Source{Env: "B", Fallback: []string{"USUAL"}, Getenv: getenv}, "", "", "is not set"},
+		"usual and configured": {
+			&Source{Env: "A", Fallback: []string{"USUAL"}, Getenv: getenv}, token,
+			"the variable A", "",
+		},
+		"usual and not set": {&Source{Env: "B", Fallback: []string{"USUAL"}, Getenv: getenv}, "", "", "is not set"},
 	} {
 		c, err := test.source.Get(t.Context())
-		if c.Token.Reveal() != test.token || !strings.HasPrefix(c.From, test.from) || (err != nil) != (test.says != "") {
+		if c.Token.Reveal() != test.token || !strings.HasPrefix(c.From, test.from) ||
+			(err != nil) != (test.says != "") {
 			t.Errorf("%s: %q from %q, %v", name, c.Token.Reveal(), c.From, err)
 		}
 		if err != nil && (fault.CodeOf(err) != fault.Unauthenticated || !strings.Contains(err.Error(), test.says)) {

@@ -70,7 +70,8 @@ func (d Dump) complete(diagnosis *v1.Diagnosis, pod *corev1.Pod) {
 	}
 	switch {
 	case d.hasNoEvents():
-		diagnosis.Hint = fmt.Sprintf("The events about it, which may say why, are not known: `kubectl get events%s --field-selector "+
+		diagnosis.Hint = fmt.Sprintf("The events about it, which may say why, are not known: `kubectl get events%s "+
+			"--field-selector "+
 			"involvedObject.name=%s` shows them.", namespace, fault.Word(name))
 	case diagnosis.Stage == v1.StageInitializing:
 		diagnosis.Hint = "An init container runs before the others start: its log says what it does" +
@@ -194,7 +195,8 @@ func podOf(subject watch.Subject, records []watch.Record, cause *v1.Cause) (last
 func describe(subject watch.Subject, records []watch.Record, c *v1.Cause) cause.About {
 	pod := podOf(subject, records, c)
 	if pod == nil {
-		return cause.About{Namespace: subject.Namespace, Controlled: subject.Kind != "" && subject.Kind != watch.KindPod}
+		return cause.About{Namespace: subject.Namespace, Controlled: subject.Kind != "" &&
+			subject.Kind != watch.KindPod}
 	}
 	about := aboutPod(pod)
 	if subject.Kind != "" && subject.Kind != watch.KindPod { // no blueprint made the other containers of a workload

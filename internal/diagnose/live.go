@@ -36,7 +36,10 @@ func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p c
 			var refusal error
 			d.Logs, refusal = logs(ctx, client, subject.Namespace, pod, d.Cause)
 			if apierrors.IsForbidden(refusal) {
-				d.Unread = append(d.Unread, kube.Call{Verb: "get", Resource: "pods/log", Namespace: subject.Namespace}.String())
+				d.Unread = append(d.Unread, kube.Call{
+					Verb: "get", Resource: "pods/log",
+					Namespace: subject.Namespace,
+				}.String())
 			}
 		}
 	}

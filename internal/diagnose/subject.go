@@ -83,7 +83,8 @@ func (d Dump) Choose(wanted watch.Subject) (watch.Subject, error) {
 	case 1:
 		return found[0].Subject, nil
 	}
-	err := fault.New(fault.InvalidArgument, "%s is ambiguous: it matches %d: %s", named(wanted), len(found), names(found))
+	err := fault.New(fault.InvalidArgument, "%s is ambiguous: it matches %d: %s", named(wanted), len(found),
+		names(found))
 	if slices.ContainsFunc(found[1:], func(c candidate) bool { return c.String() == found[0].String() }) {
 		return wanted, err.WithHint("choose the namespace with --namespace")
 	}

@@ -38,7 +38,8 @@ func Version(v version.Info, latency time.Duration) Finding {
 		return Failed(said+"; it is too old",
 			"berth requires Kubernetes 1.31 or newer: ask your cluster administrator to upgrade")
 	case minor > newestMinor+untried:
-		return Warning(said+"; much newer than the version that berth was built for", "look for a newer version of berth")
+		return Warning(said+"; much newer than the version that berth was built for",
+			"look for a newer version of berth")
 	case latency > slow:
 		return Warning(said+", which is slow",
 			"each command waits for several answers in a row: check the network, VPN or proxy")
@@ -97,7 +98,8 @@ func Storage(classes []storagev1.StorageClass) Finding {
 	if len(early) > 0 {
 		return Warning("default storage class "+
 			defaults[0]+" creates volumes before the pod is scheduled, and its volumes are tied to a node or zone",
-			"use a storage class with volumeBindingMode WaitForFirstConsumer; the mode of an existing one cannot be changed")
+			"use a storage class with volumeBindingMode WaitForFirstConsumer; the mode of an existing one "+
+				"cannot be changed")
 	}
 	return OK("default storage class " + defaults[0])
 }
@@ -105,9 +107,11 @@ func Storage(classes []storagev1.StorageClass) Finding {
 // bound are well-known provisioners whose volumes can be used on some nodes only.
 func bound() []string {
 	return []string{
-		"ebs.csi.aws.com", "kubernetes.io/aws-ebs", "pd.csi.storage.gke.io", "kubernetes.io/gce-pd", "disk.csi.azure.com",
+		"ebs.csi.aws.com", "kubernetes.io/aws-ebs", "pd.csi.storage.gke.io", "kubernetes.io/gce-pd",
+		"disk.csi.azure.com",
 		"kubernetes.io/azure-disk",
-		"cinder.csi.openstack.org", "csi.hetzner.cloud", "dobs.csi.digitalocean.com", "rancher.io/local-path", "topolvm.io",
+		"cinder.csi.openstack.org", "csi.hetzner.cloud", "dobs.csi.digitalocean.com", "rancher.io/local-path",
+		"topolvm.io",
 		"openebs.io/local",
 		"kubernetes.io/no-provisioner",
 	}
@@ -138,7 +142,8 @@ func Nodes(nodes []corev1.Node) Finding {
 	case len(troubled) > 0:
 		return Warning(said+"; not "+strings.Join(troubled, ", "), "kubectl describe node "+troubled[0])
 	case len(architectures) > 1:
-		return Warning(said, "an image of one architecture fails on the others: use images of several, or a node selector")
+		return Warning(said, "an image of one architecture fails on the others: use images of several, "+
+			"or a node selector")
 	}
 	return OK(said)
 }

@@ -107,13 +107,15 @@ func (l live) certificates(ctx context.Context, review func(context.Context) (rb
 	if err != nil && !apierrors.IsNotFound(err) {
 		return Finding{}, kube.Fault(err, kube.Call{Verb: "get", Resource: path})
 	}
-	return Certificates(err == nil, known.Missing(rbac.Named(rbac.Provision).On("certificates")), l.client.Namespace), nil
+	return Certificates(err == nil, known.Missing(rbac.Named(rbac.Provision).On("certificates")), l.client.Namespace),
+		nil
 }
 
 func (l live) networkPolicies(ctx context.Context) (Finding, error) {
 	list, err := l.client.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if apierrors.IsForbidden(err) {
-		return Skipped("cannot tell whether network policies are enforced: you may not list daemonsets.apps in all namespaces"), nil
+		return Skipped("cannot tell whether network policies are enforced: you may not list daemonsets.apps " +
+			"in all namespaces"), nil
 	}
 	if err != nil {
 		return Finding{}, kube.Fault(err, kube.Call{Verb: "list", Resource: "daemonsets.apps"})
@@ -133,11 +135,12 @@ func NATS(p store.Probe, keep time.Duration, err error) Finding {
 	}
 	switch {
 	case !p.Exists:
-		return OK(fmt.Sprintf("%s; the first record creates the bucket %s, which keeps them for %s", p.Address, job.Bucket,
-			job.FormatRetention(keep)))
+		return OK(fmt.Sprintf("%s; the first record creates the bucket %s, which keeps them for %s", p.Address,
+			job.Bucket, job.FormatRetention(keep)))
 	case p.Keep == 0:
 		return Warning(fmt.Sprintf("%s keeps records forever (%d in bucket %s)", p.Address, p.Documents, job.Bucket),
-			fmt.Sprintf("give the bucket an age: nats stream edit KV_%s --max-age %s", job.Bucket, job.FormatRetention(keep)))
+			fmt.Sprintf("give the bucket an age: nats stream edit KV_%s --max-age %s", job.Bucket,
+				job.FormatRetention(keep)))
 	case p.Keep != keep:
 		return OK(fmt.Sprintf("%s keeps records for %s (set in bucket %s) instead of %s", p.Address,
 			job.FormatRetention(p.Keep), job.Bucket, job.FormatRetention(keep)))
@@ -155,7 +158,8 @@ func Records(r job.Counts, usesNATS bool) Finding {
 	switch {
 	case r.Pending > 0 && !usesNATS:
 		return Warning(fmt.Sprintf("%s; %d wait for a NATS that is not configured here", said, r.Pending),
-			"configure jobs.nats as it was where they were written, then `berth jobs` moves them; or leave them until they expire")
+			"configure jobs.nats as it was where they were written, then `berth jobs` moves them; or leave them "+
+				"until they expire")
 	case r.Pending > 0:
 		return OK(fmt.Sprintf("%s; %d wait for NATS: the next command that reaches it moves them", said, r.Pending))
 	}
@@ -178,5 +182,6 @@ func Certificates(installed bool, missing []rbac.Access, namespace string) Findi
 	}
 	return Failed("you may not "+strings.Join(verbs, ", ")+" "+missing[0].Object()+" in namespace "+namespace+
 		", which the configuration asks for",
-		"ask for the Role "+rbac.Named(rbac.Provision).ObjectName()+" of docs/rbac.md, or set certificate.enabled to false")
+		"ask for the Role "+rbac.Named(rbac.Provision).
+			ObjectName()+" of docs/rbac.md, or set certificate.enabled to false")
 }

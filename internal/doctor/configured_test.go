@@ -78,9 +78,12 @@ func TestConfigured(t *testing.T) {
 			plugins(daemon("kube-flannel-ds")), v1.CheckupWarning,
 			"Flannel (daemonset kube-system/kube-flannel-ds) does not",
 		},
-		"Flannel, policies by both": {plugins(daemon("kube-flannel-ds"), daemon("kube-router")), v1.CheckupOK, "kube-router"},
-		"Canal":                     {plugins(daemon("canal", "calico/node", "flannel")), v1.CheckupOK, "Canal"},
-		"the VPC CNI":               {plugins(daemon("aws-node", "amazon-k8s-cni:v1")), v1.CheckupWarning, "does not"},
+		"Flannel, policies by both": {
+			plugins(daemon("kube-flannel-ds"), daemon("kube-router")), v1.CheckupOK,
+			"kube-router",
+		},
+		"Canal":       {plugins(daemon("canal", "calico/node", "flannel")), v1.CheckupOK, "Canal"},
+		"the VPC CNI": {plugins(daemon("aws-node", "amazon-k8s-cni:v1")), v1.CheckupWarning, "does not"},
 		"the VPC CNI with an agent": {
 			plugins(daemon("aws-node", "amazon-k8s-cni:v1", "aws-network-policy-agent:v1")),
 			v1.CheckupSkipped, "cannot be checked from here",

@@ -59,7 +59,10 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	record := func(name, status string) []corev1.Secret {
-		return []corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"name": name, "status": status}}}}
+		return []corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
+			"name":   name,
+			"status": status,
+		}}}}
 	}
 	scratch := func(installed bool, unread string, with ...bool) Drivers {
 		d := Drivers{Installed: installed, Unread: unread}
@@ -115,11 +118,17 @@ func TestFindings(t *testing.T) {
 		"quota used up":          {Quotas(quota("10", "10")), v1.CheckupFailed},
 		"quota of nothing":       {Quotas(quota("0", "0")), v1.CheckupFailed},
 		"a node":                 {Nodes([]corev1.Node{node("amd64", "True")}), v1.CheckupOK},
-		"a node is down":         {Nodes([]corev1.Node{node("amd64", "True"), node("amd64", "Unknown")}), v1.CheckupWarning},
-		"two architectures":      {Nodes([]corev1.Node{node("amd64", "True"), node("arm64", "True")}), v1.CheckupWarning},
-		"no node":                {Nodes(nil), v1.CheckupFailed},
-		"all permissions":        {Permissions(rbac.Named(rbac.Provision), everything), v1.CheckupOK},
-		"no permissions":         {Permissions(rbac.Named(rbac.Provision), rbac.Review{}), v1.CheckupFailed},
+		"a node is down": {
+			Nodes([]corev1.Node{node("amd64", "True"), node("amd64", "Unknown")}),
+			v1.CheckupWarning,
+		},
+		"two architectures": {
+			Nodes([]corev1.Node{node("amd64", "True"), node("arm64", "True")}),
+			v1.CheckupWarning,
+		},
+		"no node":         {Nodes(nil), v1.CheckupFailed},
+		"all permissions": {Permissions(rbac.Named(rbac.Provision), everything), v1.CheckupOK},
+		"no permissions":  {Permissions(rbac.Named(rbac.Provision), rbac.Review{}), v1.CheckupFailed},
 		"unknown permissions": {
 			Permissions(rbac.Named(rbac.Provision), rbac.Review{Incomplete: true}),
 			v1.CheckupSkipped,
@@ -155,10 +164,19 @@ func TestScratchSays(t *testing.T) {
 	}
 	nodes[3].Spec.Drivers = []storagev1.CSINodeDriver{{Name: "scratch.berth.dev"}}
 	for want, d := range map[string]Drivers{
-		"the driver of scratch storages, scratch.berth.dev, is not installed: blueprints of which a storage has type scratch are refused":                                          {Nodes: nodes},
-		"the driver of scratch storages, scratch.berth.dev, is installed and runs on 1 of 1 nodes":                                                                                 {Installed: true, Nodes: nodes[3:4]},
-		"the driver of scratch storages, scratch.berth.dev, is installed and runs on 1 of 8 nodes; a pod with a scratch storage does not start on n0, n1, n2, n4, n5 and 2 others": {Installed: true, Nodes: nodes},
-		"the driver of scratch storages, scratch.berth.dev, is installed; on which nodes cannot be said: you may not list csinodes.storage.k8s.io":                                 {Installed: true, Unread: "you may not list csinodes.storage.k8s.io"},
+		"the driver of scratch storages, scratch.berth.dev, is not installed: blueprints of which a storage has type " +
+			"scratch are refused": {Nodes: nodes},
+		"the driver of scratch storages, scratch.berth.dev, is installed and runs on 1 of 1 nodes": {
+			Installed: true,
+			Nodes:     nodes[3:4],
+		},
+		"the driver of scratch storages, scratch.berth.dev, is installed and runs on 1 of 8 nodes; a pod with a " +
+			"scratch storage does not start on n0, n1, n2, n4, n5 and 2 others": {Installed: true, Nodes: nodes},
+		"the driver of scratch storages, scratch.berth.dev, is installed; on which nodes cannot be said: you may not " +
+			"list csinodes.storage.k8s.io": {
+			Installed: true,
+			Unread:    "you may not list csinodes.storage.k8s.io",
+		},
 	} {
 		if got := Scratch(d, nil).Message; got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -173,7 +191,8 @@ func TestReleasesHint(t *testing.T) {
 		Labels:    map[string]string{"name": "alice-2bd806c", "status": "failed"},
 	}}
 	got := Releases([]corev1.Secret{record}, nil, at(0)).Hint
-	if want := "provision them again, which completes them, or remove them: berth delete id/alice-2bd806c --namespace team"; got != want {
+	if want := "provision them again, which completes them, or remove them: berth delete id/alice-2bd806c " +
+		"--namespace team"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -188,7 +207,11 @@ func TestRun(t *testing.T) {
 		began := time.Now()
 		got := Run(t.Context(), []Check{
 			{Name: "hangs", Look: func(context.Context) (Finding, error) { <-stuck; return OK(""), nil }},
-			{Name: "hangs", Reaches: true, Look: func(context.Context) (Finding, error) { <-stuck; return OK(""), nil }},
+			{Name: "hangs", Reaches: true, Look: func(context.Context) (Finding, error) {
+				<-stuck
+				return OK(""),
+					nil
+			}},
 			{Name: "forbidden", Look: refuse(fault.PermissionDenied)},
 			{Name: "away", Look: refuse(fault.Unavailable)},
 			{Name: "away", Look: refuse(fault.Unavailable), Reaches: true},

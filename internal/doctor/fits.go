@@ -32,14 +32,14 @@ func Fits(a Asks, quotas []corev1.ResourceQuota, ranges []corev1.LimitRange) Fin
 			switch {
 			case !known:
 			case len(unsaid) > 0:
-				never = append(never, fmt.Sprintf("quota %s requires %s of each container, and %s sets none: a limit range could give a default",
-					q.Name, name, strings.Join(unsaid, " and ")))
+				never = append(never, fmt.Sprintf("quota %s requires %s of each container, and %s sets none: a limit "+
+					"range could give a default", q.Name, name, strings.Join(unsaid, " and ")))
 			case sum.Cmp(hard) > 0:
 				never = append(never, fmt.Sprintf("quota %s allows %s %s, it asks for %s", q.Name, hard.String(), name,
 					sum.String()))
 			case sum.Cmp(left) > 0:
-				now = append(now, fmt.Sprintf("quota %s has %s %s left of %s, it asks for %s", q.Name, left.String(), name,
-					hard.String(), sum.String()))
+				now = append(now, fmt.Sprintf("quota %s has %s %s left of %s, it asks for %s", q.Name, left.String(),
+					name, hard.String(), sum.String()))
 			}
 		}
 	}
@@ -94,8 +94,8 @@ func (a Asks) outOfRange(ranges []corev1.LimitRange) (problems []string) {
 		for _, name := range sorted(bound) {
 			limit := bound[name]
 			if q, given := list[name]; given && q.Cmp(limit) == order {
-				problems = append(problems, fmt.Sprintf("%s may have %s %s %s, it asks for %s", what, words, limit.String(), name,
-					q.String()))
+				problems = append(problems, fmt.Sprintf("%s may have %s %s %s, it asks for %s", what, words,
+					limit.String(), name, q.String()))
 			}
 		}
 	}

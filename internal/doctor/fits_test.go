@@ -89,7 +89,8 @@ func TestFits(t *testing.T) {
 		},
 		"a default that is too much": {
 			b, quotaOf("limits.cpu=1", ""),
-			limitsOf(corev1.LimitRangeItem{Type: container, Default: amounts("cpu=2")}), v1.CheckupFailed, "it asks for 2",
+			limitsOf(corev1.LimitRangeItem{Type: container, Default: amounts("cpu=2")}), v1.CheckupFailed,
+			"it asks for 2",
 		},
 		"a limit is the request": {
 			silent, quotaOf("requests.memory=1Gi", ""),
@@ -122,7 +123,10 @@ func TestFits(t *testing.T) {
 		},
 		"within the limits of ranges": {
 			b, nil,
-			limitsOf(corev1.LimitRangeItem{Type: container, Max: amounts("cpu=1 memory=1Gi"), Min: amounts("cpu=500m")}),
+			limitsOf(corev1.LimitRangeItem{
+				Type: container, Max: amounts("cpu=1 memory=1Gi"),
+				Min: amounts("cpu=500m"),
+			}),
 			v1.CheckupOK, "",
 		},
 	} {

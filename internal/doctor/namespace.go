@@ -29,10 +29,12 @@ func Namespace(ns *corev1.Namespace) Finding {
 		return Failed("namespace "+ns.Name+" is being deleted", "choose another one with --namespace")
 	case level == "restricted":
 		return Warning("namespace "+ns.Name+
-			" has pod security level restricted: it refuses the agent, the podman sidecar and each blueprint whose securityContext lets it start as root",
+			" has pod security level restricted: it refuses the agent, the podman sidecar and each blueprint whose "+
+			"securityContext lets it start as root",
 			"give the blueprints the securityContext that docs/blueprints.md has for it, or choose another namespace")
 	case level == "baseline":
-		return OK("namespace " + ns.Name + ", pod security level baseline: it refuses a podman sidecar that is privileged")
+		return OK("namespace " + ns.Name + ", pod security level baseline: it refuses a podman sidecar " +
+			"that is privileged")
 	case level != "":
 		return OK("namespace " + ns.Name + ", pod security level " + level)
 	}

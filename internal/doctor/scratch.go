@@ -50,7 +50,8 @@ func Scratch(d Drivers, wanted []string) Finding {
 	switch {
 	case len(without) == len(d.Nodes):
 		return Warning(there+": pods with scratch storages do not start",
-			"see its pods: kubectl get pods --all-namespaces --selector app.kubernetes.io/name=berth,app.kubernetes.io/component=volumes")
+			"see its pods: kubectl get pods --all-namespaces --selector "+
+				"app.kubernetes.io/name=berth,app.kubernetes.io/component=volumes")
 	case len(without) > 0:
 		return OK(there + "; a pod with a scratch storage does not start on " + firstFew(without))
 	}

@@ -12,7 +12,10 @@ func TestStorage(t *testing.T) {
 		{Name: "data"},
 		{Name: "cache", Capacity: "1Gi", Kept: true},
 	}
-	for kept, want := range map[bool]string{false: "storage home (20Gi), data deleted", true: "storage cache (1Gi) kept"} {
+	for kept, want := range map[bool]string{
+		false: "storage home (20Gi), data deleted",
+		true:  "storage cache (1Gi) kept",
+	} {
 		if got := Storage(all, kept); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

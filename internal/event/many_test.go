@@ -41,7 +41,8 @@ func TestSlowSink(t *testing.T) {
 	stream.Object(v1.ObjectEvent{Message: "new"})
 	close(sink.begin)
 	stream.Finish(v1.Result{})
-	if sink.stages != 100 || sink.newest != "new" || sink.count > 2*mostWaiting+200 { // what it was given and what waited
+	// what it was given and what waited
+	if sink.stages != 100 || sink.newest != "new" || sink.count > 2*mostWaiting+200 {
 		t.Errorf("%d stages, the newest is %q, %d events in all", sink.stages, sink.newest, sink.count)
 	}
 }

@@ -35,7 +35,8 @@ func TestRedirects(t *testing.T) {
 			t.Run(http.StatusText(status)+" to "+name, func(t *testing.T) {
 				asked := map[string]bool{}
 				server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if asked[r.Method] = true; r.URL.Path != "/exec" || r.Header.Get("Authorization") != "Bearer secret" {
+					if asked[r.Method] = true; r.URL.Path != "/exec" ||
+						r.Header.Get("Authorization") != "Bearer secret" {
 						t.Errorf("asked for %s with %v", r.URL, r.Header)
 					}
 					at := to

@@ -53,7 +53,8 @@ func Relay(ctx context.Context, run Runner, address string, unix bool) (io.ReadW
 		if why := strings.TrimSpace(said.String()); why != "" {
 			return nil, fault.New(fault.Failed, "%s", why)
 		}
-		return nil, fault.New(fault.Failed, "cannot connect from there: %w", cmp.Or(err, errors.New("another program answers")))
+		return nil, fault.New(fault.Failed, "cannot connect from there: %w",
+			cmp.Or(err, errors.New("another program answers")))
 	}
 	return c, nil
 }

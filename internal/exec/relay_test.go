@@ -134,13 +134,20 @@ func TestRelayRefused(t *testing.T) {
 		unix     bool
 		says     string
 	}{
-		"refused to python3": {relays()["python3"], "127.0.0.1:1", false, "cannot connect to 127.0.0.1 port 1: Connection refused"},
-		"refused to perl":    {relays()["perl"], "127.0.0.1:1", false, "cannot connect to 127.0.0.1 port 1: Connection refused"},
-		"refused to bash":    {relays()["bash"], "127.0.0.1:1", false, "cannot connect to 127.0.0.1 port 1"},
-		"no program":         {map[string]string{}, "127.0.0.1:1", false, "prohibited: the image has none of python3, perl, socat, nc or bash"},
-		"no socket":          {relays()["python3"], "/no/such", true, "no socket at /no/such"},
-		"a flag":             {relays()["busybox"], "-e:1", false, `"-e" is no host name`},
-		"a command":          {relays()["busybox"], "$(reboot):1", false, `"$(reboot)" is no host name`},
+		"refused to python3": {
+			relays()["python3"], "127.0.0.1:1", false,
+			"cannot connect to 127.0.0.1 port 1: Connection refused",
+		},
+		"refused to perl": {
+			relays()["perl"], "127.0.0.1:1", false,
+			"cannot connect to 127.0.0.1 port 1: Connection refused",
+		},
+		"refused to bash": {relays()["bash"], "127.0.0.1:1", false, "cannot connect to 127.0.0.1 port 1"},
+		"no program": {map[string]string{}, "127.0.0.1:1", false, "prohibited: the image has none of python3, " +
+			"perl, socat, nc or bash"},
+		"no socket": {relays()["python3"], "/no/such", true, "no socket at /no/such"},
+		"a flag":    {relays()["busybox"], "-e:1", false, `"-e" is no host name`},
+		"a command": {relays()["busybox"], "$(reboot):1", false, `"$(reboot)" is no host name`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := exec.Relay(t.Context(), with(t, test.programs), test.address, test.unix)
@@ -150,7 +157,8 @@ func TestRelayRefused(t *testing.T) {
 		})
 	}
 	dead := func(context.Context, []string, exec.Session) (int, error) { return 0, errors.New("the pod is gone") }
-	if _, err := exec.Relay(t.Context(), dead, "10.0.0.1:80", false); err == nil || !strings.Contains(err.Error(), "the pod is gone") {
+	if _, err := exec.Relay(t.Context(), dead, "10.0.0.1:80", false); err == nil ||
+		!strings.Contains(err.Error(), "the pod is gone") {
 		t.Error(err)
 	}
 }

@@ -120,9 +120,11 @@ type Meaning struct {
 // Table is the contract between codes and exit statuses.
 func Table() []Meaning {
 	return []Meaning{
-		{1, []Code{Internal, OutputFailed}, "a defect of berth, an unexpected response, or output that cannot be written"},
+		{1, []Code{Internal, OutputFailed}, "a defect of berth, an unexpected response, or output that " +
+			"cannot be written"},
 		{2, []Code{InvalidArgument}, "flags, user string, blueprint or configuration are wrong"},
-		{3, []Code{Failed}, "the workspace failed for a reason that will not pass, or was refused by quota, admission or pod security"},
+		{3, []Code{Failed}, "the workspace failed for a reason that will not pass, or was refused by quota, " +
+			"admission or pod security"},
 		{4, []Code{PermissionDenied, Unauthenticated}, "the cluster or an identity provider does not allow it"},
 		{5, []Code{DeadlineExceeded}, "timed out (--timeout)"},
 		{6, []Code{AlreadyExists, Conflict}, "already running, or locked by another command"},

@@ -111,7 +111,8 @@ func Plain(text string) string {
 // CutExcerpt takes a problem apart: the line that it is about may follow it, with a mark below at the place.
 func CutExcerpt(text string) (problem, excerpt string) {
 	lines := strings.Split(text, "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[1], "  ") || !strings.HasPrefix(strings.TrimLeft(lines[2], " "), "^") {
+	if len(lines) != 3 || !strings.HasPrefix(lines[1], "  ") || !strings.HasPrefix(strings.TrimLeft(lines[2], " "),
+		"^") {
 		return text, ""
 	}
 	return lines[0], lines[1] + "\n" + lines[2]
@@ -144,7 +145,8 @@ func Command(words ...string) string {
 // Word is an argument as one would type it: quoted if a shell would split it.
 func Word(s string) string {
 	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("~@%+=:,./_-", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("~@%+=:,./_-", r)
 	}
 	if s != "" && s[0] != '~' && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
 		return s

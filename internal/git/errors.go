@@ -83,8 +83,10 @@ func (r Remote) fault(ctx context.Context, err error, ref string) error {
 			"%s requires a login for repository %s, which is private or does not exist", r.URL.Host, r).
 			WithHint("%s", r.LoginHint)
 	case errors.Is(err, transport.ErrAuthenticationRequired):
-		return fault.New(fault.Unauthenticated, "%s rejected the login from %s for repository %s", r.URL.Host, c.From, r).
-			WithReason(credential.ReasonRejected).WithHint("it may have expired: create a new one, or configure another")
+		return fault.New(fault.Unauthenticated, "%s rejected the login from %s for repository %s", r.URL.Host, c.From,
+			r).
+			WithReason(credential.ReasonRejected).WithHint("it may have expired: create a new one, or " +
+			"configure another")
 	case errors.Is(err, transport.ErrAuthorizationFailed):
 		return notVisible(fault.PermissionDenied, "no permission to read repository %s %s", r, c.With()).
 			WithHint("ask for read access, or configure another login")
@@ -100,7 +102,8 @@ func (r Remote) fault(ctx context.Context, err error, ref string) error {
 	case errors.Is(err, errObjectTooLarge):
 		return r.tooLarge("or a directory of it takes", maxMeta)
 	case errors.Is(err, errTooManyObjects):
-		return fault.New(fault.Failed, "repository %s is too large: a single commit has more than %d objects", r, maxObjects).
+		return fault.New(fault.Failed, "repository %s is too large: a single commit has more than %d objects", r,
+			maxObjects).
 			WithHint("%s", partialHint)
 	case errors.Is(err, exec.ErrNotFound):
 		return fault.New(fault.InvalidArgument, "reading repository %s requires git, which is not installed", r).
@@ -113,11 +116,13 @@ func (r Remote) fault(ctx context.Context, err error, ref string) error {
 }
 
 func (r Remote) tooLarge(verb string, limit int64) error {
-	return fault.New(fault.Failed, "repository %s is too large: a single commit %s more than %d KiB", r, verb, limit>>10).
+	return fault.New(fault.Failed, "repository %s is too large: a single commit %s more than %d KiB", r, verb,
+		limit>>10).
 		WithHint("%s", partialHint)
 }
 
-const partialHint = "use a remote that allows partial clones (uploadpack.allowFilter), or read it through the API of its host"
+const partialHint = "use a remote that allows partial clones (uploadpack.allowFilter), or read it through " +
+	"the API of its host"
 
 // isMissingCommit recognizes the answer of a remote that does not have a commit, or does not send it. There is no type
 // for it.
@@ -161,15 +166,17 @@ func (r Remote) sshFault(err error, ofClient bool, stderr string) error {
 			"the SSH host key of %s has changed: someone may be intercepting the connection, or the host has a new key",
 			r.URL.Host).
 			WithReason(ReasonHostNotTrusted).
-			WithHint("ask the administrator of the host; if the change is theirs, remove the old key with `ssh-keygen -R '%s'` and connect once with `%s`", r.knownHost(), r.sshCommand())
+			WithHint("ask the administrator of the host; if the change is theirs, remove the old key with `ssh-keygen "+
+				"-R '%s'` and connect once with `%s`", r.knownHost(), r.sshCommand())
 	case strings.Contains(stderr, "Host key verification failed"):
-		return fault.New(fault.Unauthenticated, "the SSH host key of %s is unknown; repository %s was not read", r.URL.Host,
-			r).
+		return fault.New(fault.Unauthenticated, "the SSH host key of %s is unknown; repository %s was not read",
+			r.URL.Host, r).
 			WithReason(ReasonHostNotTrusted).
 			WithHint("connect once with `%s`, and compare the fingerprint with the published one", r.sshCommand())
 	case strings.Contains(stderr, "Permission denied ("):
 		return notVisible(fault.Unauthenticated, "%s accepted none of your SSH keys for repository %s", r.URL.Host, r).
-			WithHint("try `%s`; add the key to your agent with `ssh-add` (there is no prompt for its passphrase here), or configure an https address", r.sshCommand())
+			WithHint("try `%s`; add the key to your agent with `ssh-add` (there is no prompt for its passphrase "+
+				"here), or configure an https address", r.sshCommand())
 	}
 	if line := lastLine(stderr); line != "" {
 		err = errors.New(line)
@@ -185,10 +192,11 @@ func (r Remote) keyFault(stderr string) error {
 		return fault.New(fault.Unauthenticated,
 			"the SSH host key of %s is not the one that is known for it; repository %s was not read", r.URL.Host, r).
 			WithReason(ReasonHostNotTrusted).
-			WithHint("put the host's key into ssh-knownhosts of %s: compare `ssh-keyscan` with what its administrator publishes", r.Key)
+			WithHint("put the host's key into ssh-knownhosts of %s: compare `ssh-keyscan` with what its "+
+				"administrator publishes", r.Key)
 	case strings.Contains(stderr, "Permission denied ("):
-		return notVisible(fault.Unauthenticated, "%s did not accept the SSH key of %s for repository %s", r.URL.Host, r.Key,
-			r).
+		return notVisible(fault.Unauthenticated, "%s did not accept the SSH key of %s for repository %s", r.URL.Host,
+			r.Key, r).
 			WithHint("check that ssh-privatekey is a key without a passphrase that may read the repository")
 	}
 	return nil

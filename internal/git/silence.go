@@ -81,7 +81,8 @@ func (r Remote) client(address *url.URL) *http.Client {
 			if request.URL.Host != address.Host {
 				return fault.New(fault.Failed, "repository %s redirects to another host, %s, which is refused", r,
 					request.URL.Host).
-					WithReason(ReasonHostNotTrusted).WithHint("if that is where the repository is now, use its address there")
+					WithReason(ReasonHostNotTrusted).WithHint("if that is where the repository is now, use " +
+					"its address there")
 			}
 			return check(request, via)
 		}

@@ -130,8 +130,11 @@ func TestFetchOverSSH(t *testing.T) {
 			mine, "", "org/proj", fault.Unauthenticated, "the SSH host key of " + address + " is unknown",
 			"`ssh -T -p " + port + " git@" + host + "`",
 		},
-		"another host key": {mine, known(signer.PublicKey()), "org/proj", fault.Unauthenticated, "the SSH host key of " +
-			address + " has changed", "ssh-keygen -R '" + knownAs + "'"},
+		"another host key": {
+			mine, known(signer.PublicKey()), "org/proj", fault.Unauthenticated,
+			"the SSH host key of " +
+				address + " has changed", "ssh-keygen -R '" + knownAs + "'",
+		},
 		"another key": {
 			other, known(otherSigner.PublicKey()), "org/proj", fault.Unauthenticated,
 			"accepted none of your SSH keys for repository " + address + root + "/org/proj", "ssh-add",
@@ -144,7 +147,8 @@ func TestFetchOverSSH(t *testing.T) {
 			if err := os.WriteFile(knownHosts, []byte(test.knownHosts), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			t.Setenv("GIT_SSH_COMMAND", "ssh -F none -o GlobalKnownHostsFile=none -o IdentityAgent=none -o IdentitiesOnly=yes"+
+			t.Setenv("GIT_SSH_COMMAND", "ssh -F none -o GlobalKnownHostsFile=none -o IdentityAgent=none -o "+
+				"IdentitiesOnly=yes"+
 				" -o UserKnownHostsFile="+knownHosts+" -i "+test.key)
 			remote := remoteAt(t, "ssh://git@"+address+root+"/"+test.repository+".git")
 			remote.SSH = SSHCommand(os.Getenv)
@@ -172,7 +176,8 @@ func TestSSHClientFails(t *testing.T) {
 		code   fault.Code
 		says   string
 	}{
-		"no connection":     {`printf 'banner\nssh: connect to host git.example.com port 22: Connection \033[31mrefused\r\n' >&2; exit 255`, fault.Unavailable, "port 22: Connection [31mrefused"},
+		"no connection": {`printf 'banner\nssh: connect to host git.example.com port 22: Connection ` +
+			`\033[31mrefused\r\n' >&2; exit 255`, fault.Unavailable, "port 22: Connection [31mrefused"},
 		"no message":        {"exit 255", fault.Unavailable, "repository git.example.com/org/proj: "},
 		"unexpected output": {"echo welcome; exit 0", fault.Unavailable, "repository git.example.com/org/proj: "},
 		"message of GitHub": {
@@ -187,7 +192,8 @@ func TestSSHClientFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			program(t, "ssh", test.script)
 			_, err := remoteAt(t, "ssh://git.example.com/org/proj").Fetch(t.Context(), "")
-			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) || fault.From(err).Hint == "" {
+			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) ||
+				fault.From(err).Hint == "" {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
 		})
@@ -195,7 +201,8 @@ func TestSSHClientFails(t *testing.T) {
 	t.Run("not installed", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
 		_, err := remoteAt(t, "ssh://git.example.com/org/proj").Fetch(t.Context(), "")
-		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "ssh, which is not installed") ||
+		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(),
+			"ssh, which is not installed") ||
 			!strings.Contains(fault.From(err).Hint, "the image of berth does not have") {
 			t.Errorf("%s: %v", fault.CodeOf(err), err)
 		}
@@ -227,10 +234,13 @@ func TestRemoteExitsEarly(t *testing.T) {
 func TestSSHArguments(t *testing.T) {
 	for address, want := range map[string][]string{
 		"ssh://git@git.example.com/org/proj.git": {"--", "git@git.example.com", "git-upload-pack '/org/proj.git'"},
-		"ssh://git.example.com:2222/org/proj":    {"-p", "2222", "--", "git.example.com", "git-upload-pack '/org/proj'"},
-		"ssh://git@[::1]/org/proj":               {"--", "git@::1", "git-upload-pack '/org/proj'"},
-		"ssh://git.example.com/~alice/proj":      {"--", "git.example.com", "git-upload-pack '~alice/proj'"},
-		"ssh://-oProxyCommand=x/it's%20a!b":      {"--", "-oProxyCommand=x", `git-upload-pack '/it'\''s a'\!'b'`},
+		"ssh://git.example.com:2222/org/proj": {
+			"-p", "2222", "--", "git.example.com",
+			"git-upload-pack '/org/proj'",
+		},
+		"ssh://git@[::1]/org/proj":          {"--", "git@::1", "git-upload-pack '/org/proj'"},
+		"ssh://git.example.com/~alice/proj": {"--", "git.example.com", "git-upload-pack '~alice/proj'"},
+		"ssh://-oProxyCommand=x/it's%20a!b": {"--", "-oProxyCommand=x", `git-upload-pack '/it'\''s a'\!'b'`},
 	} {
 		remote, err := url.Parse(address)
 		if err != nil {

@@ -144,15 +144,27 @@ func TestFiles(t *testing.T) {
 					`odd has 2 entries that cannot be in a bundle, the first is that "link" is a symbolic link`,
 				},
 				"a link on the top": {Ref{Branch: "main"}, "", 0, fault.InvalidArgument, `"link" is a symbolic link`},
-				"a pointer of LFS":  {Ref{Branch: "main"}, "lfs", 0, fault.InvalidArgument, `"big.bin" is a pointer of Git LFS`},
+				"a pointer of LFS": {
+					Ref{Branch: "main"},
+					"lfs", 0, fault.InvalidArgument,
+					`"big.bin" is a pointer of Git LFS`,
+				},
 				"through a link": {
 					Ref{Branch: "main"},
 					"link", 0, fault.InvalidArgument,
 					"link is a symbolic link, not a directory",
 				},
-				"a file":       {Ref{Branch: "main"}, "README", 0, fault.InvalidArgument, "README is a file, not a directory"},
+				"a file": {
+					Ref{Branch: "main"},
+					"README", 0, fault.InvalidArgument,
+					"README is a file, not a directory",
+				},
 				"no directory": {Ref{Branch: "main"}, "nope", 0, fault.NotFound, "there is no directory"},
-				"a way up":     {Ref{Branch: "main"}, "../x", 0, fault.InvalidArgument, "is not a directory of a repository"},
+				"a way up": {
+					Ref{Branch: "main"},
+					"../x", 0, fault.InvalidArgument,
+					"is not a directory of a repository",
+				},
 				"no branch":    {Ref{Branch: "nope"}, "", 0, fault.NotFound, `has no branch "nope"`},
 				"no tag":       {Ref{Tag: "main"}, "", 0, fault.NotFound, `has no tag "main"`},
 				"no commit":    {Ref{Commit: strings.Repeat("ab", 20)}, "", 0, fault.NotFound, "or does not send it"},
@@ -277,7 +289,8 @@ func TestHostileTrees(t *testing.T) {
 			commit := commitOf(hashOf(test.objects[len(test.objects)-1]))
 			r := forTrees(t, sends(t, hashOf(commit), packOf(append(test.objects, commit)...)).URL+"/org/proj")
 			got, _, err := filesOf(t, r, Ref{Branch: "main"}, "")
-			if code := fault.CodeOf(err); code != fault.InvalidArgument && code != fault.NotFound && code != fault.Failed ||
+			if code := fault.CodeOf(err); code != fault.InvalidArgument && code != fault.NotFound &&
+				code != fault.Failed ||
 				!strings.Contains(err.Error(), test.says) {
 				t.Errorf("%s: %v; %v", code, err, slices.Collect(maps.Keys(got)))
 			}
@@ -329,7 +342,10 @@ func TestFilesAreNotTaken(t *testing.T) {
 
 // A remote that falls silent is given up, wherever it does so.
 func TestSilence(t *testing.T) {
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().
+			Done()
+	}))
 	t.Cleanup(silent.Close)
 	half := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "001e# service=git-upload-pack\n0000")
@@ -338,7 +354,10 @@ func TestSilence(t *testing.T) {
 	}))
 	t.Cleanup(half.Close)
 	program(t, "ssh", "sleep 30")
-	for _, address := range []string{silent.URL + "/org/proj", half.URL + "/org/proj", "ssh://git.example.com/org/proj"} {
+	for _, address := range []string{
+		silent.URL + "/org/proj", half.URL + "/org/proj",
+		"ssh://git.example.com/org/proj",
+	} {
 		r := forTrees(t, address)
 		r.Silence = 50 * time.Millisecond
 		_, err := r.FetchRef(t.Context(), Ref{Branch: "main"})
@@ -482,7 +501,10 @@ func FuzzTree(f *testing.F) {
 		if err := o.add(t.Context(), inMemory(packOf(blob, tree))); err != nil {
 			return
 		}
-		s := &Snapshot{tree: hashOf(tree), fetcher: &fetcher{objects: o, remote: remoteAt(t, "http://127.0.0.1:1/org/proj")}}
+		s := &Snapshot{tree: hashOf(tree), fetcher: &fetcher{
+			objects: o,
+			remote:  remoteAt(t, "http://127.0.0.1:1/org/proj"),
+		}}
 		s.fetcher.remote.Limits.Entries = 100
 		files := taken{}
 		c := &contents{snapshot: s, files: map[plumbing.Hash][]string{}}

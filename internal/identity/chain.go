@@ -139,7 +139,8 @@ func ask[T any](ctx context.Context, p Provider, question func(context.Context) 
 	}
 	outage := fault.New(fault.Unavailable, "identity provider %s could not be reached: %w", p.Name, err).
 		WithReason(ReasonUnavailable).
-		WithHint("try again; if it persists, check the provider's settings under identity.providers in the configuration")
+		WithHint("try again; if it persists, check the provider's settings under identity.providers in " +
+			"the configuration")
 	if ok && f.Hint != "" {
 		outage.Hint = f.Hint
 	}

@@ -121,6 +121,6 @@ const (
 func Unknown(username string, providers ...string) error {
 	return fault.New(fault.Unauthenticated, "user %s is unknown to %s", username, strings.Join(providers, ", ")).
 		WithReason(ReasonUnknown).
-		WithHint("check the spelling, or add %s there; the providers are those of identity.providers in the configuration",
-			username)
+		WithHint("check the spelling, or add %s there; the providers are those of identity.providers in "+
+			"the configuration", username)
 }

@@ -49,9 +49,10 @@ const (
 // The runtime's lines (runtime/start.sh of the chart). What a script has written without an
 // end of line stands before them.
 const (
-	ofScript pattern.Expr = `workspace: init script ([0-9]{1,3})/([0-9]{1,3}) ([A-Za-z0-9_][-._A-Za-z0-9]{0,62}) (started|skipped|ended with status ([0-9]{1,3}))$`
-	isStart  pattern.Expr = `workspace: starting$`
-	isReady  pattern.Expr = `workspace: ready$`
+	ofScript pattern.Expr = `workspace: init script ([0-9]{1,3})/([0-9]{1,3}) ([A-Za-z0-9_][-._A-Za-z0-9]{0,62}) ` +
+		`(started|skipped|ended with status ([0-9]{1,3}))$`
+	isStart pattern.Expr = `workspace: starting$`
+	isReady pattern.Expr = `workspace: ready$`
 )
 
 // repository is what the script is called that brings the repository into the home directory.

@@ -48,8 +48,10 @@ func TestLog(t *testing.T) {
 2026-01-01T00:00:07Z workspace: ready`, "1 one done 2.5s\n2 two failed 127 2.25s | no such file\n3 three skipped\nready\n"},
 		"one that runs has its last line": {"workspace: init script 1/2 one started\na\nb", "1 one running | b\n"},
 		"empty lines say nothing":         {"workspace: init script 1/1 one started\na\n \n", "1 one running | a\n"},
-		"without times":                   {"workspace: init script 1/1 one started\nworkspace: init script 1/1 one ended with status 0\nworkspace: ready", "1 one done\nready\n"},
-		"no end of line before the end":   {"workspace: init script 1/1 one started\nno newlineworkspace: init script 1/1 one ended with status 3", "1 one failed 3 | no newline\n"},
+		"without times": {"workspace: init script 1/1 one started\n" +
+			"workspace: init script 1/1 one ended with status 0\nworkspace: ready", "1 one done\nready\n"},
+		"no end of line before the end": {"workspace: init script 1/1 one started\n" +
+			"no newlineworkspace: init script 1/1 one ended with status 3", "1 one failed 3 | no newline\n"},
 		"progress": {
 			"workspace: init script 1/1 one started\n10%\r20%\r30%\r",
 			"1 one running | 30%\n",
@@ -58,17 +60,33 @@ func TestLog(t *testing.T) {
 			"workspace: init script 1/1 k8shell.repository-0a1b2c3 started",
 			"1 repository running\n",
 		},
-		"the names of files":             {"workspace: init script 1/2 01_Setup.sh skipped\nworkspace: init script 2/2 repository-0a1b2c3 started", "1 01_Setup.sh skipped\n2 repository-0a1b2c3 running\n"},
-		"a runtime that does not say it": {"workspace: starting\nworkspace: init script one\nworkspace: init script one failed with status 1; continuing\nworkspace: ready", "ready\n"},
+		"the names of files": {
+			"workspace: init script 1/2 01_Setup.sh skipped\n" +
+				"workspace: init script 2/2 repository-0a1b2c3 started",
+			"1 01_Setup.sh skipped\n2 repository-0a1b2c3 running\n",
+		},
+		"a runtime that does not say it": {"workspace: starting\nworkspace: init script one\n" +
+			"workspace: init script one failed with status 1; continuing\nworkspace: ready", "ready\n"},
 
 		"an end without a begin": {"workspace: init script 1/1 one ended with status 0\n", ""},
-		"another's end":          {"workspace: init script 1/2 one started\nworkspace: init script 2/2 two ended with status 0", "1 one running | workspace: init script 2/2 two ended with status 0\n"},
+		"another's end": {"workspace: init script 1/2 one started\n" +
+			"workspace: init script 2/2 two ended with status 0", "1 one running | workspace: init script 2/2 two " +
+			"ended with status 0\n"},
 		"another's begin": {
 			"workspace: init script 1/2 one started\nworkspace: init script 2/2 two started",
 			"1 one running | workspace: init script 2/2 two started\n",
 		},
-		"a second end": {"workspace: init script 1/2 one started\nworkspace: init script 1/2 one ended with status 4\nworkspace: init script 1/2 one ended with status 0\n", "1 one failed 4\n"},
-		"begun again":  {"workspace: init script 1/2 one started\nworkspace: init script 1/2 one ended with status 4\nworkspace: init script 1/2 one started\n", "1 one failed 4\n"},
+		"a second end": {
+			"workspace: init script 1/2 one started\n" +
+				"workspace: init script 1/2 one ended with status 4\n" +
+				"workspace: init script 1/2 one ended with status 0\n",
+			"1 one failed 4\n",
+		},
+		"begun again": {
+			"workspace: init script 1/2 one started\n" +
+				"workspace: init script 1/2 one ended with status 4\nworkspace: init script 1/2 one started\n",
+			"1 one failed 4\n",
+		},
 		"ready while a script runs": {
 			"workspace: init script 1/1 one started\nworkspace: ready",
 			"1 one running | workspace: ready\n",
@@ -82,8 +100,9 @@ func TestLog(t *testing.T) {
 			"workspace: init script 1/2 one skipped\nworkspace: init script 2/3 two started",
 			"1 one skipped\n",
 		},
-		"one that is left out":           {"workspace: init script 2/2 two started", ""},
-		"a beginning that is gone":       {"workspace: init script 2/2 two started\nworkspace: init script 2/2 two ended with status 1\nworkspace: ready", ""},
+		"one that is left out": {"workspace: init script 2/2 two started", ""},
+		"a beginning that is gone": {"workspace: init script 2/2 two started\n" +
+			"workspace: init script 2/2 two ended with status 1\nworkspace: ready", ""},
 		"nothing but the end":            {"workspace: ready", ""},
 		"more than there can be":         {"workspace: init script 1/101 one started", ""},
 		"words after it":                 {"workspace: init script 1/1 one started, or so", ""},
@@ -125,8 +144,11 @@ func TestLogKeepsTheEnd(t *testing.T) {
 // Whatever a log says: a script keeps its result once it has come to its end, and what is
 // kept is bounded and can be shown.
 func FuzzLog(f *testing.F) {
-	f.Add("2026-01-01T00:00:00Z workspace: init script 1/2 one started\nx\nworkspace: init script 1/2 one ended with status 7\nworkspace: init script 2/2 two skipped\nworkspace: ready\n")
-	f.Add("workspace: init script 1/1 k8shell.repository-0a1b2c3 started\nxworkspace: init script 1/1 k8shell.repository-0a1b2c3 ended with status 999")
+	f.Add("2026-01-01T00:00:00Z workspace: init script 1/2 one started\nx\n" +
+		"workspace: init script 1/2 one ended with status 7\nworkspace: init script 2/2 two skipped\n" +
+		"workspace: ready\n")
+	f.Add("workspace: init script 1/1 k8shell.repository-0a1b2c3 started\n" +
+		"xworkspace: init script 1/1 k8shell.repository-0a1b2c3 ended with status 999")
 	f.Add("workspace: init script 100/100 a skipped\nworkspace: init script 0/0 a skipped\n2026-01-01T00:00:00Z\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		var l Log

@@ -66,7 +66,8 @@ func (c Config) Problems() (problems []string) {
 	}
 	if d, err := time.ParseDuration(c.Retention); c.Retention != "" &&
 		(err != nil || d < time.Minute || d > maxRetention) {
-		problems = append(problems, fmt.Sprintf("jobs.retention %q: must be a duration from a minute to ten years, such as 48h", c.Retention))
+		problems = append(problems, fmt.Sprintf("jobs.retention %q: must be a duration from a minute to ten "+
+			"years, such as 48h", c.Retention))
 	}
 	return append(problems, c.NATS.Problems("jobs.nats")...)
 }

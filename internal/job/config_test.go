@@ -38,7 +38,10 @@ func TestProblems(t *testing.T) {
 		"a URL":   {Config{NATS: store.NATSConfig{URL: "nats://a:4222,tls://b"}}, nil},
 		"all at once": {
 			Config{Store: "redis", Retention: "-1s", NATS: store.NATSConfig{Password: "x"}},
-			[]string{`jobs.store "redis": must be one of`, `jobs.retention "-1s": must be a duration`, "jobs.nats.password"},
+			[]string{
+				`jobs.store "redis": must be one of`, `jobs.retention "-1s": must be a duration`,
+				"jobs.nats.password",
+			},
 		},
 		"nats without NATS": {
 			Config{Store: StoreNATS},

@@ -35,7 +35,10 @@ func TestFold(t *testing.T) {
 				stage(0, v1.StagePulling, "dev:1"), stage(1, v1.StagePulling, "dev:1"),
 				stage(2, v1.StagePulling, "dev:2"),
 			},
-			[]string{"1 00 status|pod/alice-1|Pulling|Pulling: dev:1", "2 02 status|pod/alice-1|Pulling|Pulling: dev:2"},
+			[]string{
+				"1 00 status|pod/alice-1|Pulling|Pulling: dev:1",
+				"2 02 status|pod/alice-1|Pulling|Pulling: dev:2",
+			},
 		},
 		"a cause says more than a message": {
 			[]v1.Event{{

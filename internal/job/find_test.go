@@ -41,7 +41,10 @@ func TestShortIDs(t *testing.T) {
 		},
 		"in any order": {
 			[]string{"5f0c1a52-9d7b", "9b0c1a52-9d7b", "5f0c1a52-9e7b"},
-			map[string]string{"5f0c1a52-9d7b": "5f0c1a52-9d", "9b0c1a52-9d7b": "9b0c1a5", "5f0c1a52-9e7b": "5f0c1a52-9e"},
+			map[string]string{
+				"5f0c1a52-9d7b": "5f0c1a52-9d", "9b0c1a52-9d7b": "9b0c1a5",
+				"5f0c1a52-9e7b": "5f0c1a52-9e",
+			},
 		},
 		"a short one stays": {[]string{"x", "y"}, map[string]string{"x": "x", "y": "y"}},
 		"one begins as another": {
@@ -66,9 +69,12 @@ func TestChoose(t *testing.T) {
 		"5f0c1a52-9e":   {want: "5f0c1a52-9e7b"},
 		"9b0c":          {want: "9b0c"},
 		"9b0c1":         {want: "9b0c1a52"},
-		"5f":            {code: fault.InvalidArgument, problem: "5f0c1a52-9e7b (alice-1, Interrupted, 2026-11-20T12:00:00Z)"},
-		"7":             {code: fault.NotFound},
-		"0c1a52":        {code: fault.NotFound},
+		"5f": {
+			code:    fault.InvalidArgument,
+			problem: "5f0c1a52-9e7b (alice-1, Interrupted, 2026-11-20T12:00:00Z)",
+		},
+		"7":      {code: fault.NotFound},
+		"0c1a52": {code: fault.NotFound},
 	} {
 		got, err := choose(records, typed, at(3600))
 		if got != c.want || fault.CodeOf(err) != c.code {
@@ -190,7 +196,10 @@ func TestJobInNATSWithoutItsLock(t *testing.T) {
 						Labels:      map[string]string{"k8shell.io/canonical-id": "alice-1"},
 						Annotations: map[string]string{"berth.dev/job-id": c.job},
 					},
-					Spec: coordinationv1.LeaseSpec{HolderIdentity: new(dead.String()), RenewTime: new(metav1.NewMicroTime(at(9)))},
+					Spec: coordinationv1.LeaseSpec{
+						HolderIdentity: new(dead.String()),
+						RenewTime:      new(metav1.NewMicroTime(at(9))),
+					},
 				})
 			}
 			now := func() time.Time { return at(10) }

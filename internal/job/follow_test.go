@@ -63,7 +63,8 @@ func TestFollow(t *testing.T) {
 					c.states[i].UpdatedAt = time.Now().Add(time.Duration(i) * heartbeat)
 				}
 				began, shown := time.Now(), 0
-				last, err := withFallback(script{states: c.states}).Follow(t.Context(), "a", time.Now, func(Record) { shown++ })
+				last, err := withFallback(script{states: c.states}).Follow(t.Context(), "a", time.Now,
+					func(Record) { shown++ })
 				if took := time.Since(began); shown != c.shown || took != c.took || fault.CodeOf(err) != c.code {
 					t.Errorf("%d shown in %s, %v; want %d in %s, %s", shown, took, err, c.shown, c.took, c.code)
 				}

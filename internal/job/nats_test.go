@@ -112,7 +112,8 @@ func TestRecordWithoutNATS(t *testing.T) {
 			// On a busy machine, the answer may take longer than the end of a command.
 			waittest.Until(t, "the store answers as it will", func() bool {
 				_, err := get(t.Context(), stores.nats, "a")
-				return c.code == "" && fault.CodeOf(err) == fault.NotFound || c.code != "" && fault.CodeOf(err) == c.code
+				return c.code == "" && fault.CodeOf(err) == fault.NotFound || c.code != "" &&
+					fault.CodeOf(err) == c.code
 			})
 			r.Begin(t.Context(), Start{ID: "a", WorkspaceName: "alice-1"})
 			for n := range 3 {

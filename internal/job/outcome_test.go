@@ -323,7 +323,8 @@ func TestTimeline(t *testing.T) {
 			}
 			var got []string
 			for _, s := range r.timeline() {
-				line := fmt.Sprintf("%s %s %g %gs %s", s.Type, s.Name, s.BeganAt.Sub(start).Seconds(), s.Seconds, s.State)
+				line := fmt.Sprintf("%s %s %g %gs %s", s.Type, s.Name, s.BeganAt.Sub(start).Seconds(), s.Seconds,
+					s.State)
 				if s.Type == v1.JobSpanWarning {
 					line += " " + s.Message
 				}
@@ -356,7 +357,10 @@ func TestRecordKnowsTheWorkspace(t *testing.T) {
 	reading := func(node string, cause *v1.Cause) v1.Event {
 		e := stage(1, v1.StageStarting, "")
 		e.Stage.Node, e.Stage.Cause = node, cause
-		e.Stage.Containers = []v1.Container{{Name: "proxy", Image: "proxy:v1"}, {Name: v1.MainContainer, Image: "dev:v1"}}
+		e.Stage.Containers = []v1.Container{
+			{Name: "proxy", Image: "proxy:v1"},
+			{Name: v1.MainContainer, Image: "dev:v1"},
+		}
 		return e
 	}
 	r := Record{Blueprint: "dev"}

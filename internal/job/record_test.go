@@ -73,7 +73,8 @@ func TestFit(t *testing.T) {
 	changes := 0
 	for i := range 3000 {
 		letters := string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676))
-		r = r.add(v1.JobEvent{Type: v1.JobEventKubernetes, ObjectName: letters, Timestamp: at(i), Message: long}, oneMore)
+		r = r.add(v1.JobEvent{Type: v1.JobEventKubernetes, ObjectName: letters, Timestamp: at(i), Message: long},
+			oneMore)
 		if i%100 == 0 {
 			changes++
 			r = r.add(v1.JobEvent{
@@ -162,14 +163,17 @@ func TestNextID(t *testing.T) {
 // damaged are records that cannot be read, and what is said of them.
 func damaged() map[string]struct{ text, says string } {
 	return map[string]struct{ text, says string }{
-		"nothing":        {"", "not JSON"},
-		"null":           {"null", "it is not about this job"},
-		"nothing in it":  {"{}", "it is not about this job"},
-		"cut off":        {`{"id":"x","eve`, "not JSON"},
-		"a list":         {"[]", "not JSON of a record"},
-		"another job":    {`{"id":"y"}`, "it is not about this job"},
-		"huge":           {`{"id":"x","username":"` + strings.Repeat("a", maxRead) + `"}`, "larger than 1024 KiB"},
-		"many entries":   {`{"id":"x","events":[` + strings.Repeat("{},", maxEntries) + `{}]}`, "more than 10000 entries"},
+		"nothing":       {"", "not JSON"},
+		"null":          {"null", "it is not about this job"},
+		"nothing in it": {"{}", "it is not about this job"},
+		"cut off":       {`{"id":"x","eve`, "not JSON"},
+		"a list":        {"[]", "not JSON of a record"},
+		"another job":   {`{"id":"y"}`, "it is not about this job"},
+		"huge":          {`{"id":"x","username":"` + strings.Repeat("a", maxRead) + `"}`, "larger than 1024 KiB"},
+		"many entries": {
+			`{"id":"x","events":[` + strings.Repeat("{},", maxEntries) + `{}]}`,
+			"more than 10000 entries",
+		},
 		"an odd time":    {`{"id":"x","updatedAt":"9999-12-31T23:59:59-14:00"}`, "out of range"},
 		"no time":        {`{"id":"x","updatedAt":"yesterday"}`, "not JSON of a record"},
 		"a nested thing": {strings.Repeat("[", 100_000), "not JSON"},
@@ -214,7 +218,8 @@ func TestDamagedRecords(t *testing.T) {
 // Whatever is read can be continued, printed and written again.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"id":"x","events":[{"message":"a (x3 over 2s)","type":"event"}]}`))
-	f.Add([]byte(`{"id":"x","events":[{"id":"9223372036854775807","message":"a (x9223372036854775807)","type":"status","objectName":"result","status":"Y"}]}`))
+	f.Add([]byte(`{"id":"x","events":[{"id":"9223372036854775807","message":"a ` +
+		`(x9223372036854775807)","type":"status","objectName":"result","status":"Y"}]}`))
 	f.Add([]byte(`{"id":"x","status":"completed","finishedAt":"9999-12-31T23:59:59-14:00","updatedAt":"0000-01-01T00:00:00+14:00"}`))
 	for _, d := range damaged() {
 		if len(d.text) < 1000 {
@@ -294,7 +299,10 @@ func TestTrim(t *testing.T) {
 		}
 		for _, before := range []int{0, 7} {
 			if before > 0 {
-				r.Events = append([]v1.JobEvent{{ID: "0", ObjectName: leftOutName, Message: fmt.Sprintf(leftOutText, before)}},
+				r.Events = append([]v1.JobEvent{{
+					ID: "0", ObjectName: leftOutName,
+					Message: fmt.Sprintf(leftOutText, before),
+				}},
 					r.Events...)
 			}
 			got, ok := r.trim(isEventOrStep)

@@ -248,7 +248,8 @@ func TestRecorderEndsWithOneWrite(t *testing.T) {
 				s.Finish(v1.Result{})
 				took, done := time.Since(before), store.records["a"].Status
 				if took != c.takes || store.begun() != tries+1 || done != v1.JobStatusCompleted || r.Problem() != nil {
-					t.Errorf("it took %s, want %s; %d writes, %s, %v", took, c.takes, store.begun()-tries, done, r.Problem())
+					t.Errorf("it took %s, want %s; %d writes, %s, %v", took, c.takes, store.begun()-tries, done,
+						r.Problem())
 				}
 				time.Sleep(2 * time.Hour) // let the client go
 			})
@@ -409,7 +410,8 @@ func TestRecorderBeginsAndEndsOnce(t *testing.T) {
 			t.Fatalf("%+v, %v", all, err)
 		}
 		got := all[0]
-		if got.ID != "a" || got.WorkspaceName != "alice-1" || got.UserString != "alice/dev" || got.Username != "alice" ||
+		if got.ID != "a" || got.WorkspaceName != "alice-1" || got.UserString != "alice/dev" ||
+			got.Username != "alice" ||
 			got.Blueprint != "dev" ||
 			!got.CreatedAt.Equal(began) || !got.FinishedAt.Equal(ended) || !got.UpdatedAt.Equal(ended) ||
 			got.Status != v1.JobStatusCompleted {

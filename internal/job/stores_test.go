@@ -100,7 +100,8 @@ func TestRecordsInBothStores(t *testing.T) {
 			t.Errorf("%s is listed from %q, want %q", r.ID, r.Username, want[r.ID])
 		}
 	}
-	if _, err := s.Get(t.Context(), "none"); fault.CodeOf(err) != fault.NotFound || err.Error() != "job none not found" {
+	if _, err := s.Get(t.Context(), "none"); fault.CodeOf(err) != fault.NotFound ||
+		err.Error() != "job none not found" {
 		t.Errorf("%v", err)
 	}
 }
@@ -262,7 +263,8 @@ func TestEachFailingRequest(t *testing.T) {
 		{"read from the cluster", read("cluster"), []int{1}, "nats get", " UNAVAILABLE"},
 		{"read from the cluster", read("cluster"), []int{2}, "nats get, cluster get", " UNAVAILABLE"},
 		{"read nothing", read("none"), nil, "nats get, cluster get", " NOT_FOUND"},
-		{"list", listed, nil, "nats list, cluster list", "both of nats, cluster of cluster, nats of nats, waits of cluster"},
+		{"list", listed, nil, "nats list, cluster list", "both of nats, cluster of cluster, nats of nats, " +
+			"waits of cluster"},
 		{
 			"list", listed,
 			[]int{1},
@@ -299,8 +301,8 @@ func TestEachFailingRequest(t *testing.T) {
 			got += " " + string(fault.CodeOf(err))
 		}
 		if got != test.want || strings.Join(*asked, ", ") != test.asked {
-			t.Errorf("%s, %v fail: %q after %q; want %q after %q", test.name, test.fails, got, strings.Join(*asked, ", "),
-				test.want, test.asked)
+			t.Errorf("%s, %v fail: %q after %q; want %q after %q", test.name, test.fails, got,
+				strings.Join(*asked, ", "), test.want, test.asked)
 		}
 	}
 }

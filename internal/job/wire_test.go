@@ -165,7 +165,8 @@ func TestTheirsIsReadByOurs(t *testing.T) {
 	if r.State(at(40)) != v1.JobFailed || r.Stage() != v1.StageFailed || r.nextID() != "7" {
 		t.Errorf("%s, %s, %s", r.State(at(40)), r.Stage(), r.nextID())
 	}
-	if err := r.Err(at(40)); fault.CodeOf(err) != fault.Failed || err.Error() != "job 0c8f: ErrImagePull: no such image" {
+	if err := r.Err(at(40)); fault.CodeOf(err) != fault.Failed ||
+		err.Error() != "job 0c8f: ErrImagePull: no such image" {
 		t.Error(err)
 	}
 	running, err := Decode("a", []byte(`{"id":"a","status":"running","finishedAt":"0001-01-01T00:00:00Z"}`))

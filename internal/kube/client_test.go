@@ -34,7 +34,8 @@ func TestActingAs(t *testing.T) {
 			}
 			who = nil
 			_, _ = acting.CoreV1().Pods("ns").List(t.Context(), metav1.ListOptions{})
-			_, _ = acting.Dynamic.Resource(metav1.SchemeGroupVersion.WithResource("x")).List(t.Context(), metav1.ListOptions{})
+			_, _ = acting.Dynamic.Resource(metav1.SchemeGroupVersion.WithResource("x")).List(t.Context(),
+				metav1.ListOptions{})
 			_, _ = acting.Discovery().ServerVersion()
 			for _, user := range who {
 				if user != "system:serviceaccount:ns:deployer" {

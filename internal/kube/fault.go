@@ -47,7 +47,8 @@ func Fault(err error, call Call) error {
 		return refused(err, message, call)
 	case isOfPlugin(err):
 		return fault.New(fault.Unauthenticated, "cannot log in to the cluster: %w", innermost(err)).
-			WithHint("run the credential plugin of the kubeconfig by itself (kubectl config view --minify), or choose another context with --context")
+			WithHint("run the credential plugin of the kubeconfig by itself (kubectl config view --minify), or choose " +
+				"another context with --context")
 	case apierrors.IsUnauthorized(err), isUnauthorizedStream(err):
 		return fault.New(fault.Unauthenticated, "the cluster does not accept your credentials: %w", err).
 			WithHint("log in again, or choose another context with --context")
@@ -107,10 +108,11 @@ func forbidden(err error, call Call) error {
 	}
 	denied := fault.New(fault.PermissionDenied, "you may not %s: %w", call, err)
 	if call.Namespace == "" {
-		return denied.WithHint("ask for a ClusterRole with verb %q on %q; `berth help rbac` lists the Roles of all commands", call.Verb, call.Resource)
+		return denied.WithHint("ask for a ClusterRole with verb %q on %q; `berth help rbac` lists the "+
+			"Roles of all commands", call.Verb, call.Resource)
 	}
-	return denied.WithHint("ask for a Role in namespace %q with verb %q on %q; `berth help rbac` lists the Roles of all commands, `berth doctor` what else is missing",
-		call.Namespace, call.Verb, call.Resource)
+	return denied.WithHint("ask for a Role in namespace %q with verb %q on %q; `berth help rbac` lists the Roles of "+
+		"all commands, `berth doctor` what else is missing", call.Namespace, call.Verb, call.Resource)
 }
 
 // isRefusedStream reports whether RBAC refused a stream, such as an exec, of which client-go returns a plain error.
@@ -136,7 +138,8 @@ func IsNamespaceMissing(err error) bool {
 func notFound(err error, call Call) error {
 	if IsNamespaceMissing(err) {
 		return fault.New(fault.NotFound, "namespace %s does not exist: %w", call.Namespace, err).
-			WithHint("create it with `kubectl create namespace %s` or with --create-namespace, or choose another with --namespace", call.Namespace)
+			WithHint("create it with `kubectl create namespace %s` or with --create-namespace, or choose another "+
+				"with --namespace", call.Namespace)
 	}
 	return fault.New(fault.NotFound, "cannot %s: %w", call, err)
 }
@@ -227,7 +230,8 @@ func refused(err error, message string, call Call) error {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		f.Message = "cannot " + call.String() + ": the namespace is being deleted"
 		f.Err = err // nothing about the object itself
-		return f.WithHint("choose another with --namespace, or wait until it is gone and create it with --create-namespace")
+		return f.WithHint("choose another with --namespace, or wait until it is gone and create it with " +
+			"--create-namespace")
 	case call.Namespace == "":
 		return f.WithHint("ask your cluster administrator")
 	}

@@ -31,8 +31,11 @@ func TestFault(t *testing.T) {
 		want fault.Code
 		says string
 	}{
-		{apierrors.NewForbidden(pods, "alice-1",
-			errors.New(`User "alice" cannot create resource "pods" in API group "" in the namespace "team"`)), fault.PermissionDenied, "create pods alice-1 in namespace team"},
+		{
+			apierrors.NewForbidden(pods, "alice-1",
+				errors.New(`User "alice" cannot create resource "pods" in API group "" in the namespace "team"`)),
+			fault.PermissionDenied, "create pods alice-1 in namespace team",
+		},
 		{saying(403, "access denied by the proxy"), fault.PermissionDenied, "by the proxy"},
 		{
 			apierrors.NewForbidden(pods, "alice-1", errors.New("exceeded quota: q, requested: cpu=1")), fault.Failed,
@@ -42,22 +45,33 @@ func TestFault(t *testing.T) {
 			apierrors.NewForbidden(pods, "alice-1", errors.New("violates PodSecurity \"restricted\"")), fault.Failed,
 			"PodSecurity",
 		},
-		{errors.New(`unable to upgrade connection: pods "alice-1" is forbidden: User "x" cannot create resource "pods/exec"`), fault.PermissionDenied, "you may not"},
+		{errors.New(`unable to upgrade connection: pods "alice-1" is forbidden: User "x" cannot create ` +
+			`resource "pods/exec"`), fault.PermissionDenied, "you may not"},
 		{errors.New("unable to upgrade connection: container not found"), fault.Internal, "container not found"},
 		{
-			apierrors.NewForbidden(pods, "alice-1", errors.New("failed quota: q: must specify limits.cpu")), fault.Failed,
+			apierrors.NewForbidden(pods, "alice-1", errors.New("failed quota: q: must specify limits.cpu")),
+			fault.Failed,
 			"must specify limits.cpu",
 		},
 		{apierrors.NewForbidden(pods, "alice-1",
 			errors.New("maximum memory usage per Container is 64Mi, but limit is 512Mi")), fault.Failed, "64Mi"},
-		{apierrors.NewForbidden(pods, "alice-1",
-			errors.New(`error looking up service account team/ci: serviceaccount "ci" not found`)), fault.Failed, "serviceaccount"},
-		{saying(403, `admission webhook "images.example.com" denied the request: not signed`), fault.Failed, "not signed"},
+		{
+			apierrors.NewForbidden(pods, "alice-1",
+				errors.New(`error looking up service account team/ci: serviceaccount "ci" not found`)), fault.Failed,
+			"serviceaccount",
+		},
+		{
+			saying(403, `admission webhook "images.example.com" denied the request: not signed`), fault.Failed,
+			"not signed",
+		},
 		{
 			saying(403, `admission webhook "owners.example.com" denied the request: User "alice" cannot use image x`),
 			fault.Failed, "owners.example.com",
 		},
-		{saying(500, `admission webhook "images.example.com" denied the request: no such tag`), fault.Failed, "no such tag"},
+		{
+			saying(500, `admission webhook "images.example.com" denied the request: no such tag`), fault.Failed,
+			"no such tag",
+		},
 		{
 			saying(500, `Internal error occurred: failed calling webhook "images.example.com": connection refused`),
 			fault.Unavailable, "images.example.com",
@@ -65,7 +79,8 @@ func TestFault(t *testing.T) {
 		{terminating("team"), fault.Failed, "namespace team: the namespace is being deleted"},
 		{apierrors.NewUnauthorized("expired"), fault.Unauthenticated, "credentials"},
 		{
-			apierrors.NewForbidden(pods, "alice-1", errors.New("failed quota: q: must specify limits.cpu for: k8shell-main")),
+			apierrors.NewForbidden(pods, "alice-1", errors.New("failed quota: q: must specify limits.cpu "+
+				"for: k8shell-main")),
 			fault.Failed, "failed quota",
 		},
 		{apierrors.NewForbidden(pods, "alice-1",
@@ -76,11 +91,15 @@ func TestFault(t *testing.T) {
 		{apierrors.NewConflict(pods, "alice-1", errors.New("modified")), fault.Conflict, "modified"},
 		{apierrors.NewServiceUnavailable("starting"), fault.Unavailable, "starting"},
 		{
-			&url.Error{Op: "Get", URL: "https://x", Err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}},
+			&url.Error{Op: "Get", URL: "https://x", Err: &net.OpError{
+				Op:  "dial",
+				Err: errors.New("connection refused"),
+			}},
 			fault.Unavailable, "connection refused",
 		},
 		{
-			fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", io.ErrUnexpectedEOF),
+			fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w",
+				io.ErrUnexpectedEOF),
 			fault.Unavailable, "unexpected EOF",
 		},
 		{errors.New("never seen"), fault.Internal, "never seen"},

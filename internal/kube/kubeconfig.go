@@ -51,7 +51,8 @@ func plugin(config *rest.Config, raw clientcmdapi.Config) string {
 	name := "the credential plugin " + config.ExecProvider.Command
 	for _, user := range slices.Sorted(maps.Keys(raw.AuthInfos)) {
 		exec := raw.AuthInfos[user].Exec
-		if exec != nil && exec.Command == config.ExecProvider.Command && slices.Equal(exec.Args, config.ExecProvider.Args) {
+		if exec != nil && exec.Command == config.ExecProvider.Command &&
+			slices.Equal(exec.Args, config.ExecProvider.Args) {
 			return name + " (user " + user + " of the kubeconfig)"
 		}
 	}
@@ -90,7 +91,8 @@ func reachable(file, name string, cluster *clientcmdapi.Cluster) error {
 		return nil // said with whatever else is missing
 	case err != nil || server.Scheme != "https":
 		return refuse("has a server that is not https",
-			"set server to the https URL of the API server: others could read a credential that is sent without encryption")
+			"set server to the https URL of the API server: others could read a credential that is sent "+
+				"without encryption")
 	case cluster.InsecureSkipTLSVerify:
 		return refuse("does not verify its server (insecure-skip-tls-verify)",
 			"name the CA of the server: certificate-authority-data")
@@ -119,15 +121,18 @@ func movable(file, name string, user *clientcmdapi.AuthInfo) error {
 		from = "the file " + user.TokenFile + " (tokenFile)"
 	case user.AuthProvider != nil:
 		from = "the auth provider " + user.AuthProvider.Name
-	case user.Token == "" && user.ClientCertificate == "" && len(user.ClientCertificateData) == 0 && user.Username == "":
+	case user.Token == "" && user.ClientCertificate == "" && len(user.ClientCertificateData) == 0 &&
+		user.Username == "":
 		return fault.New(fault.InvalidArgument, "user %s of kubeconfig %s has no credential", name, file).
-			WithHint("use a kubeconfig with a token or a client certificate, for example of a ServiceAccount of that cluster")
+			WithHint("use a kubeconfig with a token or a client certificate, for example of a " +
+				"ServiceAccount of that cluster")
 	default:
 		return nil
 	}
 	return fault.New(fault.InvalidArgument,
 		"user %s of kubeconfig %s has its credential from %s, which exists on this host only", name, file, from).
-		WithHint("use a kubeconfig with a token or a client certificate, for example of a ServiceAccount of that cluster")
+		WithHint("use a kubeconfig with a token or a client certificate, for example of a " +
+			"ServiceAccount of that cluster")
 }
 
 // SelfContained is a kubeconfig that works on another host: its current context alone, with the content of the files

@@ -24,7 +24,8 @@ import (
 )
 
 func TestSelf(t *testing.T) {
-	token := "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"system:serviceaccount:ci:deploy"}`)) + ".c2ln"
+	token := "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"system:serviceaccount:ci:deploy"}`)) +
+		".c2ln"
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -115,7 +116,10 @@ func TestSelfContained(t *testing.T) {
 			kubeconfig("token: mine, extensions: [{name: login, extension: {refresh: other}}]"),
 			clientcmdapi.AuthInfo{Token: "mine"},
 		},
-		"as another user": {kubeconfig("token: mine, as: boss"), clientcmdapi.AuthInfo{Token: "mine", Impersonate: "boss"}},
+		"as another user": {
+			kubeconfig("token: mine, as: boss"),
+			clientcmdapi.AuthInfo{Token: "mine", Impersonate: "boss"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := SelfContained([]byte(c.text), filepath.Join(dir, "config"))
@@ -145,7 +149,9 @@ func TestNotSelfContained(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
 	token := kubeconfig("token: mine")
 	for name, c := range map[string]struct{ text, says string }{
-		"a command":         {kubeconfig("exec: {apiVersion: client.authentication.k8s.io/v1, command: login-tool, interactiveMode: Never}"), "user me of kubeconfig " + file + " has its credential from the command login-tool (exec)"},
+		"a command": {kubeconfig("exec: {apiVersion: client.authentication.k8s.io/v1, command: login-tool, " +
+			"interactiveMode: Never}"), "user me of kubeconfig " + file +
+			" has its credential from the command login-tool (exec)"},
 		"a token in a file": {kubeconfig("token: mine, tokenFile: token"), "from the file token (tokenFile)"},
 		"an auth provider":  {kubeconfig("auth-provider: {name: oidc}"), "from the auth provider oidc"},
 		"no such file":      {kubeconfig("client-certificate: me.crt"), "me.crt: no such file or directory"},

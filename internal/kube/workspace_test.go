@@ -71,9 +71,12 @@ func TestIsOfWorkspace(t *testing.T) {
 		},
 		"a copy without an owner":   {metav1.ObjectMeta{Name: "web-1", Labels: in("deployment", "web")}, false},
 		"a copy with the ID's name": {metav1.ObjectMeta{Name: id, Labels: in("deployment", "web")}, false},
-		"owned, not controlled": {metav1.ObjectMeta{Labels: in("statefulset", "db"), OwnerReferences: []metav1.OwnerReference{
-			{Kind: "StatefulSet", Name: "db"},
-		}}, false},
+		"owned, not controlled": {metav1.ObjectMeta{
+			Labels: in("statefulset", "db"),
+			OwnerReferences: []metav1.OwnerReference{
+				{Kind: "StatefulSet", Name: "db"},
+			},
+		}, false},
 	} {
 		if got := kube.IsOfWorkspace(&test.pod); got != test.want {
 			t.Errorf("%s: %t, want %t", name, got, test.want)

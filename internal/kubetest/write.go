@@ -60,7 +60,8 @@ func (s *Server) create(w http.ResponseWriter, at string, text []byte, dry bool,
 	at += "/" + o.GetName()
 	switch {
 	case s.objects[at] != nil:
-		failure(w, http.StatusConflict, metav1.StatusReasonAlreadyExists, resource+" \""+o.GetName()+"\" already exists")
+		failure(w, http.StatusConflict, metav1.StatusReasonAlreadyExists,
+			resource+" \""+o.GetName()+"\" already exists")
 		return
 	case dry:
 	default:

@@ -102,7 +102,8 @@ func Exchange(records map[string]Record, report Report, limits func(Record) Limi
 			continue
 		}
 		a.Workspaces = append(a.Workspaces, Answered{
-			ID: id, Incarnation: r.Incarnation, Desired: r.Desired, Changed: r.Changed, Apply: report.Full || r.Pending(),
+			ID: id, Incarnation: r.Incarnation, Desired: r.Desired, Changed: r.Changed, Apply: report.Full ||
+				r.Pending(),
 		})
 		r.Answered = at.Revision
 		changed[id] = r

@@ -101,12 +101,13 @@ func TestExchange(t *testing.T) {
 
 // A wrong report is refused as a whole, with all that is wrong.
 func TestExchangeRefused(t *testing.T) {
-	changed, _, err := lifecycle.Exchange(known("runs Running Running"), lifecycle.Report{Workspaces: []lifecycle.Reported{
-		{ID: "runs", Actual: "Failed"},
-		{ID: "runs", Actual: "Failing"},
-		{Actual: "Running"},
-		{ID: "x", Actual: "CreationRequested"},
-	}}, unlimited, lifecycle.Mark{Revision: 9})
+	changed, _, err := lifecycle.Exchange(known("runs Running Running"),
+		lifecycle.Report{Workspaces: []lifecycle.Reported{
+			{ID: "runs", Actual: "Failed"},
+			{ID: "runs", Actual: "Failing"},
+			{Actual: "Running"},
+			{ID: "x", Actual: "CreationRequested"},
+		}}, unlimited, lifecycle.Mark{Revision: 9})
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.InvalidArgument || len(changed) > 0 {
 		t.Fatalf("%v, %v", changed, err)

@@ -40,7 +40,11 @@ func TestLimits(t *testing.T) {
 			v1.DesiredRunning, 9000,
 			v1.DesiredTerminated, 46,
 		},
-		"deleted, whatever the limit": {lifecycle.Limits{Active: 1, Stopped: 1, Age: 1}, v1.DesiredTerminated, 1e5, "", 0},
+		"deleted, whatever the limit": {
+			lifecycle.Limits{Active: 1, Stopped: 1, Age: 1},
+			v1.DesiredTerminated, 1e5, "",
+			0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := lifecycle.Record{ID: workspace, CreatedAt: hour(0), DesiredAt: hour(10), Desired: c.desired}
@@ -71,7 +75,8 @@ func TestExchangeLimits(t *testing.T) {
 		{2 * time.Hour, v1.DesiredStopped, false},
 	} {
 		now := begin.Add(c.after)
-		changed, answer, err := lifecycle.Exchange(records, lifecycle.Report{}, limits, lifecycle.NextMark(records, now))
+		changed, answer, err := lifecycle.Exchange(records, lifecycle.Report{}, limits,
+			lifecycle.NextMark(records, now))
 		if err != nil {
 			t.Fatal(err)
 		}

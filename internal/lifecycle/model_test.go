@@ -64,8 +64,9 @@ func newAgent() *agent { return &agent{full: true, reported: map[string]v1.Actua
 
 func newModel(random *rand.Rand) *model {
 	return &model{
-		random: random, records: map[string]lifecycle.Record{}, versions: map[string]int{}, cluster: map[string]*standing{},
-		agents: [2]*agent{newAgent(), newAgent()}, applied: map[string]int{},
+		random: random, records: map[string]lifecycle.Record{}, versions: map[string]int{},
+		cluster: map[string]*standing{},
+		agents:  [2]*agent{newAgent(), newAgent()}, applied: map[string]int{},
 	}
 }
 
@@ -235,7 +236,8 @@ func (m *model) problems() []string {
 		v1.DesiredTerminated: v1.ActualTerminated,
 	}
 	for id, r := range m.records {
-		if s := m.cluster[id]; s == nil || ends[r.Desired] == "" || s.actual != ends[r.Desired] || r.Actual != s.actual {
+		if s := m.cluster[id]; s == nil || ends[r.Desired] == "" || s.actual != ends[r.Desired] ||
+			r.Actual != s.actual {
 			problems = append(problems, fmt.Sprintf("%s, on the cluster %+v", r, s))
 		}
 	}

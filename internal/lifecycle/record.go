@@ -113,7 +113,8 @@ func (r Record) Set(desired v1.DesiredState, now time.Time) (Record, error) {
 // BeingDeleted is the error of a workspace for which nothing else can be wanted any more.
 func BeingDeleted(r Record) error {
 	return fault.New(fault.Conflict, "workspace %s is being deleted", r.ID).
-		WithHint("if its deletion was interrupted, complete it: %s; provision it again when it is gone, which makes a new one", r.Deletion())
+		WithHint("if its deletion was interrupted, complete it: %s; provision it again when it is gone, "+
+			"which makes a new one", r.Deletion())
 }
 
 // Deletion is the command that completes the deletion of the workspace.
@@ -208,7 +209,8 @@ const keptSteps = 16
 func (r Record) noted(now time.Time) Record {
 	step := v1.StateChange{At: now.UTC(), Desired: r.Desired, Actual: r.Actual, Reason: r.Reason, Cause: r.Cause}
 	if n := len(r.History); n > 0 {
-		if last := r.History[n-1]; last.Desired == step.Desired && last.Actual == step.Actual && last.Cause == step.Cause {
+		if last := r.History[n-1]; last.Desired == step.Desired && last.Actual == step.Actual &&
+			last.Cause == step.Cause {
 			return r
 		}
 	}

@@ -25,12 +25,36 @@ func TestSet(t *testing.T) {
 		want v1.DesiredState
 		code fault.Code
 	}{
-		"stopped":                 {state{v1.DesiredRunning, v1.ActualRunning}, v1.DesiredStopped, v1.DesiredStopped, ""},
-		"restarted":               {state{v1.DesiredRunning, v1.ActualFailed}, v1.DesiredRestart, v1.DesiredRestart, ""},
-		"restarted while it goes": {state{v1.DesiredStopped, v1.ActualStopping}, v1.DesiredRestart, v1.DesiredRestart, ""},
-		"restarted when stopped":  {state{v1.DesiredStopped, v1.ActualStopped}, v1.DesiredRestart, v1.DesiredRunning, ""},
-		"stopped on its restart":  {state{v1.DesiredRestart, v1.ActualStopping}, v1.DesiredStopped, v1.DesiredStopped, ""},
-		"deleted":                 {state{v1.DesiredStopped, v1.ActualError}, v1.DesiredTerminated, v1.DesiredTerminated, ""},
+		"stopped": {
+			state{v1.DesiredRunning, v1.ActualRunning},
+			v1.DesiredStopped, v1.DesiredStopped,
+			"",
+		},
+		"restarted": {
+			state{v1.DesiredRunning, v1.ActualFailed},
+			v1.DesiredRestart, v1.DesiredRestart,
+			"",
+		},
+		"restarted while it goes": {
+			state{v1.DesiredStopped, v1.ActualStopping},
+			v1.DesiredRestart, v1.DesiredRestart,
+			"",
+		},
+		"restarted when stopped": {
+			state{v1.DesiredStopped, v1.ActualStopped},
+			v1.DesiredRestart, v1.DesiredRunning,
+			"",
+		},
+		"stopped on its restart": {
+			state{v1.DesiredRestart, v1.ActualStopping},
+			v1.DesiredStopped, v1.DesiredStopped,
+			"",
+		},
+		"deleted": {
+			state{v1.DesiredStopped, v1.ActualError},
+			v1.DesiredTerminated,
+			v1.DesiredTerminated, "",
+		},
 		"deleted twice": {
 			state{v1.DesiredTerminated, v1.ActualTerminating},
 			v1.DesiredTerminated,
@@ -88,7 +112,8 @@ func TestHistory(t *testing.T) {
 	for _, c := range r.History {
 		steps = append(steps, strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Desired, c.Actual, c.Cause)))
 	}
-	const want = "Running CreationRequested, Running Starting, Running Failed it crashes, RestartRequested Failed it crashes, " +
+	const want = "Running CreationRequested, Running Starting, Running Failed it crashes, RestartRequested " +
+		"Failed it crashes, " +
 		"RestartRequested Stopped, Running Stopped, Running Running"
 	if got := strings.Join(steps, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

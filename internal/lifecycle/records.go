@@ -118,7 +118,10 @@ func (s Records) put(ctx context.Context, r Record, author bool) (Record, error)
 	if err != nil {
 		return r, err
 	}
-	r.version, err = s.Store.Update(ctx, store.Document{Key: r.ID, Value: text, Annotations: beside, Revision: r.version})
+	r.version, err = s.Store.Update(ctx, store.Document{
+		Key: r.ID, Value: text, Annotations: beside,
+		Revision: r.version,
+	})
 	return r, err
 }
 

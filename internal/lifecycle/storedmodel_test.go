@@ -25,7 +25,10 @@ func TestModelInStores(t *testing.T) {
 			name := fmt.Sprintf("%s, reliable %t", place, reliable)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				m := &storedModel{stored: stored{p, fmt.Sprintf("model-%t", reliable)}, reliable: reliable, world: newModel(nil)}
+				m := &storedModel{
+					stored: stored{p, fmt.Sprintf("model-%t", reliable)}, reliable: reliable,
+					world: newModel(nil),
+				}
 				m.play(t)
 				if problems := m.world.problems(); len(problems) > 0 {
 					t.Errorf("%q", problems)
@@ -74,7 +77,8 @@ func (m *storedModel) play(t *testing.T) {
 // users want one thing after the other, and most of the time something else than the end.
 func (m *storedModel) users(ctx context.Context, random *rand.Rand) error {
 	all := []v1.DesiredState{
-		v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart, v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart,
+		v1.DesiredRunning, v1.DesiredStopped, v1.DesiredRestart, v1.DesiredRunning, v1.DesiredStopped,
+		v1.DesiredRestart,
 		v1.DesiredTerminated,
 	}
 	for n := range wishes {

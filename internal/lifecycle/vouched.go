@@ -93,12 +93,14 @@ func (r Record) needs() []Right {
 func (r Record) Vouched(workload string) error {
 	unvouched := func(format string, args ...any) error {
 		return fault.New(fault.Failed, format, args...).WithReason(ReasonUnvouched).
-			WithHint("repeat what is wanted with a command, such as %s or %s; --trust-records does what is recorded all the same",
+			WithHint("repeat what is wanted with a command, such as %s or %s; --trust-records does what is "+
+				"recorded all the same",
 				kube.Command("start", r.ID, r.Namespace), kube.Command("delete", r.ID, r.Namespace))
 	}
 	switch {
 	case len(r.vouched.rights) == 0:
-		return unvouched("the record of workspace %s does not say that its author may do what it wants (%s)", r.ID, r.Desired)
+		return unvouched("the record of workspace %s does not say that its author may do what it wants (%s)", r.ID,
+			r.Desired)
 	case !r.vouched.has(r.needs()...):
 		return unvouched("the author of the record of workspace %s wants it to be %s, and may only %s", r.ID, r.Desired,
 			r.vouched)

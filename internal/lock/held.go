@@ -100,7 +100,8 @@ func (h *Lock) Confirm(ctx context.Context) error {
 // unrenewed is the error of a lock that may be another's now: nobody knows.
 func unrenewed() error {
 	err := fault.New(fault.Unavailable,
-		"the API server did not renew the lock for %s, so another command may have taken it; what this one has written so far stands, and it writes nothing more", Duration).
+		"the API server did not renew the lock for %s, so another command may have taken it; what this one has "+
+			"written so far stands, and it writes nothing more", Duration).
 		WithHint("when the cluster answers, look at the status and run the command again")
 	err.Err = ErrTaken
 	return err

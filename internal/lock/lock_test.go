@@ -103,7 +103,10 @@ func TestReleaseDuringRenewal(t *testing.T) {
 		client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 			time.Sleep(40 * time.Millisecond)
 			version = "2"
-			return true, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name("alice-1"), ResourceVersion: version}},
+			return true, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+					Name:            name("alice-1"),
+					ResourceVersion: version,
+				}},
 				nil
 		})
 		deleted := ""
@@ -183,7 +186,10 @@ func TestSlowServer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, _ := lockers(time.Now)
 				var asked atomic.Int32
-				a.Leases = &slow{LeaseInterface: a.Leases, hangs: func() bool { return int(asked.Add(1)) <= hangs.times }}
+				a.Leases = &slow{
+					LeaseInterface: a.Leases,
+					hangs:          func() bool { return int(asked.Add(1)) <= hangs.times },
+				}
 				held, _, err := a.Try(t.Context(), "alice-1", nil)
 				if err != nil {
 					t.Fatal(err)
@@ -191,7 +197,8 @@ func TestSlowServer(t *testing.T) {
 				time.Sleep(Duration/2 + time.Millisecond)
 				err = held.Confirm(t.Context())
 				if code := fault.CodeOf(err); code != hangs.code || hangs.code != "" &&
-					(!errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "what this one has written so far stands")) {
+					(!errors.Is(err, ErrTaken) || !strings.Contains(err.Error(),
+						"what this one has written so far stands")) {
 					t.Errorf("%v", err)
 				}
 				ctx, cancel := context.WithCancel(t.Context())
@@ -300,10 +307,16 @@ func TestOddLeases(t *testing.T) {
 				HolderIdentity: new("bob"), RenewTime: &now,
 				LeaseDurationSeconds: new(int32(math.MinInt32)),
 			}, false},
-			"a time to come":      {coordinationv1.LeaseSpec{HolderIdentity: new("bob"), RenewTime: &future}, false},
-			"a huge holder":       {coordinationv1.LeaseSpec{HolderIdentity: &long, RenewTime: &now}, false},
-			"a huge part":         {coordinationv1.LeaseSpec{HolderIdentity: new(long + "@h/1/2/3"), RenewTime: &now}, false},
-			"a process that is 0": {coordinationv1.LeaseSpec{HolderIdentity: new("bob@h/0/2/3"), RenewTime: &now}, false},
+			"a time to come": {coordinationv1.LeaseSpec{HolderIdentity: new("bob"), RenewTime: &future}, false},
+			"a huge holder":  {coordinationv1.LeaseSpec{HolderIdentity: &long, RenewTime: &now}, false},
+			"a huge part": {
+				coordinationv1.LeaseSpec{HolderIdentity: new(long + "@h/1/2/3"), RenewTime: &now},
+				false,
+			},
+			"a process that is 0": {
+				coordinationv1.LeaseSpec{HolderIdentity: new("bob@h/0/2/3"), RenewTime: &now},
+				false,
+			},
 			"a process below 0": {coordinationv1.LeaseSpec{
 				HolderIdentity: new("bob@" + host() + "/-1/2/3"),
 				RenewTime:      &now,
@@ -345,7 +358,8 @@ func TestTriesAreBounded(t *testing.T) {
 		client.PrependReactor(verb, "leases",
 			func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answer })
 		_, _, err := l.Try(t.Context(), "alice-1", nil)
-		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "lease berth-alice-1 in namespace ns") {
+		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(),
+			"lease berth-alice-1 in namespace ns") {
 			t.Errorf("%s: %v", verb, err)
 		}
 		if n := len(client.Actions()); n > 3*maxTries {
@@ -362,7 +376,10 @@ func FuzzLease(f *testing.F) {
 	f.Add(strings.Repeat("é", 500), "p", "j", int64(1), int32(1))
 	f.Fuzz(func(t *testing.T, identity, purpose, job string, renewed int64, seconds int32) {
 		at := metav1.NewMicroTime(time.Unix(renewed%(1<<38), 0))
-		l, _ := leased(coordinationv1.LeaseSpec{HolderIdentity: &identity, RenewTime: &at, LeaseDurationSeconds: &seconds},
+		l, _ := leased(coordinationv1.LeaseSpec{
+			HolderIdentity: &identity, RenewTime: &at,
+			LeaseDurationSeconds: &seconds,
+		},
 			map[string]string{annotationPurpose: purpose, annotationJob: job})
 		held, seen, err := l.Try(t.Context(), "alice-1", nil)
 		if err != nil {

@@ -45,14 +45,18 @@ func TestWaitForStart(t *testing.T) {
 			refused: expired, denied: apierrors.NewUnauthorized("no"),
 			code: fault.Unauthenticated,
 		},
-		"removed before the watch":             {refused: expired, code: fault.NotFound},
-		"removed and made again before it":     {refused: expired, listed: []corev1.Pod{*another}, code: fault.NotFound},
+		"removed before the watch": {refused: expired, code: fault.NotFound},
+		"removed and made again before it": {
+			refused: expired, listed: []corev1.Pod{*another},
+			code: fault.NotFound,
+		},
 		"it had started when the list is read": {refused: expired, listed: []corev1.Pod{*running}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset()
 			client.PrependWatchReactor("pods", func(action clienttesting.Action) (bool, watch.Interface, error) {
-				if from := action.(clienttesting.WatchActionImpl).ListOptions.ResourceVersion; from != "5" { // after a list
+				// after a list
+				if from := action.(clienttesting.WatchActionImpl).ListOptions.ResourceVersion; from != "5" {
 					return true, watch.NewFake(), nil
 				}
 				w := watch.NewFakeWithChanSize(1, false)
@@ -68,7 +72,8 @@ func TestWaitForStart(t *testing.T) {
 			asked.ResourceVersion, asked.Namespace = "5", "dev"
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			err := waitForStart(ctx, &kube.Client{Interface: client, Namespace: "dev"}, asked, Request{Container: "main"})
+			err := waitForStart(ctx, &kube.Client{Interface: client, Namespace: "dev"}, asked,
+				Request{Container: "main"})
 			if fault.CodeOf(err) != test.code || ctx.Err() != nil {
 				t.Errorf("%v, want %q", err, test.code)
 			}

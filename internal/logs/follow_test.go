@@ -68,7 +68,8 @@ func clientOf(t *testing.T, handler http.Handler) *kube.Client {
 }
 
 func runs() *corev1.Pod {
-	return pod(corev1.PodRunning, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
+	return pod(corev1.PodRunning,
+		corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
 }
 
 // A log that breaks off goes on where it was: no line is lost and none comes twice,
@@ -121,7 +122,8 @@ func TestFollowTailAgain(t *testing.T) {
 func TestFollowIntoFullOutput(t *testing.T) {
 	full := fault.New(fault.OutputFailed, "full")
 	log := &kubelet{lines: []string{"2026-01-01T00:00:00.1Z a"}}
-	err := Copy(t.Context(), clientOf(t, log), runs(), Request{Container: "main", Follow: true, Tail: -1}, failing{full})
+	err := Copy(t.Context(), clientOf(t, log), runs(), Request{Container: "main", Follow: true, Tail: -1},
+		failing{full})
 	if !errors.Is(err, full) || len(log.asked) != 1 {
 		t.Errorf("%v, asked %q", err, log.asked)
 	}

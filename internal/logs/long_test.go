@@ -74,8 +74,8 @@ func TestFollowLongLineAgain(t *testing.T) {
 		"2026-01-01T00:00:00.3Z " + long("f"),
 	}
 	whole := strings.Join(lines, "\n") + "\n"
-	times := strings.NewReplacer("2026-01-01T00:00:00.1Z ", "", "2026-01-01T00:00:00.2Z ", "", "2026-01-01T00:00:00.3Z ",
-		"")
+	times := strings.NewReplacer("2026-01-01T00:00:00.1Z ", "", "2026-01-01T00:00:00.2Z ", "",
+		"2026-01-01T00:00:00.3Z ", "")
 	for name, c := range map[string]struct {
 		timestamps bool
 		want       string
@@ -116,7 +116,8 @@ func TestFollowAgainAfterALongLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			again := func() (io.Reader, error) { return strings.NewReader(c.again), nil }
 			var out bytes.Buffer
-			if err := Copy(t.Context(), away(t, first, again), runs(), all, &out); err != nil || out.String() != c.want {
+			if err := Copy(t.Context(), away(t, first, again), runs(), all, &out); err != nil ||
+				out.String() != c.want {
 				t.Errorf("%q, %v", out.String(), err)
 			}
 		})

@@ -45,7 +45,8 @@ type apiServer struct {
 
 func newAPIServer(delay time.Duration) *apiServer {
 	return &apiServer{
-		delay: delay, objects: map[string]map[string]any{}, watches: map[string][]io.Writer{}, podMade: make(chan struct{}),
+		delay: delay, objects: map[string]map[string]any{}, watches: map[string][]io.Writer{},
+		podMade: make(chan struct{}),
 	}
 }
 

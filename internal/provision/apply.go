@@ -46,7 +46,8 @@ func (s session) apply(ctx context.Context, dec decision, at progress) (progress
 		s.beginJob(ctx, dec.deployment, turn)
 	}
 	at = progress{
-		turn: turn, found: turn.Found, result: result, reading: result.Reading, pod: result.Pod, job: jobOf(turn, s.jobID),
+		turn: turn, found: turn.Found, result: result, reading: result.Reading, pod: result.Pod,
+		job: jobOf(turn, s.jobID),
 	}
 	if at.pod == nil {
 		at.pod = podOf(turn.Follower)
@@ -140,10 +141,11 @@ func (s session) createNamespace(ctx context.Context) error {
 		if _, err := s.applyNamespace(ctx, apply.DryRunNone); err != nil {
 			return "", err
 		}
-		err := wait.PollUntilContextTimeout(ctx, accountPoll, accountTime, true, func(ctx context.Context) (bool, error) {
-			_, err := s.Client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
-			return !apierrors.IsNotFound(err), nil // without the permission the creation of the pod shows it
-		})
+		err := wait.PollUntilContextTimeout(ctx, accountPoll, accountTime, true,
+			func(ctx context.Context) (bool, error) {
+				_, err := s.Client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
+				return !apierrors.IsNotFound(err), nil // without the permission the creation of the pod shows it
+			})
 		if wait.Interrupted(err) && ctx.Err() == nil {
 			err = nil // so does it then
 		}
@@ -181,7 +183,8 @@ func (p *Provisioner) checkCertificate(ctx context.Context) error {
 	_, err := p.Client.Discovery().RESTClient().Get().AbsPath("/apis/" + manifest.CertManager).DoRaw(ctx)
 	if apierrors.IsNotFound(err) {
 		return fault.New(fault.InvalidArgument,
-			"certificate is configured, but the cluster has no %s: cert-manager is not installed", manifest.CertManager).
+			"certificate is configured, but the cluster has no %s: cert-manager is not installed",
+			manifest.CertManager).
 			WithHint("install cert-manager, or remove certificate from the configuration")
 	}
 	return kube.Fault(err, kube.Call{Verb: "get", Resource: "/apis/" + manifest.CertManager})

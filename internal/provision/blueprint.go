@@ -69,7 +69,8 @@ func (p *Provisioner) choose(u userstring.UserString, set *catalog.Set, custom *
 		if custom == nil {
 			return order, "", nil
 		}
-		return order, "the platform's blueprint " + order.Name + " is used, not your own of the same name (" + custom.Name +
+		return order, "the platform's blueprint " + order.Name + " is used, not your own of the same name (" +
+			custom.Name +
 			")", nil
 	case customErr != nil:
 		return order, "", customErr
@@ -156,5 +157,6 @@ func (p *Provisioner) checkDriver(ctx context.Context, b blueprint.Blueprint, fo
 	}
 	return fault.New(fault.InvalidArgument, "%s of type %s, and the cluster has no CSI driver %s", what,
 		blueprint.StorageScratch, volume.DriverName).
-		WithHint("ask your cluster administrator to install it (`berth serve manifests volumes`), or change the type of the storage in blueprint %s", b.Name)
+		WithHint("ask your cluster administrator to install it (`berth serve manifests volumes`), or change the type "+
+			"of the storage in blueprint %s", b.Name)
 }

@@ -97,7 +97,8 @@ func TestWhichBlueprintIsMeant(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || strings.Join(got.Lineage(), " ") != tc.lineage || !strings.HasPrefix(got.Notice, tc.notice) ||
+			if err != nil || strings.Join(got.Lineage(), " ") != tc.lineage ||
+				!strings.HasPrefix(got.Notice, tc.notice) ||
 				(tc.notice == "") != (got.Notice == "") {
 				t.Fatalf("%q, %q, %v", got.Lineage(), got.Notice, err)
 			}
@@ -147,7 +148,8 @@ func TestRoundTripsWithScratch(t *testing.T) {
 	} {
 		r := provisioned(t, delay, 5*time.Second, storages(t, text), withDriver)
 		if took := r.created.Sub(r.began); took > 5*delay {
-			t.Errorf("%s: it takes %s, which is more than 5 round trips: %s", text, took, strings.Join(r.after(r.began), "\n"))
+			t.Errorf("%s: it takes %s, which is more than 5 round trips: %s", text, took,
+				strings.Join(r.after(r.began), "\n"))
 		}
 		n := 0
 		for _, q := range r.requests {

@@ -60,7 +60,8 @@ func (s session) growth(ctx context.Context, d deploy.Deployment, before map[str
 		case deploy.NeedsRecreation(ctx, s.Reader, have, claim):
 			again = append(again, storage)
 		case changed && len(g.Problems) > 0:
-			problems = append(problems, fmt.Sprintf("storage %s cannot be changed: %s", storage, strings.Join(g.Problems, "; ")))
+			problems = append(problems, fmt.Sprintf("storage %s cannot be changed: %s", storage,
+				strings.Join(g.Problems, "; ")))
 		case g.To != "":
 			all = append(all, growing{v1.GrownStorage{Name: storage, Claim: name, From: g.From, To: g.To}, there[i]})
 		}
@@ -78,7 +79,8 @@ func unchangeable(problems []string) error {
 		err = fault.New(fault.Failed, "%d storages cannot be changed", len(problems))
 		err.Problems = problems
 	}
-	return err.WithHint("nothing was changed: a claim can only grow. Leave its claimSpec as it was, or give the new storage another name, update, and copy the data")
+	return err.WithHint("nothing was changed: a claim can only grow. Leave its claimSpec as it was, or give the new " +
+		"storage another name, update, and copy the data")
 }
 
 // claims reads those of the claims that exist.
@@ -139,7 +141,8 @@ func (g growing) refused(err error) error {
 	switch fault.CodeOf(err) {
 	case fault.Failed:
 		return fault.New(fault.Failed, "storage %s cannot grow from %s to %s: %w", g.Name, g.From, g.To, err).
-			WithHint("the pod was not replaced. Leave the size of the storage at %s, or ask your cluster administrator for a storage class that allows expansion", g.From)
+			WithHint("the pod was not replaced. Leave the size of the storage at %s, or ask your cluster "+
+				"administrator for a storage class that allows expansion", g.From)
 	case fault.Conflict:
 		return fault.New(fault.Conflict, "%s was changed meanwhile", kube.Object("persistentvolumeclaim", g.Claim)).
 			WithHint("try again")

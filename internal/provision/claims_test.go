@@ -48,8 +48,11 @@ func TestMountsOf(t *testing.T) {
 		pod.Spec.Volumes = []corev1.Volume{claim("home", "alice-home"), {Name: "tmp"}, claim("data", "alice-data")}
 		pod.Spec.Containers = []corev1.Container{
 			{
-				Name:         kube.MainContainer(pod.Labels),
-				VolumeMounts: []corev1.VolumeMount{{Name: "home", MountPath: "/home/alice"}, {Name: "tmp", MountPath: "/tmp"}},
+				Name: kube.MainContainer(pod.Labels),
+				VolumeMounts: []corev1.VolumeMount{
+					{Name: "home", MountPath: "/home/alice"},
+					{Name: "tmp", MountPath: "/tmp"},
+				},
 			},
 			{Name: "other", VolumeMounts: []corev1.VolumeMount{
 				{Name: "home", MountPath: "/backup"},
@@ -77,11 +80,17 @@ func TestLosesFiles(t *testing.T) {
 		"everything is in a storage, in theory": {"/home/dev", "/", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			volume := corev1.Volume{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
+			volume := corev1.Volume{
+				Name:         "v",
+				VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}},
+			}
 			if c.claim {
 				volume.VolumeSource = corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "home"}}
 			}
-			main := corev1.Container{Name: "k8shell-main", VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: c.mount}}}
+			main := corev1.Container{
+				Name:         "k8shell-main",
+				VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: c.mount}},
+			}
 			if c.home != "" {
 				main.Env = []corev1.EnvVar{{Name: "HOME", Value: c.home}}
 			}

@@ -18,7 +18,8 @@ func TestCertManagerIsMissing(t *testing.T) {
 		p := newProcess(m)
 		p.configure = func(pr *Provisioner) { pr.Certificate = &manifest.Certificate{} }
 		err := <-p.start(t, "provision", "alice~model", dir)
-		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "cert-manager is not installed") {
+		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(),
+			"cert-manager is not installed") {
 			t.Errorf("%v", err)
 		}
 		if len(m.objects) > 0 {

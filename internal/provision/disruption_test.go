@@ -47,7 +47,8 @@ type disruption struct {
 	do   func(*http.Request) error
 }
 
-// disruptions are what may become of a request that is made so many times. One that reads and is not answered is as one that fails.
+// disruptions are what may become of a request that is made so many times. One that reads and is not answered is as one
+// that fails.
 func disruptions(what string, times int) []disruption {
 	fails := func(*http.Request) error { return apierrors.NewInternalError(errors.New("etcd is away")) }
 	all := []disruption{
@@ -134,7 +135,8 @@ func (r refusal) workspace() *model {
 	time.Sleep(time.Until(r.at))
 	m := newModel(r.prepared.delay)
 	m.empty, m.holds = r.prepared.empty, r.prepared.holds
-	m.version, m.objects, m.history = r.prepared.version, maps.Clone(r.prepared.objects), slices.Clone(r.prepared.history)
+	m.version, m.objects, m.history = r.prepared.version, maps.Clone(r.prepared.objects),
+		slices.Clone(r.prepared.history)
 	return m
 }
 
@@ -190,7 +192,8 @@ func modelEvents() map[string]func(m *model, id string) {
 		},
 		"lose": func(m *model, id string) { // somebody else has deleted all but its record
 			for name, o := range maps.Clone(m.objects) {
-				if name != state(id) && (strings.Contains(o.GetName(), id) || o.GetLabels()[kube.LabelCanonicalID] == id) {
+				if name != state(id) && (strings.Contains(o.GetName(), id) ||
+					o.GetLabels()[kube.LabelCanonicalID] == id) {
 					m.forget(name)
 				}
 			}

@@ -30,7 +30,10 @@ func TestDriftOfARunningWorkspace(t *testing.T) {
 		provision := func(overrides ...catalog.Override) (Outcome, []v1.Warning, error) {
 			var warnings []v1.Warning
 			p := &Provisioner{Environment: Environment{
-				Reader:           inventory.Reader{Client: server.client(t), Policy: cause.DefaultPolicy(), Now: time.Now},
+				Reader: inventory.Reader{
+					Client: server.client(t), Policy: cause.DefaultPolicy(),
+					Now: time.Now,
+				},
 				Users:            everybody{},
 				Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
 				DefaultBlueprint: "default",

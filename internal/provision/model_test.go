@@ -207,7 +207,8 @@ func (m *model) problems(s pause, there bool) (problems []string) {
 	left := map[string]int{} // by kind
 	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
 		o := m.objects[name]
-		if o.GetKind() != "Lease" && (o.GetLabels()[kube.LabelCanonicalID] == s.id || strings.Contains(o.GetName(), s.id)) {
+		if o.GetKind() != "Lease" && (o.GetLabels()[kube.LabelCanonicalID] == s.id ||
+			strings.Contains(o.GetName(), s.id)) {
 			left[o.GetKind()]++
 			kept := o.GetLabels()[kube.LabelKept] != ""
 			if there && kept {

@@ -151,7 +151,8 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 		"provision what fails": provisions(func(p *Provisioner) { p.OnFailure = DeleteOnFailure }, "image="+
 			brokenImage),
 		"provision a shared storage": provisions(plainly,
-			"storages.team={type: shared, path: /mnt/team, claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}"),
+			"storages.team={type: shared, path: /mnt/team, claimSpec: {accessModes: [ReadWriteMany], resources: "+
+				"{requests: {storage: 1Gi}}}}"),
 		"provision what fails and stays": provisions(plainly, "image="+brokenImage),
 		"preview":                        previews(plainly),
 		"preview into a new namespace":   previews(intoNew),
@@ -228,7 +229,9 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 		"preview of a deletion": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			return c.changes(c.PreviewDelete(ctx, t, deploy.Removing{DryRun: apply.DryRunServer}))
 		}),
-		"preview of a deletion without storage": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+		"preview of a deletion without storage": on(func(ctx context.Context, c modelCommand,
+			t *inventory.Target,
+		) error {
 			return c.changes(c.PreviewDelete(ctx, t, deploy.Removing{DryRun: apply.DryRunServer, KeepStorage: true}))
 		}),
 	}

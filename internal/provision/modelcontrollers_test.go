@@ -125,7 +125,10 @@ func (m *model) run(at string, pod *unstructured.Unstructured) {
 			}}
 			ready, phase = "False", "Pending"
 		}
-		statuses = append(statuses, map[string]any{"name": container["name"], "ready": runs, "started": runs, "state": state})
+		statuses = append(statuses, map[string]any{
+			"name": container["name"], "ready": runs, "started": runs,
+			"state": state,
+		})
 	}
 	pod.Object["status"] = map[string]any{
 		"phase": phase, "containerStatuses": statuses,

@@ -123,8 +123,11 @@ func TestCleansUp(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"failed":             {DeleteOnFailure, created(v1.Snapshot{}), failed, true},
-		"timed out":          {DeleteOnFailure, created(v1.Snapshot{}), fault.New(fault.DeadlineExceeded, "late"), true},
+		"failed": {DeleteOnFailure, created(v1.Snapshot{}), failed, true},
+		"timed out": {
+			DeleteOnFailure, created(v1.Snapshot{}), fault.New(fault.DeadlineExceeded, "late"),
+			true,
+		},
 		"interrupted":        {DeleteOnFailure, created(v1.Snapshot{}), fault.New(fault.Interrupted, "stop"), false},
 		"nothing created":    {DeleteOnFailure, progress{}, failed, false},
 		"to be kept":         {KeepOnFailure, created(v1.Snapshot{}), failed, false},
@@ -207,7 +210,10 @@ func TestJobs(t *testing.T) {
 
 // What failed, or was given up, ends with the last lines of the container that is to blame.
 func TestLogsOfTheOutcome(t *testing.T) {
-	end := created(v1.Snapshot{Stage: v1.StageFailed, Cause: &v1.Cause{Code: cause.CrashLoop, Container: "k8shell-main"}})
+	end := created(v1.Snapshot{Stage: v1.StageFailed, Cause: &v1.Cause{
+		Code:      cause.CrashLoop,
+		Container: "k8shell-main",
+	}})
 	for code, want := range map[fault.Code]bool{
 		fault.Failed: true, fault.DeadlineExceeded: true, fault.Interrupted: false, fault.Unavailable: false,
 	} {

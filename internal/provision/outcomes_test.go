@@ -27,7 +27,8 @@ func (o outcomes) of(command string) string {
 	var all []string
 	for d, outcome := range o {
 		if d.command == command {
-			all = append(all, fmt.Sprintf("%s %s\n    %s", d.request, d.disruption, strings.ReplaceAll(outcome, "\n", "\n    ")))
+			all = append(all, fmt.Sprintf("%s %s\n    %s", d.request, d.disruption,
+				strings.ReplaceAll(outcome, "\n", "\n    ")))
 		}
 	}
 	slices.Sort(all)
@@ -137,8 +138,10 @@ func (o outcomes) add(commands, requests []string, outcome string) {
 
 // ownErrors is what a command says of the request that was disturbed.
 var ownErrors = map[string]*regexp.Regexp{
-	"it is not allowed": regexp.MustCompile(`you may not [^:]*: \S+ is forbidden: User "alice" cannot use resource "[^"]*" in API group "[^"]*"( in the namespace "dev")?`),
-	"it fails":          regexp.MustCompile(`the cluster cannot [^:]* at the moment: Internal error occurred: etcd is away`),
+	"it is not allowed": regexp.MustCompile(`you may not [^:]*: \S+ is forbidden: User "alice" cannot use resource ` +
+		`"[^"]*" in API group "[^"]*"( in the namespace "dev")?`),
+	"it fails": regexp.MustCompile(`the cluster cannot [^:]* at the moment: Internal error ` +
+		`occurred: etcd is away`),
 }
 
 // inShort writes what a line says of the request itself, by its resource and its name, in a few words:
@@ -149,7 +152,8 @@ func inShort(line, request string) string {
 	for words, pattern := range ownErrors {
 		line = pattern.ReplaceAllStringFunc(line, func(said string) string {
 			if strings.Contains(said, " "+parts[0]) &&
-				(len(parts) == 1 || strings.Contains(said, " "+parts[len(parts)-1]) || strings.HasPrefix(request, "POST")) {
+				(len(parts) == 1 || strings.Contains(said, " "+parts[len(parts)-1]) ||
+					strings.HasPrefix(request, "POST")) {
 				return words
 			}
 			return said

@@ -187,7 +187,10 @@ func TestNoWaitBesideAStart(t *testing.T) {
 
 // A claim that is not there is none, and one that cannot be read is an error which says so.
 func TestClaimsThatCannotBeRead(t *testing.T) {
-	s, client, _ := runOn(t, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "there", Namespace: "dev"}})
+	s, client, _ := runOn(t, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name:      "there",
+		Namespace: "dev",
+	}})
 	var wanted []*unstructured.Unstructured
 	for _, name := range []string{"there", "missing"} {
 		claim := &unstructured.Unstructured{}
@@ -226,7 +229,8 @@ func endedRefused(t *testing.T, s session, dec decision, seen progress, err erro
 		t.Fatalf("it ended with %v", err)
 	}
 	o, _ := s.end(t.Context(), dec, seen, err)
-	if o.Workspace.Stage != v1.StageFailed || o.Workspace.Cause == nil || o.Workspace.Cause.Code != cause.QuotaExceeded {
+	if o.Workspace.Stage != v1.StageFailed || o.Workspace.Cause == nil ||
+		o.Workspace.Cause.Code != cause.QuotaExceeded {
 		t.Errorf("%+v", o.Workspace.Snapshot)
 	}
 	if o.Workspace.JobID != "theirs" || o.Left != v1.LeftKept {
@@ -296,7 +300,8 @@ func TestWaitingForAFailureThatIsRemoved(t *testing.T) {
 		if stage != v1.StageFailed {
 			failing := workspacePod()
 			failing.ResourceVersion, failing.Status.Phase, failing.Status.Reason = "2", corev1.PodFailed, "Evicted"
-			if _, err := pods.Update(t.Context(), failing, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			if _, err := pods.Update(t.Context(), failing, metav1.UpdateOptions{}); err != nil &&
+				!apierrors.IsNotFound(err) {
 				t.Error(err)
 			}
 			return
@@ -335,7 +340,9 @@ func TestRefusedBetweenLookupAndLock(t *testing.T) {
 
 // mayOnly lets the caller do nothing but this.
 func mayOnly(client *fake.Clientset, may ...rbac.Access) {
-	client.PrependReactor("create", "selfsubjectrulesreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+	client.PrependReactor("create", "selfsubjectrulesreviews", func(clienttesting.Action) (bool, runtime.Object,
+		error,
+	) {
 		review := &authorizationv1.SelfSubjectRulesReview{}
 		for _, a := range may {
 			review.Status.ResourceRules = append(review.Status.ResourceRules, authorizationv1.ResourceRule{

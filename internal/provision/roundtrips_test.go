@@ -148,8 +148,8 @@ func TestRoundTripsAfterReady(t *testing.T) {
 	for after := time.Duration(0); after < 600*time.Millisecond; after += 10 * time.Millisecond {
 		r := provisioned(t, delay, after)
 		if took := r.ended.Sub(r.ready); took > 2*delay {
-			t.Errorf("ready %s after its creation, it ends %s later, which is more than 2 round trips:\n%s", after, took,
-				strings.Join(r.after(r.ready), "\n"))
+			t.Errorf("ready %s after its creation, it ends %s later, which is more than 2 round trips:\n%s", after,
+				took, strings.Join(r.after(r.ready), "\n"))
 		}
 	}
 	r := provisioned(t, delay, 5*time.Second)

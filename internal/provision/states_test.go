@@ -102,7 +102,8 @@ func TestExists(t *testing.T) {
 func TestRestoreStopped(t *testing.T) {
 	const unreadable = "not what it was made of"
 	for desired, asItWas := range map[v1.DesiredState]bool{
-		"": false, v1.DesiredRunning: false, v1.DesiredTerminated: false, v1.DesiredStopped: true, v1.DesiredRestart: true,
+		"": false, v1.DesiredRunning: false, v1.DesiredTerminated: false, v1.DesiredStopped: true,
+		v1.DesiredRestart: true,
 	} {
 		s, client, dec := runOn(t)
 		dec.plan = deploy.Install

@@ -41,8 +41,9 @@ func TestRestartOfWhatIsRefused(t *testing.T) {
 			forbidden("exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=2"),
 			fault.Failed, "was not stopped",
 		},
-		"full but for the old pod": {answer: forbidden("exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2")},
-		"a quota of few words":     {answer: forbidden("exceeded quota: q")},
+		"full but for the old pod": {answer: forbidden("exceeded quota: q, requested: pods=1, used: " +
+			"pods=2, limited: pods=2")},
+		"a quota of few words": {answer: forbidden("exceeded quota: q")},
 		"pod security": {
 			forbidden(`violates PodSecurity "restricted:latest": runAsNonRoot != true`),
 			fault.Failed, "PodSecurity",

@@ -52,7 +52,10 @@ func TestProvisionWithAnUnreadableRecord(t *testing.T) {
 				server.store(namespacePath+"secrets/sh.helm.release.v1."+u.ID()+".v1", unreadableRecord(u.ID(), data),
 					apiwatch.Added)
 				p := &Provisioner{Environment: Environment{
-					Reader:           inventory.Reader{Client: server.client(t), Policy: cause.DefaultPolicy(), Now: time.Now},
+					Reader: inventory.Reader{
+						Client: server.client(t), Policy: cause.DefaultPolicy(),
+						Now: time.Now,
+					},
 					Users:            everybody{},
 					Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("") },
 					DefaultBlueprint: "default",
@@ -117,9 +120,10 @@ func TestDeleteWithAnUnreadableRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := newAPIServer(0)
 			policies := "/apis/networking.k8s.io/v1/namespaces/dev/networkpolicies/"
-			server.store(namespacePath+"secrets/sh.helm.release.v1."+id+".v1", unreadableRecord(id, "e30="), apiwatch.Added)
-			server.store(namespacePath+"configmaps/"+id+"-config", object("v1", "ConfigMap", id+"-config", labels, marks),
+			server.store(namespacePath+"secrets/sh.helm.release.v1."+id+".v1", unreadableRecord(id, "e30="),
 				apiwatch.Added)
+			server.store(namespacePath+"configmaps/"+id+"-config",
+				object("v1", "ConfigMap", id+"-config", labels, marks), apiwatch.Added)
 			server.store(namespacePath+"persistentvolumeclaims/pvc-"+id+"-home",
 				object("v1", "PersistentVolumeClaim", "pvc-"+id+"-home", labels, marks), apiwatch.Added)
 			server.store(namespacePath+"persistentvolumeclaims/foreign",

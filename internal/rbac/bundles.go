@@ -24,7 +24,8 @@ func Bundles() []Command {
 func bundleStatus() Command {
 	return Command{
 		Name: BundleStatus, Cluster: true,
-		About: "See what is installed (also `berth bundle list` and `berth bundle diff`). The objects of a bundle are read, too, which needs permissions for their kinds.",
+		About: "See what is installed (also `berth bundle list` and `berth bundle diff`). The objects of a bundle are " +
+			"read, too, which needs permissions for their kinds.",
 		Rules: []Rule{
 			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list"}, Why: "the instances"},
 			{Group: groupBundles, Resource: "bundles", Verbs: []string{"list"}, Why: "their bundles"},
@@ -45,13 +46,18 @@ func bundleStatusInSystem() Command {
 func bundleInstall() Command {
 	return Command{
 		Name: BundleInstall, Cluster: true,
-		About: "Install, upgrade and uninstall bundles. Anyone who installs a bundle has to be allowed to create, read, change and delete its objects, too. `berth bundle reconcile`, which works on all instances, needs the permissions of `berth serve bundles`.",
+		About: "Install, upgrade and uninstall bundles. Anyone who installs a bundle has to be allowed to create, " +
+			"read, change and delete its objects, too. `berth bundle reconcile`, which works on all instances, needs " +
+			"the permissions of `berth serve bundles`.",
 		Rules: []Rule{
 			{
 				Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "create", "patch", "delete"},
 				Why: "the instance",
 			},
-			{Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"}, Why: "what became of it"},
+			{
+				Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"},
+				Why: "what became of it",
+			},
 			{
 				Group: groupBundles, Resource: "bundles", Verbs: []string{"list", "create", "delete"},
 				Why: "its bundle, and the ones before",
@@ -83,7 +89,8 @@ func bundleInstallInSystem() Command {
 				Why: "the lock; whether a server reconciles the instances",
 			},
 			{
-				Group: groupCoordination, Resource: "leases", Verbs: []string{"delete"}, Why: "the lock, when the work is done",
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"delete"},
+				Why:     "the lock, when the work is done",
 				Without: "it stays until it expires",
 			},
 		},
@@ -93,7 +100,8 @@ func bundleInstallInSystem() Command {
 func bundleSources() Command {
 	return Command{
 		Name: BundleSources, Feature: true, System: true,
-		About: "Install from ConfigMaps, or with a login that a Secret has (`--source-secret`). resourceNames can limit it to them.",
+		About: "Install from ConfigMaps, or with a login that a Secret has (`--source-secret`). resourceNames can " +
+			"limit it to them.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get"}, Why: "those that are a source"},
 			{Resource: "secrets", Verbs: []string{"get"}, Why: "the login that is named"},
@@ -106,16 +114,20 @@ func bundleCauses() Command {
 	const silent = "a workload is waited for until it gives up by itself, and its pods are not named"
 	return Command{
 		Name: BundleCauses, Feature: true,
-		About: "See why workloads of a bundle do not get on, with `berth bundle install`, `berth bundle status` and `berth bundle list`: a Role where they are. The identity that installs needs it: the ServiceAccount of an instance, or the installer of a server. Only what is around workloads that are not ready is read.",
+		About: "See why workloads of a bundle do not get on, with `berth bundle install`, `berth bundle status` and " +
+			"`berth bundle list`: a Role where they are. The identity that installs needs it: the ServiceAccount of " +
+			"an instance, or the installer of a server. Only what is around workloads that are not ready is read.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "their state", Without: silent},
 			{
-				Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the scheduler and the nodes say of them",
+				Resource: "events", Verbs: []string{"list", "watch"},
+				Why:     "what the scheduler and the nodes say of them",
 				Without: "a cause is known from their state alone",
 			},
 			{
 				Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"},
-				Why: "which of a Deployment's pods are of its newest revision", Without: "its own status has to say that",
+				Why:     "which of a Deployment's pods are of its newest revision",
+				Without: "its own status has to say that",
 			},
 			{
 				Resource: "persistentvolumeclaims", Verbs: []string{"list", "watch"}, Why: "claims that they wait for",

@@ -12,7 +12,8 @@ func allNamespaces() Command {
 			{Resource: "pods", Verbs: []string{"list", "watch"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what they wait for"},
 			{
-				Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "their desired state, where no NATS keeps it",
+				Resource: "configmaps", Verbs: []string{"get", "list"},
+				Why:     "their desired state, where no NATS keeps it",
 				Without: "those that are stopped are not listed",
 			},
 			{
@@ -38,12 +39,14 @@ func allNamespaces() Command {
 func deletionInAllNamespaces() Command {
 	return Command{
 		Name: DeleteOfAll, Cluster: true,
-		About: "Find the workspaces of a user in all namespaces. Removing them then takes the Role of delete, in each of the namespaces or as a ClusterRole.",
+		About: "Find the workspaces of a user in all namespaces. Removing them then takes the Role of delete, in each " +
+			"of the namespaces or as a ClusterRole.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list"}, Why: "what they wait for"},
 			{
-				Resource: "configmaps", Verbs: []string{"list"}, Why: "those that are stopped, where no NATS keeps that",
+				Resource: "configmaps", Verbs: []string{"list"},
+				Why:     "those that are stopped, where no NATS keeps that",
 				Without: "they are not found",
 			},
 			{
@@ -57,9 +60,13 @@ func deletionInAllNamespaces() Command {
 func impersonation() Command {
 	return Command{
 		Name: Impersonation, Feature: true, Cluster: true,
-		About: "Provision for another user. It takes the right to impersonate them; resourceNames can limit it to some users.",
+		About: "Provision for another user. It takes the right to impersonate them; resourceNames can limit " +
+			"it to some users.",
 		Rules: []Rule{
-			{Resource: "users", Verbs: []string{"impersonate"}, Why: "berth checks the permission and does not impersonate"},
+			{
+				Resource: "users", Verbs: []string{"impersonate"},
+				Why: "berth checks the permission and does not impersonate",
+			},
 		},
 	}
 }
@@ -67,7 +74,8 @@ func impersonation() Command {
 func namespaceCreation() Command {
 	return Command{
 		Name: CreateNamespace, Cluster: true,
-		About: "Create the namespace if it does not exist. The objects in it take the Role of provision, as a ClusterRole.",
+		About: "Create the namespace if it does not exist. The objects in it take the Role of provision, " +
+			"as a ClusterRole.",
 		Rules: []Rule{
 			{Resource: "namespaces", Verbs: []string{"get", "create"}, Why: "the namespace"},
 			{
@@ -82,7 +90,8 @@ func namespaceCreation() Command {
 func awaitedNodes() Command {
 	return Command{
 		Name: AwaitedNodes, Feature: true, Cluster: true,
-		About: "Read the node that a pod waits on, when nothing else says why. Commands that show or follow a pod do so, in addition to their Roles.",
+		About: "Read the node that a pod waits on, when nothing else says why. Commands that show or follow a pod do " +
+			"so, in addition to their Roles.",
 		Rules: []Rule{
 			{
 				Resource: "nodes", Verbs: []string{"get"}, Why: "since when the node of a pod is not ready, and why",
@@ -107,7 +116,8 @@ func checkup() Command {
 				Without: skipped,
 			},
 			{
-				Group: groupStorage, Resource: "storageclasses", Verbs: []string{"list"}, Why: "where volumes come from",
+				Group: groupStorage, Resource: "storageclasses", Verbs: []string{"list"},
+				Why:     "where volumes come from",
 				Without: skipped,
 			},
 			{
@@ -121,16 +131,21 @@ func checkup() Command {
 			{Resource: "resourcequotas", Verbs: []string{"list"}, Why: "what is left of them", Without: skipped},
 			{Resource: "limitranges", Verbs: []string{"list"}, Why: "what a workspace may ask for", Without: skipped},
 			{
-				Resource: "configmaps", Verbs: []string{"list"}, Why: "records of jobs that have expired, or wait for NATS",
+				Resource: "configmaps", Verbs: []string{"list"},
+				Why:     "records of jobs that have expired, or wait for NATS",
 				Without: skipped,
 			},
 			{
 				Group: groupApps, Resource: "daemonsets", Verbs: []string{"list"},
 				Why: "whether a network plugin runs that enforces network policies", Without: skipped,
 			},
-			{Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are partly installed", Without: skipped},
 			{
-				Group: groupCoordination, Resource: "leases", Verbs: []string{"list"}, Why: "locks that are not held any more",
+				Resource: "secrets", Verbs: []string{"list"}, Why: "workspaces that are partly installed",
+				Without: skipped,
+			},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"list"},
+				Why:     "locks that are not held any more",
 				Without: skipped,
 			},
 		},
@@ -142,12 +157,16 @@ func checkup() Command {
 func jobsInNATS() Command {
 	return Command{
 		Name: JobsInNATS, Feature: true,
-		About: "Reach a Service of NATS through the API server (`jobs.nats.service`), for provision, jobs and status --history: a Role in the namespace of NATS.",
+		About: "Reach a Service of NATS through the API server (`jobs.nats.service`), for provision, jobs and status " +
+			"--history: a Role in the namespace of NATS.",
 		Rules: []Rule{
 			{Resource: "services", Verbs: []string{"get"}, Why: "where NATS is"},
 			{Resource: "pods", Verbs: []string{"list"}, Why: "which of its pods is ready"},
 			{Resource: "pods/portforward", Verbs: []string{"create"}, Why: "the connection"},
-			{Resource: "pods/portforward", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
+			{
+				Resource: "pods/portforward", Verbs: []string{"get"}, Why: "the same over WebSockets",
+				Without: "SPDY is used",
+			},
 		},
 	}
 }
@@ -155,7 +174,8 @@ func jobsInNATS() Command {
 func configMaps() Command {
 	return Command{
 		Name: ConfigMapsOfPlatform, Feature: true,
-		About: "Read blueprints (`blueprintConfigMaps`) and users (`identity.providers` of kind configmap): a Role in the namespace of the ConfigMaps. resourceNames can limit it to them.",
+		About: "Read blueprints (`blueprintConfigMaps`) and users (`identity.providers` of kind configmap): a Role in " +
+			"the namespace of the ConfigMaps. resourceNames can limit it to them.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get"}, Why: "those that the configuration names"},
 		},

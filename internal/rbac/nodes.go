@@ -24,7 +24,8 @@ func machine() Command {
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machines/exec", Verbs: []string{"create"}, Why: "its console"},
 			{
-				Group: groupMachines, Resource: "machines/exec", Verbs: []string{"get"}, Why: "the same over WebSockets",
+				Group: groupMachines, Resource: "machines/exec", Verbs: []string{"get"},
+				Why:     "the same over WebSockets",
 				Without: "SPDY is used",
 			},
 			{
@@ -37,8 +38,9 @@ func machine() Command {
 
 func machineDirectly() Command {
 	return Command{
-		Name:  MachineDirectly,
-		About: "Enter a machine at the poollet of its pool (`berth exec machine/NAME --direct`). The next ClusterRole and that of the machines of a pool are required as well.",
+		Name: MachineDirectly,
+		About: "Enter a machine at the poollet of its pool (`berth exec machine/NAME --direct`). The next ClusterRole " +
+			"and that of the machines of a pool are required as well.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "its pool"},
 			{
@@ -52,7 +54,8 @@ func machineDirectly() Command {
 func poolsOfMachines() Command {
 	return Command{
 		Name: PoolsOfMachines, Feature: true, Cluster: true,
-		About: "Find the poollet of a machine's pool. It takes another ClusterRole to be let in there: that of the machines of a pool, below.",
+		About: "Find the poollet of a machine's pool. It takes another ClusterRole to be let in there: that of the " +
+			"machines of a pool, below.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machinepools", Verbs: []string{"get"}, Why: "the address of the poollet"},
 		},
@@ -81,7 +84,8 @@ func scratchStorages() Command {
 		About: "Provision blueprints that have storages of type scratch, in addition to the Role for provision.",
 		Rules: []Rule{
 			{
-				Group: groupStorage, Resource: "csidrivers", Verbs: []string{"get"}, Why: "whether the cluster has the driver",
+				Group: groupStorage, Resource: "csidrivers", Verbs: []string{"get"},
+				Why:     "whether the cluster has the driver",
 				Without: "that it is missing is only seen when the pod does not start",
 			},
 		},
@@ -101,7 +105,9 @@ func driverPods() []Rule {
 func volumeList() Command {
 	return Command{
 		Name: VolumeList, Namespace: volume.Namespace,
-		About: "List the scratch volumes whose pods are deleted. This allows exec into the driver's pods, which run as root and have the data of all namespaces: anyone who has this Role can read and remove all of it. Give it to administrators of the cluster only.",
+		About: "List the scratch volumes whose pods are deleted. This allows exec into the driver's pods, which run " +
+			"as root and have the data of all namespaces: anyone who has this Role can read and remove all of it. " +
+			"Give it to administrators of the cluster only.",
 		Rules: driverPods(),
 	}
 }
@@ -109,7 +115,8 @@ func volumeList() Command {
 func volumeRestore() Command {
 	return Command{
 		Name: VolumeRestore, Namespace: volume.Namespace,
-		About: "Get the files of such a volume, as for `berth volume list`. Into a workspace (`--into`) it takes the Role for cp in its namespace, too.",
+		About: "Get the files of such a volume, as for `berth volume list`. Into a workspace (`--into`) it takes the " +
+			"Role for cp in its namespace, too.",
 		Rules: driverPods(),
 	}
 }

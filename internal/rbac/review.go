@@ -23,13 +23,15 @@ type Review struct {
 
 // Ask asks the API server, in one request. For a caller who may not ask, the review is incomplete.
 func Ask(ctx context.Context, client kube.Interface, namespace string) (Review, error) {
-	answer, err := client.AuthorizationV1().SelfSubjectRulesReviews().Create(ctx, &authorizationv1.SelfSubjectRulesReview{
-		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
-	}, metav1.CreateOptions{})
+	answer, err := client.AuthorizationV1().SelfSubjectRulesReviews().
+		Create(ctx, &authorizationv1.SelfSubjectRulesReview{
+			Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
+		}, metav1.CreateOptions{})
 	err = kube.Fault(err, kube.Call{Verb: "create", Resource: "selfsubjectrulesreviews.authorization.k8s.io"})
 	switch fault.CodeOf(err) {
 	case "":
-		return Review{Namespace: namespace, Rules: answer.Status.ResourceRules, Incomplete: answer.Status.Incomplete}, nil
+		return Review{Namespace: namespace, Rules: answer.Status.ResourceRules, Incomplete: answer.Status.Incomplete},
+			nil
 	case fault.PermissionDenied, fault.NotFound:
 		return Review{Namespace: namespace, Incomplete: true}, nil
 	}

@@ -91,7 +91,10 @@ func TestRolesSuffice(t *testing.T) {
 		names[c.ObjectName()] = true
 		var given []authorizationv1.ResourceRule
 		for _, p := range c.PolicyRules() {
-			given = append(given, authorizationv1.ResourceRule{APIGroups: p.APIGroups, Resources: p.Resources, Verbs: p.Verbs})
+			given = append(given, authorizationv1.ResourceRule{
+				APIGroups: p.APIGroups, Resources: p.Resources,
+				Verbs: p.Verbs,
+			})
 		}
 		if missing := (Review{Rules: given}).Missing(c.All()); missing != nil {
 			t.Errorf("%s: %v", c.Name, missing)

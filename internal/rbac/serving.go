@@ -52,15 +52,23 @@ func Serving() []Command {
 func serveBundles() Command {
 	return Command{
 		Name: ServeBundles, Cluster: true,
-		About: "Reconcile bundles and bundle instances, and serve content to those who may read it. What instances install takes another ClusterRole, which `berth serve manifests --install-role` binds to another ServiceAccount, the installer: nothing is installed without it.",
+		About: "Reconcile bundles and bundle instances, and serve content to those who may read it. What instances " +
+			"install takes another ClusterRole, which `berth serve manifests --install-role` binds to another " +
+			"ServiceAccount, the installer: nothing is installed without it.",
 		Rules: []Rule{
 			{
 				Group: groupBundles, Resource: "bundles", Verbs: []string{"get", "list", "watch", "create", "delete"},
 				Why: "the bundles of instances are created and cleaned up",
 			},
 			{Group: groupBundles, Resource: "bundles/status", Verbs: []string{"update"}, Why: "what became of them"},
-			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list", "watch"}, Why: "what is wanted"},
-			{Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"}, Why: "what became of it"},
+			{
+				Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list", "watch"},
+				Why: "what is wanted",
+			},
+			{
+				Group: groupBundles, Resource: "bundleinstances/status", Verbs: []string{"update"},
+				Why: "what became of it",
+			},
 			{
 				Group: groupAdmission, Resource: "validatingadmissionpolicies", Verbs: []string{"get"},
 				Why:     "whether authors of instances are asked for their rights",
@@ -71,7 +79,10 @@ func serveBundles() Command {
 				Why:     "whether authors of instances are asked for their rights",
 				Without: "no instance is installed that names a ServiceAccount",
 			},
-			{Group: groupAuthentication, Resource: "tokenreviews", Verbs: []string{"create"}, Why: "who asks for content"},
+			{
+				Group: groupAuthentication, Resource: "tokenreviews", Verbs: []string{"create"},
+				Why: "who asks for content",
+			},
 			{
 				Group: groupAuthorization, Resource: "subjectaccessreviews", Verbs: []string{"create"},
 				Why: "whether they may read it",
@@ -101,7 +112,9 @@ func serveBundlesInSystem() Command {
 func serveBundlesAsInstaller() Command {
 	return Command{
 		Name: ServeBundlesAsInstaller, Feature: true, System: true,
-		About: "Act as the ServiceAccounts that instances are installed as: a Role in the namespace of each, which `berth serve manifests bundles` prints with resourceNames. An author of an instance that names one needs the same for that one.",
+		About: "Act as the ServiceAccounts that instances are installed as: a Role in the namespace of each, which " +
+			"`berth serve manifests bundles` prints with resourceNames. An author of an instance that names one needs " +
+			"the same for that one.",
 		Rules: []Rule{
 			{
 				Resource: "serviceaccounts", Verbs: []string{"impersonate"},
@@ -114,12 +127,17 @@ func serveBundlesAsInstaller() Command {
 func serveGateway() Command {
 	return Command{
 		Name: ServeGateway, Cluster: true,
-		About: "Let users into workspaces. The gateway enters any pod that a workspace has, for those who may; a RoleBinding to this ClusterRole in some namespaces instead of a ClusterRoleBinding limits it to them (the reviews then take a ClusterRole of their own).",
+		About: "Let users into workspaces. The gateway enters any pod that a workspace has, for those who may; a " +
+			"RoleBinding to this ClusterRole in some namespaces instead of a ClusterRoleBinding limits it to them " +
+			"(the reviews then take a ClusterRole of their own).",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list"}, Why: "the pod of a workspace"},
 			{Resource: "pods/exec", Verbs: []string{"get", "create"}, Why: "the session"},
 			{Group: groupAuthentication, Resource: "tokenreviews", Verbs: []string{"create"}, Why: "who asks"},
-			{Group: groupAuthorization, Resource: "subjectaccessreviews", Verbs: []string{"create"}, Why: "whether they may"},
+			{
+				Group: groupAuthorization, Resource: "subjectaccessreviews", Verbs: []string{"create"},
+				Why: "whether they may",
+			},
 		},
 	}
 }
@@ -127,7 +145,8 @@ func serveGateway() Command {
 func serveGatewayMachines() Command {
 	return Command{
 		Name: ServeGatewayMachines, Feature: true,
-		About: "Connect to the consoles of machines. Grant it on the API server that has the machines, in their namespace, to the user of `--target-kubeconfig`.",
+		About: "Connect to the consoles of machines. Grant it on the API server that has the machines, in their " +
+			"namespace, to the user of `--target-kubeconfig`.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "whether the machine exists"},
 			{Group: groupMachines, Resource: "machines/exec", Verbs: []string{"get", "create"}, Why: "its console"},
@@ -139,7 +158,8 @@ func enterByGateway() Command {
 	return Command{
 		Name: EnterByGateway, Feature: true,
 		About: "Enter workspaces through a gateway (`berth exec --gateway`, `berth cp --gateway`), as the ClusterRole " +
-			WorkspaceUser + " does that `berth serve manifests gateway` prints. It takes no permission on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
+			WorkspaceUser + " does that `berth serve manifests gateway` prints. It takes no permission on pods; " +
+			"resourceNames can limit it to some workspaces, by their canonical IDs.",
 		Rules: []Rule{
 			{
 				Group: kube.Group, Resource: "workspaces/exec", Verbs: []string{"create"},
@@ -152,7 +172,10 @@ func enterByGateway() Command {
 func enterMachineByPool() Command {
 	return Command{
 		Name: EnterMachineByPool, Feature: true, Cluster: true,
-		About: "Enter the machines of a pool through the gateway that serves it, which are all that the gateway reaches. The API server of machines needs it, and everybody who connects to the gateway directly. `berth serve manifests gateway --machine-pool NAME` prints the ClusterRole " + MachinePoolUser("NAME") + ", which is limited to that pool by resourceNames.",
+		About: "Enter the machines of a pool through the gateway that serves it, which are all that the gateway " +
+			"reaches. The API server of machines needs it, and everybody who connects to the gateway directly. `berth " +
+			"serve manifests gateway --machine-pool NAME` prints the ClusterRole " + MachinePoolUser("NAME") +
+			", which is limited to that pool by resourceNames.",
 		Rules: []Rule{
 			{
 				Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"create"},
@@ -167,30 +190,50 @@ func serveWorkspaces() Command {
 	workload := []string{"get", "list", "watch", "patch"}
 	return Command{
 		Name: ServeWorkspaces, Cluster: true,
-		About: "Start, stop and delete workspaces in all namespaces as their recorded desired state says. A RoleBinding to this ClusterRole in one namespace is enough with `--only`.",
+		About: "Start, stop and delete workspaces in all namespaces as their recorded desired state says. A " +
+			"RoleBinding to this ClusterRole in one namespace is enough with `--only`.",
 		Rules: []Rule{
-			{Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "patch", "delete"}, Why: "the workspaces"},
+			{
+				Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "patch", "delete"},
+				Why: "the workspaces",
+			},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about them"},
 			{
 				Group: groupCoordination, Resource: "leases", Verbs: []string{"create", "get", "update", "delete"},
 				Why: "the locks, against commands at the same time",
 			},
-			{Resource: "secrets", Verbs: []string{"list", "create", "update", "delete"}, Why: "Helm's records of the releases"},
+			{
+				Resource: "secrets", Verbs: []string{"list", "create", "update", "delete"},
+				Why: "Helm's records of the releases",
+			},
 			{
 				Resource: "secrets", Verbs: []string{"get", "patch"},
 				Why: "credentials of private registries and repositories, which are deleted with a workspace",
 			},
 			{
 				Resource: "configmaps", Verbs: append([]string{"list", "watch"}, whole...),
-				Why: "the desired state of workspaces, and the jobs of their starts, where no NATS keeps that; their scripts and identities",
+				Why: "the desired state of workspaces, and the jobs of their starts, where no NATS keeps that; their " +
+					"scripts and identities",
 			},
 			{Resource: "services", Verbs: whole, Why: "their addresses"},
-			{Resource: "persistentvolumeclaims", Verbs: append([]string{"list", "watch"}, whole...), Why: "their storages"},
+			{
+				Resource: "persistentvolumeclaims", Verbs: append([]string{"list", "watch"}, whole...),
+				Why: "their storages",
+			},
 			{Group: groupNetworking, Resource: "networkpolicies", Verbs: whole, Why: "their network policies"},
 			{Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "their certificates"},
-			{Group: groupApps, Resource: "deployments", Verbs: workload, Why: "the workloads that some are injected into"},
-			{Group: groupApps, Resource: "statefulsets", Verbs: workload, Why: "the workloads that some are injected into"},
-			{Group: groupApps, Resource: "daemonsets", Verbs: workload, Why: "the workloads that some are injected into"},
+			{
+				Group: groupApps, Resource: "deployments", Verbs: workload,
+				Why: "the workloads that some are injected into",
+			},
+			{
+				Group: groupApps, Resource: "statefulsets", Verbs: workload,
+				Why: "the workloads that some are injected into",
+			},
+			{
+				Group: groupApps, Resource: "daemonsets", Verbs: workload,
+				Why: "the workloads that some are injected into",
+			},
 			{Group: groupApps, Resource: "replicasets", Verbs: []string{"list", "watch"}, Why: "how far a rollout is"},
 		},
 	}
@@ -201,7 +244,10 @@ func serveWorkspacesInSystem() Command {
 		Name: ServeWorkspacesInSystem, Feature: true, System: true,
 		About: "One of several servers of workspaces works.",
 		Rules: []Rule{
-			{Group: groupCoordination, Resource: "leases", Verbs: []string{"get", "create", "update"}, Why: "who that is"},
+			{
+				Group: groupCoordination, Resource: "leases", Verbs: []string{"get", "create", "update"},
+				Why: "who that is",
+			},
 		},
 	}
 }
@@ -210,7 +256,9 @@ func serveWorkspacesInSystem() Command {
 func serveWorkspacesGuard() Command {
 	return Command{
 		Name: ServeWorkspacesGuard, Feature: true, Cluster: true,
-		About: "See whether the cluster admits records of workspaces only from those who could do themselves what they record: nothing is done otherwise, unless with `--trust-records`. `berth reconcile` takes it, too. resourceNames can limit it to berth-workspaces-records.",
+		About: "See whether the cluster admits records of workspaces only from those who could do themselves what " +
+			"they record: nothing is done otherwise, unless with `--trust-records`. `berth reconcile` takes it, too. " +
+			"resourceNames can limit it to berth-workspaces-records.",
 		Rules: []Rule{
 			{
 				Group: groupAdmission, Resource: "validatingadmissionpolicies", Verbs: []string{"get"},

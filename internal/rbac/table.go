@@ -34,7 +34,8 @@ const (
 // Commands is the table: all commands that need permissions, in the order of the documentation.
 func Commands() []Command {
 	return []Command{
-		provision(), inject(), stop(), status(), exec(), ssh(), cp(), portForward(), logs(), diagnosis(), deletion(), jobs(),
+		provision(), inject(), stop(), status(), exec(), ssh(), cp(), portForward(), logs(), diagnosis(), deletion(),
+		jobs(),
 		allNamespaces(), deletionInAllNamespaces(), impersonation(), namespaceCreation(), awaitedNodes(), checkup(),
 	}
 }
@@ -57,7 +58,8 @@ func Named(name string) Command {
 func markedClaims() Rule {
 	return Rule{
 		Resource: "persistentvolumeclaims", Verbs: []string{"patch"},
-		Why: "a claim that was there is marked as in use, against a deletion that has lost its lock; storage grows with an update", Made: true,
+		Why: "a claim that was there is marked as in use, against a deletion that has lost its lock; storage " +
+			"grows with an update", Made: true,
 		Without: "it is used unmarked; one that was kept cannot be used, and none can grow",
 	}
 }

@@ -3,8 +3,9 @@ package rbac
 func provision() Command {
 	whole := []string{"create", "get", "patch", "delete"}
 	return Command{
-		Name:  Provision,
-		About: "Bring up, start and update workspaces and follow them. Running it again completes what an interrupted run has left, so it may also read, change and replace what it creates.",
+		Name: Provision,
+		About: "Bring up, start and update workspaces and follow them. Running it again completes what an interrupted " +
+			"run has left, so it may also read, change and replace what it creates.",
 		Rules: []Rule{
 			{
 				Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "delete"},
@@ -42,7 +43,8 @@ func provision() Command {
 			markedClaims(),
 			{
 				Resource: "persistentvolumeclaims", Verbs: []string{"delete"},
-				Why:     "its storages, with --on-failure delete; one that never had a volume is made again as its blueprint says",
+				Why: "its storages, with --on-failure delete; one that never had a volume is made again as " +
+					"its blueprint says",
 				Without: "--on-failure delete keeps them and says so; such a one stays as it is",
 			},
 			{
@@ -50,7 +52,8 @@ func provision() Command {
 				Why: "its network policies, if they are configured", Made: true,
 			},
 			{
-				Group: groupCertificates, Resource: "certificates", Verbs: whole, Why: "its certificate, if that is configured",
+				Group: groupCertificates, Resource: "certificates", Verbs: whole,
+				Why:  "its certificate, if that is configured",
 				Made: true,
 			},
 			logLines(),
@@ -63,8 +66,9 @@ func inject() Command {
 	workload := []string{"get", "list", "watch", "patch"}
 	whole := []string{"create", "get", "list", "patch", "delete"}
 	return Command{
-		Name:  Inject,
-		About: "Put workspaces into Deployments, StatefulSets and DaemonSets, update them there, and take them out again (`berth delete`). Leave out the kinds that you do not inject into.",
+		Name: Inject,
+		About: "Put workspaces into Deployments, StatefulSets and DaemonSets, update them there, and take them out " +
+			"again (`berth delete`). Leave out the kinds that you do not inject into.",
 		Rules: []Rule{
 			{Group: groupApps, Resource: "deployments", Verbs: workload, Why: "the workload", Made: true},
 			{Group: groupApps, Resource: "statefulsets", Verbs: workload, Why: "the workload", Made: true},
@@ -100,8 +104,9 @@ func inject() Command {
 
 func stop() Command {
 	return Command{
-		Name:  Stop,
-		About: "Stop workspaces. To start and restart them takes the Role for provision; those in workloads take that for workloads instead.",
+		Name: Stop,
+		About: "Stop workspaces. To start and restart them takes the Role for provision; those in workloads take that " +
+			"for workloads instead.",
 		Rules: []Rule{
 			{
 				Resource: "pods", Verbs: []string{"list", "watch", "patch", "delete"},
@@ -122,8 +127,9 @@ func stop() Command {
 func deletion() Command {
 	remove := []string{"get", "delete"}
 	return Command{
-		Name:  Delete,
-		About: "Remove workspaces and everything that belongs to them. Anyone who has the Role for exec as well is shown, when asked to confirm, how much of the storage is used.",
+		Name: Delete,
+		About: "Remove workspaces and everything that belongs to them. Anyone who has the Role for exec as well is " +
+			"shown, when asked to confirm, how much of the storage is used.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "watch", "delete"}, Why: "the workspace, until it is gone"},
 			{Resource: "events", Verbs: []string{"list", "watch"}, Why: "what the cluster says about its end"},
@@ -140,7 +146,10 @@ func deletion() Command {
 			expiredRecords(),
 			{Resource: "services", Verbs: remove, Why: "its address", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: remove, Why: "its storages", Made: true},
-			{Group: groupNetworking, Resource: "networkpolicies", Verbs: remove, Why: "its network policies", Made: true},
+			{
+				Group: groupNetworking, Resource: "networkpolicies", Verbs: remove, Why: "its network policies",
+				Made: true,
+			},
 			{Group: groupCertificates, Resource: "certificates", Verbs: remove, Why: "its certificate", Made: true},
 			{
 				Resource: "persistentvolumeclaims", Verbs: []string{"list"},
@@ -149,14 +158,16 @@ func deletion() Command {
 			},
 			{
 				Resource: "persistentvolumeclaims", Verbs: []string{"patch"},
-				Why: "storages that are kept are marked, with --keep-storage", Made: true, Without: "--keep-storage is refused",
+				Why: "storages that are kept are marked, with --keep-storage", Made: true,
+				Without: "--keep-storage is refused",
 			},
 			{
 				Group: groupNetworking, Resource: "networkpolicies", Verbs: []string{"list"},
 				Why: "the same for its network policies", Without: "the same",
 			},
 			{
-				Group: groupCertificates, Resource: "certificates", Verbs: []string{"list"}, Why: "the same for its certificate",
+				Group: groupCertificates, Resource: "certificates", Verbs: []string{"list"},
+				Why:     "the same for its certificate",
 				Without: "the same",
 			},
 			{Resource: "secrets", Verbs: []string{"get"}, Why: "that of its certificate", Made: true},
@@ -176,7 +187,8 @@ func status() Command {
 				Why: "whether their storages are there; storage that is left, or kept",
 			},
 			{
-				Resource: "configmaps", Verbs: []string{"get", "list"}, Why: "their desired state, where no NATS keeps it",
+				Resource: "configmaps", Verbs: []string{"get", "list"},
+				Why:     "their desired state, where no NATS keeps it",
 				Without: "those that are stopped are not listed",
 			},
 			{
@@ -193,8 +205,9 @@ func status() Command {
 
 func exec() Command {
 	return Command{
-		Name:  "exec",
-		About: "Enter a workspace, also one that does not run yet. With --provision it takes the Role for provision, too.",
+		Name: "exec",
+		About: "Enter a workspace, also one that does not run yet. With --provision it takes the Role " +
+			"for provision, too.",
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "the command in it"},
@@ -210,17 +223,24 @@ func exec() Command {
 
 func ssh() Command {
 	return Command{
-		Name:  "ssh",
-		About: "Enter a workspace with an SSH client or an editor, also by open. With ssh config --start it takes the Role for start, too.",
+		Name: "ssh",
+		About: "Enter a workspace with an SSH client or an editor, also by open. With ssh config --start it takes the " +
+			"Role for start, too.",
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
-			{Resource: "pods/exec", Verbs: []string{"create"}, Why: "commands, files, and addresses beyond the workspace"},
+			{
+				Resource: "pods/exec", Verbs: []string{"create"},
+				Why: "commands, files, and addresses beyond the workspace",
+			},
 			{Resource: "pods/exec", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
 			{
 				Resource: "pods/portforward", Verbs: []string{"create"}, Why: "ports of the workspace",
 				Without: "they are refused; the rest works",
 			},
-			{Resource: "pods/portforward", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
+			{
+				Resource: "pods/portforward", Verbs: []string{"get"}, Why: "the same over WebSockets",
+				Without: "SPDY is used",
+			},
 			{
 				Resource: "configmaps", Verbs: []string{"get"}, Why: recorded,
 				Without: "a stopped one is not told from one whose pod is gone",
@@ -258,7 +278,10 @@ func portForward() Command {
 				Without: "it is asked for every two seconds",
 			},
 			{Resource: "pods/portforward", Verbs: []string{"create"}, Why: "the connection"},
-			{Resource: "pods/portforward", Verbs: []string{"get"}, Why: "the same over WebSockets", Without: "SPDY is used"},
+			{
+				Resource: "pods/portforward", Verbs: []string{"get"}, Why: "the same over WebSockets",
+				Without: "SPDY is used",
+			},
 			record(),
 		}, injected()...),
 	}
@@ -319,8 +342,9 @@ func diagnosis() Command {
 // jobs is for records in the cluster; those in NATS take the permissions of jobsInNATS.
 func jobs() Command {
 	return Command{
-		Name:  "jobs",
-		About: "See the jobs of provisionings (also `berth status --history`). Records in NATS take the Role for those, and of this one the rule for leases.",
+		Name: "jobs",
+		About: "See the jobs of provisionings (also `berth status --history`). Records in NATS take the Role for " +
+			"those, and of this one the rule for leases.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get", "list", "watch"}, Why: "the records"},
 			{
@@ -329,7 +353,8 @@ func jobs() Command {
 				Without: "a job whose command was killed is told as running for a minute",
 			},
 			{
-				Resource: "configmaps", Verbs: []string{"delete"}, Why: "those that waited for NATS, once they are in it",
+				Resource: "configmaps", Verbs: []string{"delete"},
+				Why:     "those that waited for NATS, once they are in it",
 				Without: "they stay in the cluster as well, and a warning says so",
 			},
 		},

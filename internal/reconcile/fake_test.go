@@ -54,7 +54,8 @@ func (o *objects) put(name, class string) {
 	o.version++
 	_, known := o.all[name]
 	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Thing", "metadata": map[string]any{"name": name}, "spec": map[string]any{"class": class},
+		"apiVersion": "v1", "kind": "Thing", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{"class": class},
 	}}
 	object.SetResourceVersion(strconv.Itoa(o.version))
 	object.SetGeneration(int64(o.version))

@@ -178,7 +178,8 @@ func (l *Loop[K]) one(ctx context.Context, q *lanes[K], key K) {
 			}
 		}()
 	case move:
-		l.Log.Info("reconciling takes long: left to the slow workers", slog.Any("key", key), slog.String("reason", line(err)))
+		l.Log.Info("reconciling takes long: left to the slow workers", slog.Any("key", key),
+			slog.String("reason", line(err)))
 		q.slow.Add(key)
 	case retry:
 		l.Log.Warn("reconciling failed", slog.Any("key", key), slog.Int("failures", lane.NumRequeues(key)+1),

@@ -132,7 +132,8 @@ func TestAfter(t *testing.T) {
 		begun, quick, tries := time.Now(), []time.Duration{}, map[string][]time.Duration{}
 		going := map[string]chan struct{}{}
 		end := start(t, &Loop[string]{
-			Sources: []Source[string]{things.source()}, Workers: 1, Backoff: Backoff{First: time.Second, Most: time.Hour},
+			Sources: []Source[string]{things.source()}, Workers: 1,
+			Backoff: Backoff{First: time.Second, Most: time.Hour},
 			Reconcile: func(_ context.Context, key string) error {
 				mu.Lock()
 				defer mu.Unlock()

@@ -144,7 +144,8 @@ func TestBackoff(t *testing.T) {
 		var mu sync.Mutex
 		things.put("bad", "ours")
 		end := start(t, &Loop[string]{
-			Sources: []Source[string]{things.source()}, Workers: 1, Backoff: Backoff{First: time.Second, Most: time.Minute},
+			Sources: []Source[string]{things.source()}, Workers: 1,
+			Backoff: Backoff{First: time.Second, Most: time.Minute},
 			Reconcile: func(_ context.Context, key string) error {
 				mu.Lock()
 				defer mu.Unlock()

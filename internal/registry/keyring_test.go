@@ -78,7 +78,8 @@ func TestDockerKeyring(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	helper("all", `read -r server; [ "$server" = https://index.docker.io/v1/ ] || { echo "credentials not found in native keychain"; exit 1; }; echo '{"ServerURL": "x", "Username": "hub", "Secret": "1"}'`)
+	helper("all", `read -r server; [ "$server" = https://index.docker.io/v1/ ] || { echo "credentials not found in `+
+		`native keychain"; exit 1; }; echo '{"ServerURL": "x", "Username": "hub", "Secret": "1"}'`)
 	helper("one", `echo '{"Username": "<token>", "Secret": "2"}'`)
 	helper("broken", `echo secret-thing; exit 1`)
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))

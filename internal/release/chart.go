@@ -63,8 +63,8 @@ func Render(values map[string]any) (*Rendered, error) {
 	return rendered, nil
 }
 
-// withoutIdleNulls leaves out what is null and has no default to remove, in the tables that the chart has. Helm would keep
-// it, and objects with it would be recorded: a blueprint that clears a field of the one above it has such.
+// withoutIdleNulls leaves out what is null and has no default to remove, in the tables that the chart has. Helm would
+// keep it, and objects with it would be recorded: a blueprint that clears a field of the one above it has such.
 func withoutIdleNulls(defaults, values map[string]any) map[string]any {
 	out := maps.Clone(values)
 	for key, value := range values {

@@ -17,7 +17,10 @@ import (
 func chartOf(templates map[string]string) *helmchart.Chart {
 	c := Plain("test", "1.0.0")
 	c.Values = map[string]any{"name": "own", "deep": map[string]any{"a": "own a", "b": "own b"}, "list": []any{"own"}}
-	c.Files = []*helmchart.File{{Name: "one.txt", Data: []byte("first\n  file\n")}, {Name: "two.txt", Data: []byte("second")}}
+	c.Files = []*helmchart.File{
+		{Name: "one.txt", Data: []byte("first\n  file\n")},
+		{Name: "two.txt", Data: []byte("second")},
+	}
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		c.Templates = append(c.Templates, &helmchart.File{Name: "templates/" + name, Data: []byte(templates[name])})
 	}
@@ -46,7 +49,8 @@ func TestTemplatesAreFilledAsHelmDoes(t *testing.T) {
 		"a default for an empty text":  `{{ default "other" .Values.empty }}`,
 		"a default for no":             `{{ default "other" .Values.false }}`,
 		"a default that is not needed": `{{ default "other" .Values.name }}`,
-		"a list that grows":            `{{ $a := list 1 2 }}{{ $b := append $a 3 }}{{ $c := append $a 4 }}{{ toYaml (list $a $b $c) | nindent 2 }}`,
+		"a list that grows": `{{ $a := list 1 2 }}{{ $b := append $a 3 }}{{ $c := append $a 4 }}{{ toYaml ` +
+			`(list $a $b $c) | nindent 2 }}`,
 		"trimmed":                      `{{ trim "  a b \n" | quote }}`,
 		"cut":                          `{{ trunc 63 .Values.long }}`,
 		"cut, but short":               `{{ trunc 63 .Values.name }}`,
@@ -114,7 +118,10 @@ func TestMerged(t *testing.T) {
 	c := chartOf(map[string]string{
 		"a.yaml": "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\ndata: {{- toYaml .Values | nindent 2 }}\n",
 	})
-	c.Values = map[string]any{"a": map[string]any{"b": "c"}, "d": "e", "f": "g", "i": "j", "l": map[string]any{"m": "n"}}
+	c.Values = map[string]any{
+		"a": map[string]any{"b": "c"}, "d": "e", "f": "g", "i": "j",
+		"l": map[string]any{"m": "n"},
+	}
 	values := map[string]any{
 		"a": "text", "d": nil, "i": map[string]any{"k": nil}, // of which nothing is removed
 		"l": map[string]any{"m": nil, "o": "p"},
@@ -138,7 +145,8 @@ func TestMerged(t *testing.T) {
 // A null that has no default to remove is not in the objects; what is recorded are the values as they were given.
 func TestIdleNulls(t *testing.T) {
 	parse := func(context string) (values map[string]any) {
-		if err := yaml.Unmarshal([]byte(strings.Replace(benchValues, "{runAsUser: 1000, runAsNonRoot: true}", context, 1)),
+		if err := yaml.Unmarshal([]byte(strings.Replace(benchValues, "{runAsUser: 1000, runAsNonRoot: true}", context,
+			1)),
 			&values); err != nil {
 			t.Fatal(err)
 		}

@@ -164,7 +164,8 @@ func TestChunks(t *testing.T) {
 	upgrade(t, records, first, 2)
 	chunks := 0
 	for _, action := range client.Actions() {
-		if create, is := action.(clienttesting.CreateAction); is && create.GetObject().(*corev1.Secret).Type == chunkType {
+		if create, is := action.(clienttesting.CreateAction); is &&
+			create.GetObject().(*corev1.Secret).Type == chunkType {
 			chunks++
 		}
 	}
@@ -213,7 +214,8 @@ func TestHelmAndChunks(t *testing.T) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	// What helm uninstall does first with a manifest.
-	_, files, err := releaseutil.SortManifests(releaseutil.SplitManifests(found.Manifest), nil, releaseutil.UninstallOrder)
+	_, files, err := releaseutil.SortManifests(releaseutil.SplitManifests(found.Manifest), nil,
+		releaseutil.UninstallOrder)
 	if err == nil {
 		t.Errorf("helm would take %v for objects", files)
 	}
@@ -277,7 +279,8 @@ func TestRecordWithoutItsChunks(t *testing.T) {
 			Chart: &chart.Chart{Metadata: &chart.Metadata{Annotations: notes}},
 		}
 		_, err := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns"}.whole(t.Context(), small)
-		if err == nil || !strings.Contains(err.Error(), "does not say where its chunks are") || len(client.Actions()) > 0 {
+		if err == nil || !strings.Contains(err.Error(), "does not say where its chunks are") ||
+			len(client.Actions()) > 0 {
 			t.Errorf("%s: %v after %d requests", name, err, len(client.Actions()))
 		}
 	}

@@ -17,20 +17,27 @@ import (
 // What is in a chunk is believed only if it is the release that the record is about.
 func TestContentOfChunks(t *testing.T) {
 	for name, test := range map[string]struct{ packed, says string }{
-		"the release":         {string(squeezed([]byte(`{"name":"a","version":1,"manifest":"kind: Pod","info":{"notes":"hello"}}`))), ""},
-		"no notes":            {string(squeezed([]byte(`{"name":"a","version":1,"manifest":"kind: Pod"}`))), ""},
-		"not gzip":            {"nonsense", "not gzip: "},
-		"not JSON":            {string(squeezed([]byte("nonsense"))), "not JSON of a release: "},
-		"another release":     {string(squeezed([]byte(`{"name":"b","version":1}`))), "it is not about release a"},
-		"another revision":    {string(squeezed([]byte(`{"name":"a","version":2}`))), "it is not about release a"},
-		"a broken manifest":   {string(squeezed([]byte(`{"name":"a","version":1,"manifest":"a: b: c"}`))), "manifest: "},
+		"the release": {string(squeezed([]byte(`{"name":"a","version":1,"manifest":"kind: ` +
+			`Pod","info":{"notes":"hello"}}`))), ""},
+		"no notes":         {string(squeezed([]byte(`{"name":"a","version":1,"manifest":"kind: Pod"}`))), ""},
+		"not gzip":         {"nonsense", "not gzip: "},
+		"not JSON":         {string(squeezed([]byte("nonsense"))), "not JSON of a release: "},
+		"another release":  {string(squeezed([]byte(`{"name":"b","version":1}`))), "it is not about release a"},
+		"another revision": {string(squeezed([]byte(`{"name":"a","version":2}`))), "it is not about release a"},
+		"a broken manifest": {
+			string(squeezed([]byte(`{"name":"a","version":1,"manifest":"a: b: c"}`))),
+			"manifest: ",
+		},
 		"more than it may be": {string(squeezed([]byte(strings.Repeat(" ", maxDocument+1)))), "larger than 16 MiB"},
 	} {
 		sum := sha256.Sum256([]byte(test.packed))
 		digest := hex.EncodeToString(sum[:])
 		record := &helm.Release{
 			Name: "a", Version: 1, Info: &helm.Info{Status: helm.StatusFailed, Description: "no"},
-			Chart: &chart.Chart{Metadata: &chart.Metadata{Annotations: map[string]string{labelChunks: "1", keyDigest: digest}}},
+			Chart: &chart.Chart{Metadata: &chart.Metadata{Annotations: map[string]string{
+				labelChunks: "1",
+				keyDigest:   digest,
+			}}},
 		}
 		chunk := &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Name: chunkName(record, digest, 0), Namespace: "ns"},
@@ -64,7 +71,8 @@ func TestMostChunks(t *testing.T) {
 		Name: "a", Version: 1, Info: &helm.Info{},
 		Chart: &chart.Chart{Metadata: &chart.Metadata{Annotations: notes}},
 	}
-	_, err := Records{Secrets: clientset.NewClientset().CoreV1().Secrets("ns"), Namespace: "ns"}.whole(t.Context(), small)
+	_, err := Records{Secrets: clientset.NewClientset().CoreV1().Secrets("ns"), Namespace: "ns"}.whole(t.Context(),
+		small)
 	if err == nil || err.Error() != "its chunk berth.release.v1.a.v1.aaaaaaaaaaaa.0 is missing" {
 		t.Error(err)
 	}
@@ -85,7 +93,8 @@ func TestStub(t *testing.T) {
 		"of one without details": {&chart.Chart{}, [3]string{"a", "0.0.0", ""}},
 	} {
 		whole := &helm.Release{
-			Name: "a", Version: 3, Chart: test.chart, Config: map[string]any{"a": "b"}, Hooks: []*helm.Hook{{Name: "x"}},
+			Name: "a", Version: 3, Chart: test.chart, Config: map[string]any{"a": "b"},
+			Hooks:    []*helm.Hook{{Name: "x"}},
 			Manifest: "kind: Pod", Info: &helm.Info{Status: helm.StatusFailed, Description: "no", Notes: "hello"},
 			Labels: map[string]string{"team": "red"},
 		}
@@ -98,7 +107,8 @@ func TestStub(t *testing.T) {
 			!maps.Equal(small.Labels, map[string]string{labelChunks: "2"}) {
 			t.Errorf("%s: %v, %v", name, m.Annotations, small.Labels)
 		}
-		if small.Config != nil || small.Hooks != nil || small.Info.Notes != "" || strings.Contains(small.Manifest, "Pod") {
+		if small.Config != nil || small.Hooks != nil || small.Info.Notes != "" ||
+			strings.Contains(small.Manifest, "Pod") {
 			t.Errorf("%s: it has %+v", name, small)
 		}
 		if small.Name != "a" || small.Version != 3 || small.Info.Status != helm.StatusFailed ||

@@ -144,7 +144,8 @@ func TestCloneFails(t *testing.T) {
 	for _, bad := range [][3]string{
 		{
 			"file:///does/not/exist.git", "",
-			"cannot clone file:///does/not/exist.git (see git's output above); the next start of the workspace tries again\n",
+			"cannot clone file:///does/not/exist.git (see git's output above); the next start of the " +
+				"workspace tries again\n",
 		},
 		{"file://" + w.origin, "no-such-ref", w.origin +
 			" at no-such-ref (see git's output above); the next start of the workspace tries again\n"},

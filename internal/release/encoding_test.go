@@ -97,7 +97,10 @@ func TestUnreadableRecords(t *testing.T) {
 		"an odd version":       {inSecret(func(s *corev1.Secret) { s.Labels["version"] = "x"; s.Name = "sh.helm.release.v1.a.vx" }), "it is not about release a"},
 		"a manifest of rubble": {secretWith(set("manifest", "a: b: c")), "manifest"},
 		"a manifest of texts":  {secretWith(set("manifest", "- a\n- b\n")), "manifest"},
-		"a huge document":      {secretWith(packed(bytes.Repeat([]byte(" "), 64<<20))), "larger than 16 MiB when unpacked"},
+		"a huge document": {
+			secretWith(packed(bytes.Repeat([]byte(" "), 64<<20))),
+			"larger than 16 MiB when unpacked",
+		},
 		"a huge text": {
 			secretWith(packed([]byte(`{"name":"` + strings.Repeat("a", 64<<20) + `"}`))),
 			"larger than 16 MiB when unpacked",
@@ -115,7 +118,8 @@ func TestUnreadableRecords(t *testing.T) {
 			if found != nil || fault.CodeOf(err) != fault.Failed || fault.ReasonOf(err) != ReasonUnreadable {
 				t.Fatalf("%+v, %v", found, err)
 			}
-			if !strings.Contains(err.Error(), "Secret ns/"+test.secret.Name) || !strings.Contains(err.Error(), test.says) {
+			if !strings.Contains(err.Error(), "Secret ns/"+test.secret.Name) ||
+				!strings.Contains(err.Error(), test.says) {
 				t.Errorf("%v, want it to say %q", err, test.says)
 			}
 			if !strings.Contains(fault.From(err).Hint, "berth delete id/a") {
@@ -134,7 +138,10 @@ func TestTheLargestRecord(t *testing.T) {
 		r["manifest"] = "a: [" + strings.Repeat("{},", maxMarks/2-2) + "{}]\n"
 		r["config"] = map[string]any{"a": strings.Repeat("x", 10<<20), "b": make([]int, 80_000)}
 	})
-	records := Records{Secrets: clientset.NewClientset(secretWith(packed(text))).CoreV1().Secrets("ns"), Namespace: "ns"}
+	records := Records{
+		Secrets:   clientset.NewClientset(secretWith(packed(text))).CoreV1().Secrets("ns"),
+		Namespace: "ns",
+	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	found, err := records.Latest(t.Context(), "a")
@@ -169,13 +176,18 @@ func FuzzRecord(f *testing.F) {
 	f.Add(whole(f, func(map[string]any) {}))
 	for _, seed := range []string{
 		"", "{}", "null", "[]", `{"name":"a","version":1,"info":{}}`,
-		`{"name":"a","version":1,"info":{"status":"failed","description":"Refused by the cluster: x"},"manifest":"kind: Pod"}`, `{"name":"a","version":1,"info":{"first_deployed":""},"manifest":"--- \n---"}`,
+		`{"name":"a","version":1,"info":{"status":"failed","description":"Refused by the cluster: ` +
+			`x"},"manifest":"kind: Pod"}`,
+		`{"name":"a","version":1,"info":{"first_deployed":""},"manifest":"--- \n---"}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, data := range [][]byte{packed(text), text} {
-			records := Records{Secrets: clientset.NewClientset(secretWith(data)).CoreV1().Secrets("ns"), Namespace: "ns"}
+			records := Records{
+				Secrets:   clientset.NewClientset(secretWith(data)).CoreV1().Secrets("ns"),
+				Namespace: "ns",
+			}
 			found, err := records.Latest(t.Context(), "a")
 			if err != nil {
 				if found != nil || fault.ReasonOf(err) != ReasonUnreadable ||

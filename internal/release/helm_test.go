@@ -84,7 +84,8 @@ id: alice-1
 home: {path: /work}
 repository: {url: https://git.example.com/org/proj.git, ref: "", name: proj, apart: false, kept: /k8shell/repository/kept}
 `,
-		"without a default": `{id: alice-1, imagePullPolicy: null, runtime: {probeSeconds: 7.0}, names: {config: null}}`,
+		"without a default": `{id: alice-1, imagePullPolicy: null, runtime: {probeSeconds: 7.0}, ` +
+			`names: {config: null}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var values map[string]any

@@ -67,7 +67,11 @@ func TestWhatSuccessLeaves(t *testing.T) {
 		{[]string{"deployed"}, 0, "2 deployed"},
 		{[]string{"superseded", "deployed", "failed"}, 3, "2 superseded, 3 failed, 4 deployed"},
 		{[]string{"superseded", "deployed", "failed"}, 2, "3 failed, 4 deployed"},
-		{[]string{"deployed", "deployed", "pending-upgrade"}, 9, "1 superseded, 2 superseded, 3 pending-upgrade, 4 deployed"},
+		{
+			[]string{"deployed", "deployed", "pending-upgrade"},
+			9,
+			"1 superseded, 2 superseded, 3 pending-upgrade, 4 deployed",
+		},
 		{[]string{"broken", "deployed"}, 9, "1 deployed, 2 superseded, 3 deployed"},
 		{[]string{"broken", "deployed"}, 2, "2 superseded, 3 deployed"},
 		{[]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "deployed"}, 3, "9 9, 10 superseded, 11 deployed"},

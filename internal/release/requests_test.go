@@ -33,7 +33,8 @@ func past(t *testing.T) (*clientset.Clientset, Records, *helm.Release) {
 		if writes > 7 { // no more than there are to begin with
 			return false, nil, nil
 		}
-		secret.Namespace, secret.UID, secret.ResourceVersion = "ns", types.UID("uid of "+secret.Name), fmt.Sprint(writes)
+		secret.Namespace, secret.UID, secret.ResourceVersion = "ns", types.UID("uid of "+secret.Name),
+			fmt.Sprint(writes)
 		return true, secret, client.Tracker().Add(secret) // which takes less time than the client does
 	})
 	records := Records{Secrets: client.CoreV1().Secrets("ns"), Namespace: "ns", most: 2000}

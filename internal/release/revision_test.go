@@ -39,7 +39,8 @@ func TestManifest(t *testing.T) {
 		"a definition": object("CustomResourceDefinition", map[string]any{}, map[string]any{}),
 		"one with an annotation": object("CustomResourceDefinition",
 			map[string]any{"annotations": map[string]any{"a": "b"}}, map[string]any{}),
-		"one that is kept anyway": object("CustomResourceDefinition", map[string]any{"annotations": keep}, map[string]any{}),
+		"one that is kept anyway": object("CustomResourceDefinition", map[string]any{"annotations": keep},
+			map[string]any{}),
 	} {
 		text, err := Manifest([]*unstructured.Unstructured{o})
 		if err != nil {
@@ -152,7 +153,8 @@ func TestRefusal(t *testing.T) {
 		for status, counts := range map[helm.Status]bool{helm.StatusFailed: true, helm.StatusDeployed: false} {
 			release := &helm.Release{Info: &helm.Info{Status: status, Description: description}}
 			object, reason, ok := Refusal(release)
-			if is := counts && want[0] != ""; ok != is || is && [2]string{object, reason} != want || !is && object+reason != "" {
+			if is := counts && want[0] != ""; ok != is || is && [2]string{object, reason} != want || !is &&
+				object+reason != "" {
 				t.Errorf("%s, %q: %q, %q, %t", status, description, object, reason, ok)
 			}
 		}
@@ -171,7 +173,8 @@ func TestSameVersion(t *testing.T) {
 // What is in the way of a record is named, and what to do about it.
 func TestTaken(t *testing.T) {
 	err := Records{Namespace: "ns"}.Taken("a")
-	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "Secret ns/sh.helm.release.v1.a.v1 exists") ||
+	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(),
+		"Secret ns/sh.helm.release.v1.a.v1 exists") ||
 		!strings.Contains(fault.From(err).Hint, "kubectl get secret sh.helm.release.v1.a.v1 --namespace ns") {
 		t.Errorf("%v: %s", err, fault.From(err).Hint)
 	}
@@ -181,7 +184,8 @@ func TestTaken(t *testing.T) {
 func TestOwner(t *testing.T) {
 	owner := Owner("a", "ns")
 	if owner.Name != "release a" || owner.Labels["app.kubernetes.io/managed-by"] != "Helm" ||
-		owner.Annotations["meta.helm.sh/release-name"] != "a" || owner.Annotations["meta.helm.sh/release-namespace"] != "ns" {
+		owner.Annotations["meta.helm.sh/release-name"] != "a" ||
+		owner.Annotations["meta.helm.sh/release-namespace"] != "ns" {
 		t.Errorf("%+v", owner)
 	}
 }

@@ -125,7 +125,8 @@ func TestRepositoryOfAPrivateHome(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if out, err := w.sh("/bin/sh", "-ec", `mkdir "$1/repository"; chown -R 4711 .; chmod 755 .; chmod 700 "./$2"`,
+				if out, err := w.sh("/bin/sh", "-ec", `mkdir "$1/repository"; chown -R 4711 .; chmod 755 .; `+
+					`chmod 700 "./$2"`,
 					"sh", w.k8shell, test.private); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
@@ -138,7 +139,8 @@ func TestRepositoryOfAPrivateHome(t *testing.T) {
 					t.Fatalf("%v, %v: %s", err, missing, out)
 				}
 				w.home = t.TempDir() // it had no proj
-				if log, err := w.script("take.sh"); (err == nil) != test.cloned || strings.Contains(log, says) == test.cloned {
+				if log, err := w.script("take.sh"); (err == nil) != test.cloned ||
+					strings.Contains(log, says) == test.cloned {
 					t.Errorf("%v: %s", err, log)
 				}
 			})
@@ -151,7 +153,8 @@ func (w workspace) as(uid uint32, name string, args ...string) (string, error) {
 	w.Helper()
 	cmd := exec.CommandContext(w.Context(), name, args...)
 	cmd.Dir = w.home
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "GIT_CONFIG_NOSYSTEM=1", "K8SHELL_DIR=" + w.k8shell}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "GIT_CONFIG_NOSYSTEM=1", "K8SHELL_DIR=" +
+		w.k8shell}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -172,7 +175,8 @@ func TestRepositoryGetsItsOwner(t *testing.T) {
 		}
 		w.configure(w.serve("", "")+"/proj.git", "", kept)
 		if out, err := w.sh("/bin/sh", "-ec",
-			`mkdir "$1/repository"; chmod -R a+rX "$1" "$2"; chmod a+x "${2%/*}"; chmod 777 "$1/repository"; chown "$3" .`,
+			`mkdir "$1/repository"; chmod -R a+rX "$1" "$2"; chmod a+x "${2%/*}"; chmod 777 `+
+				`"$1/repository"; chown "$3" .`,
 			"sh", w.k8shell, w.home, strconv.Itoa(user)); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -222,10 +226,14 @@ func TestRepositoryIsClonedIntoNothing(t *testing.T) {
 	w := newWorkspace(t)
 	w.configure("file://"+w.origin, "", w.kept())
 	volume, trap := filepath.Join(w.k8shell, "repository"), filepath.Join(t.TempDir(), "trapped")
-	for _, dir := range []string{volume, filepath.Join(volume, "clone"), filepath.Join(volume, "clone", ".proj.partial")} {
+	for _, dir := range []string{
+		volume, filepath.Join(volume, "clone"),
+		filepath.Join(volume, "clone", ".proj.partial"),
+	} {
 		w.write(filepath.Join(dir, ".git", "HEAD"), "ref: refs/heads/main\n")
-		w.write(filepath.Join(dir, ".git", "config"), "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch "+trap+
-			"\n[credential]\n\thelper = !touch "+trap+"\n")
+		w.write(filepath.Join(dir, ".git", "config"),
+			"[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch "+trap+
+				"\n[credential]\n\thelper = !touch "+trap+"\n")
 		for _, empty := range []string{"objects", "refs"} {
 			if err := os.MkdirAll(filepath.Join(dir, ".git", empty), 0o755); err != nil {
 				t.Fatal(err)
@@ -264,7 +272,8 @@ func TestCredentialsStayApart(t *testing.T) {
 		t.Errorf("the password is logged: %s%s", helper, log)
 	}
 	fetch := func(env ...string) (string, error) {
-		return w.sh("/usr/bin/env", append(env, "GIT_TERMINAL_PROMPT=0", "git", "-C", "proj", "fetch", "origin", "v1")...)
+		return w.sh("/usr/bin/env", append(env, "GIT_TERMINAL_PROMPT=0", "git", "-C", "proj", "fetch", "origin",
+			"v1")...)
 	}
 	if out, err := fetch(); err == nil {
 		t.Errorf("git fetches without credentials: %s", out)

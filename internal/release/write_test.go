@@ -39,7 +39,8 @@ func TestPurge(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, purged, err)
 		}
 		for _, change := range purged {
-			if change.Action != apply.Deleted || change.Object.GetNamespace() != "ns" || change.Object.GetKind() != "Secret" {
+			if change.Action != apply.Deleted || change.Object.GetNamespace() != "ns" ||
+				change.Object.GetKind() != "Secret" {
 				t.Errorf("%s: %s %s of %s", name, change.Action, change.Object.GetKind(), change.Object.GetNamespace())
 			}
 		}

@@ -140,7 +140,11 @@ func (a *Authenticator) User(ctx context.Context, raw, address string) (user Use
 	if queue == &a.unknown && a.budget.Wait(waiting) != nil {
 		return User{}, false, busyOr(context.Cause(ctx))
 	}
-	answer, err := once(ctx, &a.asking, hash, func(ctx context.Context) (identity, error) { return a.ask(ctx, raw, read) })
+	answer, err := once(ctx, &a.asking, hash, func(ctx context.Context) (identity,
+		error,
+	) {
+		return a.ask(ctx, raw, read)
+	})
 	return answer.user, answer.valid, err
 }
 

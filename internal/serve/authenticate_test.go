@@ -101,7 +101,8 @@ func flood(ctx context.Context, all *sync.WaitGroup, handler http.Handler, other
 	all.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
 			all.Go(func() {
-				n, _ := answers.LoadOrStore(from(context.WithoutCancel(ctx), handler, address, madeUp(other, i)), new(atomic.Int64))
+				n, _ := answers.LoadOrStore(from(context.WithoutCancel(ctx), handler, address, madeUp(other, i)),
+					new(atomic.Int64))
 				count, _ := n.(*atomic.Int64)
 				count.Add(1)
 			})

@@ -24,7 +24,8 @@ func NewCertificate(cert, key string, now func() time.Time, broken func(error)) 
 			return &pair, err
 		},
 		fault: func(err error) error {
-			return fault.New(fault.InvalidArgument, "the certificate %s with the key %s cannot be used: %w", cert, key, err).
+			return fault.New(fault.InvalidArgument, "the certificate %s with the key %s cannot be used: %w", cert, key,
+				err).
 				WithHint("both files have to be PEM, and the key has to be that of the certificate")
 		},
 	}}

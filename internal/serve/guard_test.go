@@ -87,7 +87,8 @@ func TestAudit(t *testing.T) {
 		t.Fatalf("want two lines, got %s", log)
 	}
 	for i, want := range []string{
-		`"msg":"audit","user":"alice","access":"get /a","method":"GET","from":"192.0.2.1:1234","status":200,"bytes":11,"took":`,
+		`"msg":"audit","user":"alice","access":"get ` +
+			`/a","method":"GET","from":"192.0.2.1:1234","status":200,"bytes":11,"took":`,
 		`"msg":"audit","user":"alice","access":"get /b","method":"GET","from":"192.0.2.1:1234","status":403,`,
 	} {
 		if !strings.Contains(lines[i], want) {
@@ -131,7 +132,8 @@ func TestAnswersAreKept(t *testing.T) {
 			t.Helper()
 			before, beforeThat := c.authenticated.Load(), c.authorized.Load()
 			get(handler, path, token)
-			if a, b := c.authenticated.Load()-before, c.authorized.Load()-beforeThat; a != authenticated || b != authorized {
+			if a, b := c.authenticated.Load()-before, c.authorized.Load()-beforeThat; a != authenticated ||
+				b != authorized {
 				t.Errorf("%s %s: %d and %d reviews, want %d and %d", path, token, a, b, authenticated, authorized)
 			}
 		}
@@ -207,8 +209,8 @@ func TestLimits(t *testing.T) {
 		refused := func(what string, handler http.Handler, token, after string) {
 			t.Helper()
 			if w := get(handler, "/a", token); w.Code != 429 || w.Header().Get("Retry-After") != after {
-				t.Errorf("%s: the answer is %d, again after %q, want 429 and %q", what, w.Code, w.Header().Get("Retry-After"),
-					after)
+				t.Errorf("%s: the answer is %d, again after %q, want 429 and %q", what, w.Code,
+					w.Header().Get("Retry-After"), after)
 			}
 		}
 		hold("Bearer of-alice")

@@ -195,7 +195,10 @@ func (c Config) security() (*tls.Config, error) {
 func (c Config) paced(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c.Timeouts.Total == 0 { // sessions
-			paced := &pacer{ResponseWriter: w, control: http.NewResponseController(w), write: c.Timeouts.Write, now: c.Now}
+			paced := &pacer{
+				ResponseWriter: w, control: http.NewResponseController(w), write: c.Timeouts.Write,
+				now: c.Now,
+			}
 			paced.extend()
 			next.ServeHTTP(paced, r)
 			return

@@ -28,7 +28,8 @@ type Block struct {
 	Hosts []string
 	// Options are the user's own, such as "Compression yes".
 	Options []string
-	// Multiplex lets several sessions share a connection, by OpenSSH's own means. ControlPath is where, with OpenSSH's tokens.
+	// Multiplex lets several sessions share a connection, by OpenSSH's own means. ControlPath is where, with OpenSSH's
+	// tokens.
 	Multiplex   bool
 	ControlPath string
 }
@@ -143,7 +144,8 @@ func quote(word string) string {
 
 func plain(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:=,@+%", r)
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
+			!strings.ContainsRune("-_./:=,@+%", r)
 	})
 }
 

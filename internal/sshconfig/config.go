@@ -16,8 +16,8 @@ const (
 	marker = "# berth ssh config --name "
 )
 
-// SetBlock puts a block into berth's own file, in the place of the one of its name. Those with a name come first, as their
-// host names match the pattern of the one without.
+// SetBlock puts a block into berth's own file, in the place of the one of its name. Those with a name come first, as
+// their host names match the pattern of the one without.
 func SetBlock(old []byte, b Block) ([]byte, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ func parseBlocks(text []byte) (map[string]string, error) {
 	return blocks, nil
 }
 
-// Include makes OpenSSH's own file read another one, in its first line: behind a Host or a Match it would count for these
-// hosts alone. A file that does so already stays as it is.
+// Include makes OpenSSH's own file read another one, in its first line: behind a Host or a Match it would count for
+// these hosts alone. A file that does so already stays as it is.
 func Include(old []byte, path string) []byte {
 	if included(old, path) {
 		return old

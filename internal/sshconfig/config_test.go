@@ -8,7 +8,10 @@ import (
 )
 
 func block(name string) Block {
-	return Block{Name: name, Proxy: []string{"/usr/local/bin/berth", "ssh", "proxy", "--context", "my prod"}, KnownHosts: "/home/alice/.config/berth/ssh/known_hosts"}
+	return Block{
+		Name: name, Proxy: []string{"/usr/local/bin/berth", "ssh", "proxy", "--context", "my prod"},
+		KnownHosts: "/home/alice/.config/berth/ssh/known_hosts",
+	}
 }
 
 func TestBlocks(t *testing.T) {
@@ -43,13 +46,14 @@ func TestBlocks(t *testing.T) {
 func TestInclude(t *testing.T) {
 	const path = "~/.config/berth/ssh/config"
 	for name, test := range map[string]struct{ old, want string }{
-		"nothing":       {"", `Include "~/.config/berth/ssh/config"` + "\n"},
-		"hosts":         {"Host a\n  User b\n", `Include "~/.config/berth/ssh/config"` + "\nHost a\n  User b\n"},
-		"Windows":       {"Host a\r\n", `Include "~/.config/berth/ssh/config"` + "\r\nHost a\r\n"},
-		"a mark first":  {"\ufeffHost a\n", "\ufeff" + `Include "~/.config/berth/ssh/config"` + "\nHost a\n"},
-		"another":       {"Include x\nHost a\n", `Include "~/.config/berth/ssh/config"` + "\nInclude x\nHost a\n"},
-		"conditionally": {"Host a\nInclude ~/.config/berth/ssh/config\n", `Include "~/.config/berth/ssh/config"` + "\nHost a\nInclude ~/.config/berth/ssh/config\n"},
-		"no newline":    {"Host a", `Include "~/.config/berth/ssh/config"` + "\nHost a"},
+		"nothing":      {"", `Include "~/.config/berth/ssh/config"` + "\n"},
+		"hosts":        {"Host a\n  User b\n", `Include "~/.config/berth/ssh/config"` + "\nHost a\n  User b\n"},
+		"Windows":      {"Host a\r\n", `Include "~/.config/berth/ssh/config"` + "\r\nHost a\r\n"},
+		"a mark first": {"\ufeffHost a\n", "\ufeff" + `Include "~/.config/berth/ssh/config"` + "\nHost a\n"},
+		"another":      {"Include x\nHost a\n", `Include "~/.config/berth/ssh/config"` + "\nInclude x\nHost a\n"},
+		"conditionally": {"Host a\nInclude ~/.config/berth/ssh/config\n", `Include "~/.config/berth/ssh/config"` +
+			"\nHost a\nInclude ~/.config/berth/ssh/config\n"},
+		"no newline": {"Host a", `Include "~/.config/berth/ssh/config"` + "\nHost a"},
 	} {
 		got := Include([]byte(test.old), path)
 		if string(got) != test.want {
@@ -63,7 +67,8 @@ func TestInclude(t *testing.T) {
 		}
 	}
 	for name, old := range map[string]string{
-		"by hand": "# mine\nInclude ~/.config/berth/ssh/config\nHost a\n", "among others": "Include a ~/.config/berth/ssh/config\n",
+		"by hand":      "# mine\nInclude ~/.config/berth/ssh/config\nHost a\n",
+		"among others": "Include a ~/.config/berth/ssh/config\n",
 	} {
 		if got := Include([]byte(old), path); string(got) != old {
 			t.Errorf("%s: %q", name, got)
@@ -89,7 +94,10 @@ func FuzzInclude(f *testing.F) {
 // A word that would begin a line of its own is refused: others may have written it.
 func TestNoLinesOfOthers(t *testing.T) {
 	for name, b := range map[string]Block{
-		"a context": {Proxy: []string{"berth", "ssh", "proxy", "--context=x\nHost *\n  ProxyCommand sh"}, KnownHosts: "/k"},
+		"a context": {
+			Proxy:      []string{"berth", "ssh", "proxy", "--context=x\nHost *\n  ProxyCommand sh"},
+			KnownHosts: "/k",
+		},
 		"a path":    {Proxy: []string{"berth"}, KnownHosts: "/a\"b"},
 		"an option": {Proxy: []string{"berth"}, KnownHosts: "/k", Options: []string{"User x\nHost *"}},
 	} {

@@ -23,8 +23,8 @@ const (
 	knownHostsFile = "known_hosts"
 )
 
-// HostKey reads the host key in a directory, or makes it, with the line of known_hosts beside it. Two processes that make
-// it at the same time get the same one.
+// HostKey reads the host key in a directory, or makes it, with the line of known_hosts beside it. Two processes that
+// make it at the same time get the same one.
 func HostKey(dir string) (ssh.Signer, error) {
 	at := filepath.Join(dir, keyFile)
 	text, err := os.ReadFile(at) //nolint:gosec // the user's own

@@ -256,7 +256,8 @@ func uses(t *testing.T, b *store.Bucket, code fault.Code, says string) {
 	if fault.CodeOf(err) != code || !strings.Contains(fmt.Sprint(err), says) {
 		t.Fatalf("%s: %v; want %s: %q", fault.CodeOf(err), err, code, says)
 	}
-	if shown := fmt.Sprintf("%v %+v %#v", err, err, err); strings.Contains(shown, hush) || strings.Contains(shown, wrong) {
+	if shown := fmt.Sprintf("%v %+v %#v", err, err, err); strings.Contains(shown, hush) ||
+		strings.Contains(shown, wrong) {
 		t.Errorf("a secret is printed: %s", shown)
 	}
 }
@@ -283,7 +284,8 @@ func TestRefusalAfterAnAbsence(t *testing.T) {
 // A user who may neither create nor use the bucket gets an error that names it, and an
 // existing bucket is enough for one who may only use it.
 func TestBucketThatMayNotBeCreated(t *testing.T) {
-	use := []string{"$KV." + bucket + ".>", "$JS.API.STREAM.INFO.KV_" + bucket, "$JS.API.DIRECT.GET.KV_" + bucket + ".>"}
+	use := []string{"$KV." + bucket + ".>", "$JS.API.STREAM.INFO.KV_" + bucket, "$JS.API.DIRECT.GET.KV_" + bucket +
+		".>"}
 	s := storetest.NATS(t, t.TempDir(), -1, func(o *server.Options) {
 		o.Users = []*server.User{
 			{Username: "admin", Password: hush},

@@ -174,8 +174,8 @@ func (b *Bucket) fault(err error) error {
 	case denied != nil && isLate(err):
 		return fault.New(fault.PermissionDenied, "NATS at %s does not allow this user (%s) to use the bucket %s: %w",
 			address, n.setting.Key, b.name, denied).
-			WithHint("let the user publish to $JS.API.> and $KV.%s.>, and subscribe to _INBOX.>; or have the bucket created",
-				b.name)
+			WithHint("let the user publish to $JS.API.> and $KV.%s.>, and subscribe to _INBOX.>; or have "+
+				"the bucket created", b.name)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
 		errors.Is(err, nats.ErrNoResponders):
 		return fault.New(fault.Unavailable, "NATS at %s has no JetStream: %w", address, err).

@@ -56,7 +56,10 @@ func TestDetect(t *testing.T) {
 		{"no TERM on Windows", vars{}, true, true, Capabilities{true, true, style.Colour16, true}},
 		{"Windows Terminal", vars{"WT_SESSION": "x"}, true, true, Capabilities{true, true, style.Colour256, true}},
 		{"CI", utf8(vars{"TERM": "xterm", "CI": "true"}), false, true, Capabilities{true, false, style.Colour16, true}},
-		{"CI=false", utf8(vars{"TERM": "xterm", "CI": "false"}), false, true, Capabilities{true, true, style.Colour16, true}},
+		{
+			"CI=false", utf8(vars{"TERM": "xterm", "CI": "false"}), false, true,
+			Capabilities{true, true, style.Colour16, true},
+		},
 		{"no locale", vars{"TERM": "xterm"}, false, true, Capabilities{true, true, style.Colour16, false}},
 		{
 			"LC_ALL wins",

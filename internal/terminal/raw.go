@@ -61,7 +61,8 @@ func (s *Sizes) follow() {
 	var last remotecommand.TerminalSize
 	for {
 		width, height := s.out.Size()
-		if size := (remotecommand.TerminalSize{Width: clamp(width), Height: clamp(height)}); size != last && height > 0 {
+		if size := (remotecommand.TerminalSize{Width: clamp(width), Height: clamp(height)}); size != last &&
+			height > 0 {
 			select {
 			case s.next <- size:
 				last = size

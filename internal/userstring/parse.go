@@ -98,8 +98,8 @@ func (p *parser) user(user string) error {
 			return p.fail(i, "a blueprint, repo=OWNER/NAME or pod=NAME is required before +, as in %s~dev%s",
 				user[:i], user[i:])
 		case !legal:
-			return p.fail(i, "invalid character %q in the username: use letters, digits, . _ - and @, or write it as %s", r,
-				percent(user[i:i+size]))
+			return p.fail(i, "invalid character %q in the username: use letters, digits, . _ - and @, "+
+				"or write it as %s", r, percent(user[i:i+size]))
 		default:
 			name.WriteRune(lowered)
 		}

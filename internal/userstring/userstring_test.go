@@ -38,11 +38,15 @@ func TestParse(t *testing.T) {
 			"alice~dev+ns=x+workload=statefulset/db", Explicit,
 		},
 		{
-			"alice~repo=org/proj+workload=daemonset/d+ns=x", "u=alice|r=org/proj|bp=repo-org-proj|workload=daemonset/d|ns=x",
+			"alice~repo=org/proj+workload=daemonset/d+ns=x",
+			"u=alice|r=org/proj|bp=repo-org-proj|workload=daemonset/d|ns=x",
 			"alice~ns=x+repo=org/proj+workload=daemonset/d", Repo,
 		},
 		{"alice~pod=ws1+user=root", "", "alice~pod=ws1+user=root", Named},
-		{"base64-" + base64.RawURLEncoding.EncodeToString([]byte(" alice~dev\n")), "u=alice|bp=dev", "alice~dev", Explicit},
+		{
+			"base64-" + base64.RawURLEncoding.EncodeToString([]byte(" alice~dev\n")), "u=alice|bp=dev", "alice~dev",
+			Explicit,
+		},
 		{"b64-" + base64.RawURLEncoding.EncodeToString([]byte("b64-x~dev")), "u=b64-x|bp=dev", "b64-" +
 			base64.RawURLEncoding.EncodeToString([]byte("b64-x~dev")), Explicit},
 		{"alice~pod=ws1", "", "alice~pod=ws1", Named},
@@ -62,8 +66,8 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		if u.Key() != tc.key || u.String() != tc.canonical || u.Form() != tc.form {
-			t.Errorf("Parse(%q) = %s, key %q, canonical %q; want %s, %q, %q", tc.in, u.Form(), u.Key(), u.String(), tc.form,
-				tc.key, tc.canonical)
+			t.Errorf("Parse(%q) = %s, key %q, canonical %q; want %s, %q, %q", tc.in, u.Form(), u.Key(), u.String(),
+				tc.form, tc.key, tc.canonical)
 		}
 	}
 }
@@ -113,7 +117,8 @@ func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 		{"alice~dev+REPO=org/proj", `blueprint "dev" and repo are mutually exclusive`, "character 11"},
 		{"alice~dev+ref=main", "ref requires repo", "character 11"},
 		{
-			"€alice", "invalid character '€' in the username: use letters, digits, . _ - and @, or write it as %E2%82%AC",
+			"€alice", "invalid character '€' in the username: use letters, digits, . _ - and @, or " +
+				"write it as %E2%82%AC",
 			"character 1",
 		},
 		{"mu\u0308ller", "or write it as %CC%88", "character 3"}, // another name than müller
@@ -124,7 +129,8 @@ func TestParseErrorsPointAtTheCharacter(t *testing.T) {
 		{"alice=x", "in the username", "character 6"},
 		{"alice|x", "or write it as %7C", "character 6"},
 		{
-			"alice@example.com~repo=proj", "repo must be owner/name here: alice@example.com is not the name of an owner",
+			"alice@example.com~repo=proj", "repo must be owner/name here: alice@example.com is not the " +
+				"name of an owner",
 			"character 24",
 		},
 		{"alice~ä+", "empty", "character 9"},

@@ -56,9 +56,10 @@ func TestAnalyze(t *testing.T) {
 			now: 8 * second, stage: v1.StagePulling, message: "app:1",
 		},
 		"an image that was pulled": {
-			pod:    watchtest.NewPod("web", "1", watchtest.OnNode),
-			events: []*corev1.Event{pulling, at(watchtest.Event("web", "1", "app", "Pulled", "Successfully pulled"), 3*second)},
-			now:    20 * second, stage: v1.StageStarting,
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode),
+			events: []*corev1.Event{pulling, at(watchtest.Event("web", "1", "app", "Pulled", "Successfully pulled"),
+				3*second)},
+			now: 20 * second, stage: v1.StageStarting,
 		},
 		"an image that is on the node is never pulling": {
 			pod:    watchtest.NewPod("web", "1", watchtest.OnNode),
@@ -98,31 +99,38 @@ func TestAnalyze(t *testing.T) {
 			now: time.Hour, stage: v1.StageStarting, cause: "KubeletSilent: node node1",
 		},
 		"a failed pull before the status knows": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ContainerCreating", ""))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Waits("ContainerCreating", ""))),
 			events: []*corev1.Event{
 				pulling,
-				watchtest.Event("web", "1", "app", "Failed", `Failed to pull image "x/app:1": pull access denied for x/app`).
+				watchtest.Event("web", "1", "app", "Failed", `Failed to pull image "x/app:1": pull access `+
+					`denied for x/app`).
 					Warn().Event,
 				watchtest.Event("web", "1", "app", "Failed", "Error: ErrImagePull").Warn().Event,
 			},
-			stage: v1.StageFailed, cause: "ImagePullDenied: container app: image x/app:1 cannot be pulled: pull access denied",
+			stage: v1.StageFailed, cause: "ImagePullDenied: container app: image x/app:1 cannot be pulled: " +
+				"pull access denied",
 		},
 		"the cause of a pull stays while backing off": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("ImagePullBackOff",
-				`Back-off pulling image "x/app:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "x/app:1": failed to resolve reference "x/app:1": x/app:1: not found`))),
+				`Back-off pulling image "x/app:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and `+
+					`unpack image "x/app:1": failed to resolve reference "x/app:1": x/app:1: not found`))),
 			stage: v1.StageFailed, cause: "ImageNotFound: container app: image x/app:1 not found",
 		},
 		"one container fails while another's image still comes": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.InitContainer("side", &always, watchtest.Runs(0)),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.InitContainer("side", &always, watchtest.Runs(0)),
 				func(pod *corev1.Pod) {
-					pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "other", Image: "x/other:1"})
+					pod.Spec.Containers = append(pod.Spec.Containers,
+						corev1.Container{Name: "other", Image: "x/other:1"})
 				}, watchtest.App(watchtest.Waits("CreateContainerConfigError", `secret "s" not found`))),
 			events: []*corev1.Event{watchtest.Event("web", "1", "other", "Pulling", "").Event},
 			now:    time.Minute, stage: v1.StageFailed, cause: "ConfigMissing: secret",
 		},
 		"failed to sync the cache is the node being slow": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Waits("CreateContainerConfigError",
-				"failed to sync configmap cache: timed out waiting for the condition"))),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
+				watchtest.App(watchtest.Waits("CreateContainerConfigError",
+					"failed to sync configmap cache: timed out waiting for the condition"))),
 			stage: v1.StageStarting, next: 3 * second, cause: "RuntimeSlow: failed to sync",
 		},
 		"exec format error": {
@@ -134,7 +142,8 @@ func TestAnalyze(t *testing.T) {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
 				watchtest.InitContainer("setup", nil, watchtest.Exits(3, "Error", 2*second)),
 				watchtest.App(watchtest.Waits("PodInitializing", ""))),
-			now: 3 * second, stage: v1.StageFailed, cause: "InitFailed: container setup: init container failed with exit code 3",
+			now: 3 * second, stage: v1.StageFailed, cause: "InitFailed: container setup: init container failed " +
+				"with exit code 3",
 		},
 		"and while it is tried again": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
@@ -151,7 +160,8 @@ func TestAnalyze(t *testing.T) {
 		},
 		"a sidecar that has started holds nothing up": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
-				watchtest.InitContainer("side", &always, watchtest.Runs(2*second)), watchtest.App(watchtest.Runs(2*second))),
+				watchtest.InitContainer("side", &always, watchtest.Runs(2*second)),
+				watchtest.App(watchtest.Runs(2*second))),
 			now: 3 * second, stage: v1.StageStarting, message: "side is not ready",
 		},
 		"a sidecar that has not": {
@@ -167,7 +177,8 @@ func TestAnalyze(t *testing.T) {
 		},
 		"a sidecar that crashes while an init container still runs": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
-				watchtest.InitContainer("side", &always, watchtest.Runs(2*second), watchtest.ExitedBefore(1, "Error", 3)),
+				watchtest.InitContainer("side", &always, watchtest.Runs(2*second),
+					watchtest.ExitedBefore(1, "Error", 3)),
 				watchtest.InitContainer("setup", nil, watchtest.Runs(3*second)),
 				watchtest.App(watchtest.Waits("PodInitializing", ""))),
 			now: 9 * second, stage: v1.StageFailed, cause: "CrashLoop: container side: crash loop: 3 restarts",
@@ -213,21 +224,24 @@ func TestAnalyze(t *testing.T) {
 			now: 9 * second, stage: v1.StageRunning,
 		},
 		"a readiness gate does not hide a container that is not ready": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(second)), func(pod *corev1.Pod) {
-				pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/lb"}}
-			}),
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(second)),
+				func(pod *corev1.Pod) {
+					pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/lb"}}
+				}),
 			now: 9 * second, stage: v1.StageStarting, message: "app is not ready",
 		},
 		"a post-start hook that fails again and again": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
-				watchtest.App(watchtest.Waits("PostStartHookError", "exited with 1"), watchtest.ExitedBefore(137, "Error", 3))),
+				watchtest.App(watchtest.Waits("PostStartHookError", "exited with 1"),
+					watchtest.ExitedBefore(137, "Error", 3))),
 			events: []*corev1.Event{warning("app", "FailedPostStartHook", "PostStartHook failed")},
 			now:    60 * second, stage: v1.StageFailed,
 			cause: "HookFailed: last exit code 137; its postStart hook failed: exited with 1",
 		},
 		"a post-start hook that failed once": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
-				watchtest.App(watchtest.Waits("PostStartHookError", "exited with 1"), watchtest.ExitedBefore(137, "Error", 1))),
+				watchtest.App(watchtest.Waits("PostStartHookError", "exited with 1"),
+					watchtest.ExitedBefore(137, "Error", 1))),
 			now: 60 * second, stage: v1.StageStarting, cause: "HookFailed: its postStart hook failed: exited with 1",
 		},
 		"waiting because it ran out of memory": {
@@ -236,10 +250,12 @@ func TestAnalyze(t *testing.T) {
 			cause: "OOMKilled: ran out of memory (OOMKilled); it has no memory limit of its own",
 		},
 		"running": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady), now: 9 * second, stage: v1.StageRunning,
+			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.AppReady), now: 9 * second,
+			stage: v1.StageRunning,
 		},
 		"ready, but the pod's condition is not there yet": {
-			pod: watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Ready(2*second))), now: 9 * second,
+			pod:   watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Ready(2*second))),
+			now:   9 * second,
 			stage: v1.StageStarting,
 		},
 		"a readiness gate": {
@@ -251,7 +267,8 @@ func TestAnalyze(t *testing.T) {
 		"two restarts are a hiccup": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
 				watchtest.App(watchtest.Exits(1, "Error", 4*second), watchtest.ExitedBefore(1, "Error", 2))),
-			now: 5 * second, stage: v1.StageStarting, next: 7 * second, cause: "ContainerExited: exit code 1 after 2 restarts",
+			now: 5 * second, stage: v1.StageStarting, next: 7 * second,
+			cause: "ContainerExited: exit code 1 after 2 restarts",
 		},
 		"three are a crash loop": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode,
@@ -316,8 +333,10 @@ func TestAnalyze(t *testing.T) {
 		"unschedulable, the cluster does not grow": {
 			pod: watchtest.NewPod("web", "1"),
 			events: []*corev1.Event{
-				watchtest.Event("web", "1", "", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu.").Warn().Event,
-				watchtest.Event("web", "1", "", "NotTriggerScaleUp", "pod didn't trigger scale-up: max size reached").Event,
+				watchtest.Event("web", "1", "", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu.").
+					Warn().Event,
+				watchtest.Event("web", "1", "", "NotTriggerScaleUp",
+					"pod didn't trigger scale-up: max size reached").Event,
 			},
 			stage: v1.StageScheduling, cause: "Unschedulable: 0/3 nodes: 3 Insufficient cpu", next: 3 * second,
 		},
@@ -343,25 +362,29 @@ func TestAnalyze(t *testing.T) {
 		},
 		"a mount that failed once": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode),
-			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedMount", "MountVolume.SetUp failed: rpc error").
+			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedMount",
+				"MountVolume.SetUp failed: rpc error").
 				Warn().Event},
 			stage: v1.StageStarting,
 		},
 		"a mount that waits for the kubelet's cache": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode),
-			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedMount", `object "dev"/"cfg" not registered`).Warn().
+			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedMount", `object "dev"/"cfg" not registered`).
+				Warn().
 				Times(5).Event},
 			stage: v1.StageStarting,
 		},
 		"a volume still attached elsewhere": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode),
-			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedAttachVolume", "Multi-Attach error for volume").
+			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedAttachVolume",
+				"Multi-Attach error for volume").
 				Warn().Event},
 			stage: v1.StageStarting, next: 3 * second, cause: "VolumeNotMounted: Multi-Attach",
 		},
 		"no sandbox": {
 			pod: watchtest.NewPod("web", "1", watchtest.OnNode),
-			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedCreatePodSandBox", "plugin type=cni failed").Warn().
+			events: []*corev1.Event{watchtest.Event("web", "1", "", "FailedCreatePodSandBox", "plugin type=cni failed").
+				Warn().
 				Event},
 			stage: v1.StageStarting, next: 3 * second, cause: "SandboxFailed: cni",
 		},
@@ -433,7 +456,8 @@ func TestAnalyzeNothing(t *testing.T) {
 
 func TestWarningsAreCounted(t *testing.T) {
 	s := stateOf(watchtest.NewPod("web", "1", watchtest.OnNode, watchtest.App(watchtest.Runs(0))).Pod,
-		watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe failed: dial tcp 10.0.0.1:80").Warn().Times(3).Event,
+		watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe failed: dial tcp 10.0.0.1:80").Warn().
+			Times(3).Event,
 		watchtest.Event("web", "1", "app", "Unhealthy", "Readiness probe failed: dial tcp 10.0.0.2:80").Warn().
 			At(watchtest.After(time.Second)).Event,
 		watchtest.Event("web", "1", "", "FailedMount", "timed out").Warn().At(watchtest.After(2*time.Second)).Event,

@@ -40,7 +40,8 @@ func TestRepeatedEventsAreOne(t *testing.T) {
 	seen := func(version, message string, count int32, first, last time.Duration) *corev1.Event {
 		e := warning("app", "BackOff", message)
 		e.ResourceVersion, e.Count = version, count
-		e.FirstTimestamp, e.LastTimestamp = metav1.NewTime(watchtest.After(first)), metav1.NewTime(watchtest.After(last))
+		e.FirstTimestamp, e.LastTimestamp = metav1.NewTime(watchtest.After(first)),
+			metav1.NewTime(watchtest.After(last))
 		return e
 	}
 	for name, test := range map[string]struct {

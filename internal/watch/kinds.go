@@ -99,8 +99,8 @@ func (s State) workload() (workload, bool) {
 	return workload{}, false
 }
 
-// refused is why a workload has no pod though its controller makes them: its nodes refuse each. Nil if there is one that
-// they have not refused.
+// refused is why a workload has no pod though its controller makes them: its nodes refuse each. Nil if there is one
+// that they have not refused.
 func (s State) refused(w *workload) *cause.Finding {
 	var last *evidence.Pod
 	n := 0

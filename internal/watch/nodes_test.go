@@ -82,7 +82,8 @@ func TestNodes(t *testing.T) {
 		},
 		"another node's lease was renewed": {
 			[]runtime.Object{creating.Pod, silent, leaseOf("node2")},
-			30 * time.Minute, "NodeLost: node node1 is not heard of since 2026-05-04 10:10:00 UTC: Kubelet stopped posting",
+			30 * time.Minute, "NodeLost: node node1 is not heard of since 2026-05-04 10:10:00 UTC: " +
+				"Kubelet stopped posting",
 		},
 		"another node is lost": {[]runtime.Object{creating.Pod, another}, 30 * time.Second, ""},
 		"the node is not ready": {[]runtime.Object{
@@ -93,13 +94,15 @@ func TestNodes(t *testing.T) {
 		"the node has no network plugin": {[]runtime.Object{
 			creating.Pod,
 			nodeThat(corev1.ConditionFalse,
-				"container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized", 0),
+				"container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni "+
+					"plugin not initialized", 0),
 		}, 30 * time.Minute, "NetworkNotReady: node node1 has no network since"},
 		"the kubelet says so": {[]runtime.Object{
 			taken.Pod,
 			warning("", "NetworkNotReady",
 				"network is not ready: cni plugin not initialized"),
-		}, time.Minute, "NetworkNotReady: node node1 has no network since 2026-05-04 10:00:00 UTC: network is not ready"},
+		}, time.Minute, "NetworkNotReady: node node1 has no network since 2026-05-04 10:00:00 UTC: " +
+			"network is not ready"},
 		"the pod was lost": {
 			[]runtime.Object{lost.Pod},
 			30 * time.Minute,

@@ -41,14 +41,16 @@ func TestPatience(t *testing.T) {
 	}{
 		"a registry that refuses for less than the grace period": {
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode)), at(5, refuses), quiet(64), at(64, about("app", "Pulled", "Successfully pulled")),
+				at(0, webPod(watchtest.OnNode)), at(5, refuses), quiet(64),
+				at(64, about("app", "Pulled", "Successfully pulled")),
 				at(66, webPod(watchtest.OnNode, watchtest.AppReady)),
 			},
 			stages: []v1.Stage{starting, running}, warning: "connection refused",
 		},
 		"a registry that refuses for longer": {
 			said:   []spoken{at(0, webPod(watchtest.OnNode)), at(5, refuses), quiet(66)},
-			stages: []v1.Stage{starting, failed}, cause: "RegistryUnreachable: connection refused (did not pass within 1m)",
+			stages: []v1.Stage{starting, failed}, cause: "RegistryUnreachable: connection refused (did " +
+				"not pass within 1m)",
 			warning: "connection refused",
 		},
 		"a registry of which only the status tells": {
@@ -72,14 +74,16 @@ func TestPatience(t *testing.T) {
 		},
 		"another image that arrives is progress": {
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode, other)), at(5, refuses), at(50, about("other", "Pulled", "Successfully pulled")),
+				at(0, webPod(watchtest.OnNode, other)), at(5, refuses),
+				at(50, about("other", "Pulled", "Successfully pulled")),
 				quiet(109),
 			},
 			stages: []v1.Stage{starting}, cause: "RegistryUnreachable",
 		},
 		"and the last one": {
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode, other)), at(5, refuses), at(50, about("other", "Pulled", "Successfully pulled")),
+				at(0, webPod(watchtest.OnNode, other)), at(5, refuses),
+				at(50, about("other", "Pulled", "Successfully pulled")),
 				quiet(111),
 			},
 			stages: []v1.Stage{starting, failed}, cause: "RegistryUnreachable",

@@ -200,7 +200,8 @@ func placeCases() []realCase {
 			name: "case 5 PVC pending with WaitForFirstConsumer: never block on it",
 			said: []spoken{
 				at(0, pvc("data", corev1.ClaimPending)), at(0, webPod(mounts("data"))),
-				at(1, claimEvent("data", "WaitForFirstConsumer", "waiting for first consumer to be created before binding")),
+				at(1, claimEvent("data", "WaitForFirstConsumer",
+					"waiting for first consumer to be created before binding")),
 				quiet(3600),
 			},
 			stages: []v1.Stage{v1.StageUnknown, scheduling},
@@ -209,7 +210,8 @@ func placeCases() []realCase {
 			name: "case 6 FailedMount once or twice: warn",
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode)),
-				at(2, watchtest.Event("web", "1", "", "FailedMount", "MountVolume.SetUp failed: rpc error").Warn().Times(2).
+				at(2, watchtest.Event("web", "1", "", "FailedMount", "MountVolume.SetUp failed: rpc error").Warn().
+					Times(2).
 					Event), quiet(60),
 			},
 			stages: []v1.Stage{starting}, warnings: []string{"FailedMount: MountVolume.SetUp failed: rpc error"},
@@ -218,7 +220,8 @@ func placeCases() []realCase {
 			name: "case 7 FailedMount `object … not registered`: wait",
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode)),
-				at(2, watchtest.Event("web", "1", "", "FailedMount", `object "dev"/"cfg" not registered`).Warn().Times(9).Event),
+				at(2, watchtest.Event("web", "1", "", "FailedMount", `object "dev"/"cfg" not registered`).Warn().
+					Times(9).Event),
 				quiet(60),
 			},
 			stages: []v1.Stage{starting},
@@ -228,7 +231,8 @@ func placeCases() []realCase {
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode)), at(1, warning("", "FailedAttachVolume", inUse)),
 				at(120, warning("", "FailedMount",
-					"Unable to attach or mount volumes: unmounted volumes=[data]: context deadline exceeded")), quiet(360),
+					"Unable to attach or mount volumes: unmounted volumes=[data]: context deadline exceeded")),
+				quiet(360),
 			},
 			stages: []v1.Stage{starting}, cause: "VolumeNotMounted: Multi-Attach error",
 			warnings: []string{"FailedAttachVolume: Multi-Attach"},
@@ -237,7 +241,8 @@ func placeCases() []realCase {
 			name: "case 9 FailedCreatePodSandBox: warn with its text",
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode)),
-				at(2, warning("", "FailedCreatePodSandBox", "plugin type=\"loopback\" failed: no such file")), quiet(60),
+				at(2, warning("", "FailedCreatePodSandBox", "plugin type=\"loopback\" failed: no such file")),
+				quiet(60),
 			},
 			stages: []v1.Stage{starting}, cause: "SandboxFailed: loopback",
 			warnings: []string{`FailedCreatePodSandBox: plugin type="loopback" failed`},
@@ -266,7 +271,8 @@ func imageCases() []realCase {
 					watchtest.App(watchtest.Waits("ErrImagePull",
 						"pull access denied, repository does not exist or may require authorization")))),
 			},
-			stages: []v1.Stage{starting, failed}, cause: "ImagePullDenied: pull access denied", verdict: v1.VerdictFailed,
+			stages: []v1.Stage{starting, failed}, cause: "ImagePullDenied: pull access denied",
+			verdict: v1.VerdictFailed,
 		},
 		{
 			name: "case 11 A 50 GB image: Pulling is progress, not a hang",
@@ -280,8 +286,8 @@ func imageCases() []realCase {
 		{
 			name: "case 12 Init container that never ends: Initializing, naming it, never Pulling",
 			said: []spoken{
-				at(0, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Waits("PodInitializing", "")),
-					watchtest.App(watchtest.Waits("PodInitializing", "")))),
+				at(0, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil,
+					watchtest.Waits("PodInitializing", "")), watchtest.App(watchtest.Waits("PodInitializing", "")))),
 				at(1, webPod(watchtest.OnNode, watchtest.InitContainer("setup", nil, watchtest.Runs(time.Second)),
 					watchtest.App(watchtest.Waits("PodInitializing", "")))), quiet(7200),
 			},
@@ -319,7 +325,8 @@ func containerCases() []realCase {
 				at(20, webPod(watchtest.OnNode, watchtest.AppReady, watchtest.Deleting)),
 				at(21, warning("app", "Unhealthy", "Readiness probe failed: connection refused")),
 				at(22, webPod(watchtest.OnNode, watchtest.Deleting,
-					watchtest.App(watchtest.Exits(137, "Error", 22*time.Second), watchtest.ExitedBefore(1, "Error", 5)))),
+					watchtest.App(watchtest.Exits(137, "Error", 22*time.Second),
+						watchtest.ExitedBefore(1, "Error", 5)))),
 			},
 			stages: []v1.Stage{running, terminating}, verdict: v1.VerdictTerminating,
 		},
@@ -328,7 +335,8 @@ func containerCases() []realCase {
 			said: []spoken{
 				at(0, webPod(watchtest.OnNode, limited)),
 				at(5, webPod(watchtest.OnNode, limited,
-					watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off 10s"), watchtest.ExitedBefore(137, "OOMKilled", 1)))),
+					watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off 10s"),
+						watchtest.ExitedBefore(137, "OOMKilled", 1)))),
 			},
 			stages: []v1.Stage{starting, failed}, verdict: v1.VerdictFailed,
 			cause: "OOMKilled: ran out of memory (OOMKilled), its limit is 64Mi",
@@ -340,7 +348,8 @@ func containerCases() []realCase {
 				at(5, webPod(watchtest.OnNode, limited,
 					watchtest.App(watchtest.Runs(5*time.Second), watchtest.ExitedBefore(137, "Error", 3)))),
 			},
-			stages: []v1.Stage{starting, failed}, verdict: v1.VerdictFailed, cause: "CrashLoop: 3 restarts, last exit code 137",
+			stages: []v1.Stage{starting, failed}, verdict: v1.VerdictFailed,
+			cause: "CrashLoop: 3 restarts, last exit code 137",
 		},
 		{
 			name: "case 19 Evicted bare pod: failed",
@@ -376,13 +385,15 @@ func workloadCases() []realCase {
 		{
 			name: "case 14 Crash of an old revision's pod: not ours", subject: deploy,
 			said: []spoken{
-				at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("a", "1")), at(0, replicaSet("b", "2")), at(0, newPod),
+				at(0, watchtest.Deployment(2, 2)), at(0, replicaSet("a", "1")), at(0, replicaSet("b", "2")),
+				at(0, newPod),
 				at(1, oldPod),
 			},
 			stages: []v1.Stage{scheduling, starting},
 		},
 		{
-			name: "case 17 Deployment condition ProgressDeadlineExceeded left from an older generation: ignore", subject: deploy,
+			name:    "case 17 Deployment condition ProgressDeadlineExceeded left from an older generation: ignore",
+			subject: deploy,
 			said: []spoken{
 				at(0, watchtest.Deployment(3, 2, late)), at(0, replicaSet("a", "1")), at(0, replicaSet("b", "2")),
 				at(1, watchtest.Deployment(3, 3)), at(1, newPod),
@@ -390,7 +401,8 @@ func workloadCases() []realCase {
 			stages: []v1.Stage{scheduling, starting},
 		},
 		{
-			name: "case 18 Quota FailedCreate: explain with its numbers while the old pods keep serving", subject: deploy,
+			name:    "case 18 Quota FailedCreate: explain with its numbers while the old pods keep serving",
+			subject: deploy,
 			said: []spoken{
 				at(0, watchtest.Deployment(2, 2, func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 1 })),
 				at(0, replicaSet("a", "1")), at(0, refused), at(0, serving),
@@ -425,6 +437,7 @@ func memory(limit string) corev1.ResourceList {
 func noRoom() []appsv1.ReplicaSetCondition {
 	return []appsv1.ReplicaSetCondition{{
 		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate",
-		Message: `pods "web-b-x" is forbidden: exceeded quota: q, requested: requests.cpu=2, used: requests.cpu=3, limited: requests.cpu=4`,
+		Message: `pods "web-b-x" is forbidden: exceeded quota: q, requested: requests.cpu=2, used: requests.cpu=3, ` +
+			`limited: requests.cpu=4`,
 	}}
 }

@@ -58,7 +58,8 @@ func checkRecording(t *testing.T, history []Record, want expectation) {
 	Replay(subjectOf(want.Subject, history), history, cause.DefaultPolicy(), func(at time.Time, s v1.Snapshot) {
 		if len(stages) == 0 || stages[len(stages)-1] != s.Stage {
 			stages = append(stages, s.Stage)
-			t.Logf("%7.2f %-12s %q %s", at.Sub(history[0].At).Seconds(), s.Stage, s.Message, s.Since.Format(time.TimeOnly))
+			t.Logf("%7.2f %-12s %q %s", at.Sub(history[0].At).Seconds(), s.Stage, s.Message,
+				s.Since.Format(time.TimeOnly))
 		}
 		if s.Stage == v1.StageFailed && failedAfter < 0 {
 			failedAfter, firstCause = at.Sub(history[0].At), s.Cause

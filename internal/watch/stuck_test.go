@@ -58,7 +58,8 @@ func TestStuck(t *testing.T) {
 		"its certificate is not issued yet": {
 			state: stateOf(pod(watchtest.OnNode,
 				func(p *corev1.Pod) { p.Labels = map[string]string{kube.LabelCanonicalID: "alice-1"} }), said(4*second,
-				"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "alice-1-tls" not found`)), since: never,
+				"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "alice-1-tls" not found`)),
+			since: never,
 		},
 		"held back by a gate": {state: stateOf(pod(func(p *corev1.Pod) {
 			p.Status.Conditions = []corev1.PodCondition{{
@@ -105,7 +106,8 @@ func TestStuck(t *testing.T) {
 		"a workload whose pods are refused": {state: deploymentState(tooMany), since: 6 * second},
 		"a workload of which a pod got on since": {
 			state: deploymentState(tooMany,
-				watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady, written("status", 30*second)).Pod), since: 30 * second,
+				watchtest.Owned("b", watchtest.OnNode, watchtest.AppReady, written("status", 30*second)).Pod),
+			since: 30 * second,
 		},
 		"a workload of which a pod gets on": {state: deploymentState(tooMany,
 			watchtest.Owned("b", watchtest.OnNode, watchtest.App(watchtest.Runs(0))).Pod), since: never},
@@ -142,8 +144,8 @@ func checkStuck(t *testing.T, s State, p cause.Policy, after time.Duration, stuc
 	t.Helper()
 	reading, _ := Analyze(s, p, watchtest.After(after))
 	if got := reading.Cause != nil && reading.Cause.Stuck; got != stuck || reading.GivenUp != givenUp {
-		t.Errorf("after %s: stuck %v, given up %v, want %v and %v; the cause is %+v", after, got, reading.GivenUp, stuck,
-			givenUp, reading.Cause)
+		t.Errorf("after %s: stuck %v, given up %v, want %v and %v; the cause is %+v", after, got, reading.GivenUp,
+			stuck, givenUp, reading.Cause)
 	}
 	if want := map[bool]v1.Verdict{true: v1.VerdictStuck, false: v1.VerdictWaiting}[givenUp]; reading.Verdict() != want {
 		t.Errorf("after %s: %s, want %s", after, reading.Verdict(), want)

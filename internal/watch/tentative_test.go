@@ -47,7 +47,8 @@ func TestTentativeCauses(t *testing.T) {
 			begun: second, cause: cause.Unschedulable,
 		},
 		"a grace period that begins later": {
-			state:  stateOf(pod(unscheduled(unbound, second)), said(3*second, 3*second, "", "TriggeredScaleUp", "1->2")),
+			state: stateOf(pod(unscheduled(unbound, second)), said(3*second, 3*second, "", "TriggeredScaleUp",
+				"1->2")),
 			policy: patient(), begun: second, cause: cause.Unschedulable,
 		},
 		"a claim": {
@@ -85,11 +86,13 @@ func TestTentativeCauses(t *testing.T) {
 			}
 			due := test.begun + 3*second
 			got, next := Analyze(test.state, test.policy, watchtest.After(due-time.Millisecond))
-			if got.Cause == nil || got.Cause.Code != test.cause || !got.Cause.Tentative || !next.Equal(watchtest.After(due)) {
+			if got.Cause == nil || got.Cause.Code != test.cause || !got.Cause.Tentative ||
+				!next.Equal(watchtest.After(due)) {
 				t.Errorf("before: %+v, asks again at %s", got.Cause, next)
 			}
 			got, next = Analyze(test.state, test.policy, watchtest.After(due))
-			if got.Cause == nil || got.Cause.Code != test.cause || got.Cause.Tentative || next.Equal(watchtest.After(due)) {
+			if got.Cause == nil || got.Cause.Code != test.cause || got.Cause.Tentative ||
+				next.Equal(watchtest.After(due)) {
 				t.Errorf("after: %+v, asks again at %s", got.Cause, next)
 			}
 		})
@@ -176,9 +179,13 @@ func TestTentativeWarning(t *testing.T) {
 		"a workload's pod": deploymentState(replicaSet("b", "2"),
 			watchtest.Owned("b", unscheduled(unbound, 5*time.Second)).Pod, ofReplica),
 	} {
-		for now, want := range map[time.Duration]bool{5 * time.Second: true, 7 * time.Second: true, 8 * time.Second: false} {
+		for now, want := range map[time.Duration]bool{
+			5 * time.Second: true, 7 * time.Second: true,
+			8 * time.Second: false,
+		} {
 			got, _ := Analyze(state, cause.DefaultPolicy(), watchtest.After(now))
-			if len(got.Warnings) != 1 || got.Warnings[0].Tentative != want || got.Cause == nil || got.Cause.Tentative != want {
+			if len(got.Warnings) != 1 || got.Warnings[0].Tentative != want || got.Cause == nil ||
+				got.Cause.Tentative != want {
 				t.Errorf("%s after %s: %+v, %+v; want them tentative: %t", name, now, got.Warnings, got.Cause, want)
 			}
 		}

@@ -51,7 +51,8 @@ func TestTerminatingNamesFinalizers(t *testing.T) {
 			want = asked.Add(test.next)
 		}
 		if got.Stage != v1.StageTerminating || got.Message != test.message || !next.Equal(want) {
-			t.Errorf("%s: %s %q, asks again at %s; want %q, %s", test.name, got.Stage, got.Message, next, test.message, want)
+			t.Errorf("%s: %s %q, asks again at %s; want %q, %s", test.name, got.Stage, got.Message, next, test.message,
+				want)
 		}
 	}
 }

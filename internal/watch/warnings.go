@@ -68,7 +68,10 @@ func (r *reading) graceWarnings(known []v1.Warning) (warnings []v1.Warning) {
 			continue
 		}
 		at := evidence.Later(f.Begun, r.ProgressedAt())
-		warnings = append(warnings, v1.Warning{Reason: f.Reason, Message: f.Message, Count: 1, Object: object, At: at.UTC()})
+		warnings = append(warnings, v1.Warning{
+			Reason: f.Reason, Message: f.Message, Count: 1, Object: object,
+			At: at.UTC(),
+		})
 	}
 	return warnings
 }

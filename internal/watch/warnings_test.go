@@ -19,10 +19,14 @@ func TestIsWarning(t *testing.T) {
 		{reason: "ErrImagePull"},
 		{reason: "InvalidImageName"},
 		{reason: "OOMKilled"},
-		{reason: "BackOff", message: "Back-off restarting failed container app in pod x", facts: circumstances{restarts: 3}},
 		{
-			reason: "BackOff", message: "Back-off restarting failed container app in pod x", facts: circumstances{restarts: 2},
-			want: true,
+			reason: "BackOff", message: "Back-off restarting failed container app in pod x",
+			facts: circumstances{restarts: 3},
+		},
+		{
+			reason: "BackOff", message: "Back-off restarting failed container app in pod x",
+			facts: circumstances{restarts: 2},
+			want:  true,
 		},
 		{kind: "PersistentVolumeClaim", reason: "FailedBinding"},
 		{kind: "PersistentVolumeClaim", reason: "FailedBinding", facts: circumstances{bound: true}},

@@ -21,7 +21,10 @@ func TestRolloutCountsFromTheLastWrite(t *testing.T) {
 			d.CreationTimestamp = metav1.NewTime(watchtest.Epoch)
 			for subresource, at := range writes {
 				when := metav1.NewTime(watchtest.After(at))
-				d.ManagedFields = append(d.ManagedFields, metav1.ManagedFieldsEntry{Subresource: subresource, Time: &when})
+				d.ManagedFields = append(d.ManagedFields, metav1.ManagedFieldsEntry{
+					Subresource: subresource,
+					Time:        &when,
+				})
 			}
 		}
 	}
@@ -68,7 +71,10 @@ func TestPullIsSaidAtOnce(t *testing.T) {
 		stage   v1.Stage
 		message string
 	}{
-		"at once":         {stateOf(webPod(watchtest.OnNode), pulls), time.Second, v1.StageStarting, "app: pulling app:1"},
+		"at once": {
+			stateOf(webPod(watchtest.OnNode), pulls), time.Second, v1.StageStarting,
+			"app: pulling app:1",
+		},
 		"after 8 seconds": {stateOf(webPod(watchtest.OnNode), pulls), 9 * time.Second, v1.StagePulling, "app:1"},
 		"before the pull": {stateOf(webPod(watchtest.OnNode)), time.Second, v1.StageStarting, "app is being created"},
 		"it is there": {

@@ -49,12 +49,16 @@ func TestAnalyzeDeployment(t *testing.T) {
 		},
 		"an evicted pod has a successor": {
 			deployment: watchtest.Deployment(2, 2), stage: v1.StageStarting,
-			pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode,
-				func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), watchtest.Owned("b",
-				watchtest.OnNode)},
+			pods: []watchtest.MadePod{
+				watchtest.Owned("b", watchtest.OnNode,
+					func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }),
+				watchtest.Owned("b",
+					watchtest.OnNode),
+			},
 		},
 		"the newest revision crashes": {
-			deployment: watchtest.Deployment(2, 2), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode, crashing)},
+			deployment: watchtest.Deployment(2, 2), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode,
+				crashing)},
 			stage: v1.StageFailed, cause: "CrashLoop",
 		},
 		"the status is of an older generation": {
@@ -63,8 +67,9 @@ func TestAnalyzeDeployment(t *testing.T) {
 			stage:      v1.StageScheduling,
 		},
 		"it is late": {
-			deployment: watchtest.Deployment(2, 2, late), pods: []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
-			stage: v1.StageStarting, cause: "ProgressDeadlineExceeded",
+			deployment: watchtest.Deployment(2, 2, late),
+			pods:       []watchtest.MadePod{watchtest.Owned("b", watchtest.OnNode)},
+			stage:      v1.StageStarting, cause: "ProgressDeadlineExceeded",
 		},
 		"it names the newest revision as late": {
 			deployment: watchtest.Deployment(2, 2, late, names("web-b")),
@@ -100,7 +105,8 @@ func TestAnalyzeDeployment(t *testing.T) {
 			if test.cause == none && got.Cause != nil {
 				t.Errorf("cause %+v", got.Cause)
 			}
-			if test.cause != "" && test.cause != none && (got.Cause == nil || !strings.HasPrefix(got.Cause.Code, test.cause)) {
+			if test.cause != "" && test.cause != none && (got.Cause == nil ||
+				!strings.HasPrefix(got.Cause.Code, test.cause)) {
 				t.Errorf("cause %+v, want %s", got.Cause, test.cause)
 			}
 		})
@@ -172,7 +178,8 @@ func TestAWorkloadsIgnored(t *testing.T) {
 	s := NewState(Subject{Kind: KindDeployment, Namespace: "dev", Name: "web"})
 	objects := []runtime.Object{watchtest.Deployment(2, 2), replicaSet("b", "2")}
 	for _, uid := range []types.UID{"1", "2"} {
-		pod := watchtest.Owned("b", watchtest.OnNode, watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found")))
+		pod := watchtest.Owned("b", watchtest.OnNode,
+			watchtest.App(watchtest.Waits("ErrImagePull", "x/app:1: not found")))
 		pod.UID = uid
 		objects = append(objects, pod.Pod)
 	}
@@ -200,8 +207,11 @@ func TestAnalyzeSets(t *testing.T) {
 	two := int32(2)
 	stateful := func(observed int64, updated, available int32) *appsv1.StatefulSet {
 		return &appsv1.StatefulSet{
-			ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "dev", UID: "set", ResourceVersion: "1", Generation: 2},
-			Spec:       appsv1.StatefulSetSpec{Replicas: &two},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "web", Namespace: "dev", UID: "set", ResourceVersion: "1",
+				Generation: 2,
+			},
+			Spec: appsv1.StatefulSetSpec{Replicas: &two},
 			Status: appsv1.StatefulSetStatus{
 				ObservedGeneration: observed, UpdateRevision: "new", UpdatedReplicas: updated, ReadyReplicas: available,
 				AvailableReplicas: available,
@@ -414,7 +424,8 @@ func TestWorkloadsThatWereToldToWait(t *testing.T) {
 		},
 		"a paused deployment with all that it wants": {
 			Subject{Kind: KindDeployment, Name: "web"},
-			[]runtime.Object{scaled, replicaSet("a", "1"), watchtest.Owned("a", watchtest.OnNode, watchtest.AppReady).Pod},
+			[]runtime.Object{scaled, replicaSet("a", "1"), watchtest.Owned("a", watchtest.OnNode,
+				watchtest.AppReady).Pod},
 			"Running 1 of 1 ready ",
 		},
 	} {

@@ -42,7 +42,10 @@ func TestCheck(t *testing.T) {
 		},
 		"a type of what is meant": {
 			"siez: x\n",
-			[]string{`f.yaml:1:1: unknown field "siez": did you mean size?`, "f.yaml:1:7: expected an integer, found a string"},
+			[]string{
+				`f.yaml:1:1: unknown field "siez": did you mean size?`,
+				"f.yaml:1:7: expected an integer, found a string",
+			},
 		},
 		"nothing, left out": {"name:\nlist: ~\n", nil},
 		"unknown fields": {
@@ -74,7 +77,10 @@ func TestCheck(t *testing.T) {
 		"a list as a key": {"? [a]\n: b\n", []string{"f.yaml:1:3: a key must be a string, found a list"}},
 		"what is merged in": {
 			"list:\n  - &x {name: a}\n  - {<<: *x, size: b}\n  - {<<: 3}\n",
-			[]string{"f.yaml:3:20: expected an integer, found a string", "f.yaml:4:10: << requires a mapping, found a number"},
+			[]string{
+				"f.yaml:3:20: expected an integer, found a string",
+				"f.yaml:4:10: << requires a mapping, found a number",
+			},
 		},
 		"behind an alias":      {"name: &x [1]\nnote: *x\n", []string{"f.yaml:1:7: expected a string, found a list"}},
 		"a tag of its own":     {"name: !cel a\n", []string{"f.yaml:1:7: unknown tag !cel"}},

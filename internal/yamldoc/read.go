@@ -92,7 +92,10 @@ func syntaxProblem(raw []byte, err error) *Problem {
 	}
 	column := len(text) - len(bytes.TrimLeftFunc(text, unicode.IsSpace)) + 1
 	if indent := text[:column-1]; bytes.ContainsRune(indent, '\t') {
-		return &Problem{Line: line, Column: bytes.IndexByte(indent, '\t') + 1, Message: "indented with a tab: use spaces"}
+		return &Problem{
+			Line: line, Column: bytes.IndexByte(indent, '\t') + 1,
+			Message: "indented with a tab: use spaces",
+		}
 	}
 	for problem, plain := range plainly() {
 		message = strings.Replace(message, problem, plain, 1)
@@ -103,16 +106,19 @@ func syntaxProblem(raw []byte, err error) *Problem {
 // plainly says what the parser says in terms of what is written.
 func plainly() map[string]string {
 	return map[string]string{
-		"did not find expected key":                      "this does not belong here: check its indentation, and whether a quote ends too early",
-		"did not find expected '-' indicator":            "this does not belong to the list above: check its indentation",
-		"did not find expected ',' or ']'":               "a list in [ ] is not closed, or a comma is missing",
-		"did not find expected ',' or '}'":               "a mapping in { } is not closed, or a comma is missing",
-		"did not find expected node content":             "a value is missing, or a bracket is not closed",
-		"mapping values are not allowed in this context": "a second \": \" in one line, or a wrong indentation: quote the value, or indent the line as those around it",
-		"could not find expected ':'":                    "expected KEY: VALUE, found a text without \": \"",
-		"found unexpected end of stream":                 "the quote that begins here is not closed",
-		"found character that cannot start any token":    "a value cannot begin with this character: quote the value",
-		"unknown anchor":                                 "unknown anchor (quote a value that begins with *)",
+		"did not find expected key": "this does not belong here: check its indentation, and " +
+			"whether a quote ends too early",
+		"did not find expected '-' indicator": "this does not belong to the list above: " +
+			"check its indentation",
+		"did not find expected ',' or ']'":   "a list in [ ] is not closed, or a comma is missing",
+		"did not find expected ',' or '}'":   "a mapping in { } is not closed, or a comma is missing",
+		"did not find expected node content": "a value is missing, or a bracket is not closed",
+		"mapping values are not allowed in this context": "a second \": \" in one line, or a wrong indentation: quote " +
+			"the value, or indent the line as those around it",
+		"could not find expected ':'":                 "expected KEY: VALUE, found a text without \": \"",
+		"found unexpected end of stream":              "the quote that begins here is not closed",
+		"found character that cannot start any token": "a value cannot begin with this character: quote the value",
+		"unknown anchor":                              "unknown anchor (quote a value that begins with *)",
 	}
 }
 

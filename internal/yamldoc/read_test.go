@@ -13,7 +13,8 @@ func bomb(n int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := 1; i < n; i++ {
-		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10),
+			", "))
 	}
 	return b.String()
 }
@@ -67,10 +68,13 @@ func TestSyntaxErrors(t *testing.T) {
 			"a: 1\nb: {c: 1\nd: 3\n",
 			"f.yaml:3:1: a mapping in { } is not closed, or a comma is missing; it begins on line 2",
 		},
-		"a quote that is not closed": {"a: 1\nb: \"x\nc: 3\nd: 4\n", "f.yaml:2:1: the quote that begins here is not closed"},
-		"a second colon":             {"a: 1\nb: x: y\n", `f.yaml:2:1: a second ": " in one line`},
-		"a text without a colon":     {"a: 1\nb\nc: 3\n", "f.yaml:2:1: expected KEY: VALUE"},
-		"a character":                {"a: 1\nb: @x\n", "f.yaml:2:1: a value cannot begin with this character"},
+		"a quote that is not closed": {
+			"a: 1\nb: \"x\nc: 3\nd: 4\n",
+			"f.yaml:2:1: the quote that begins here is not closed",
+		},
+		"a second colon":         {"a: 1\nb: x: y\n", `f.yaml:2:1: a second ": " in one line`},
+		"a text without a colon": {"a: 1\nb\nc: 3\n", "f.yaml:2:1: expected KEY: VALUE"},
+		"a character":            {"a: 1\nb: @x\n", "f.yaml:2:1: a value cannot begin with this character"},
 		"an anchor": {
 			"a: 1\nb: *x\n",
 			"f.yaml:2:1: unknown anchor (quote a value that begins with *) 'x' referenced",

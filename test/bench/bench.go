@@ -77,7 +77,10 @@ func measure(ctx context.Context, o options, checkout, dir string, paths tools.P
 	if err != nil {
 		return nil, err
 	}
-	c := contest.Contest{Client: client, Proxy: through, Env: env, Prefix: fmt.Sprintf("bench-%d", os.Getpid()), Say: say}
+	c := contest.Contest{
+		Client: client, Proxy: through, Env: env, Prefix: fmt.Sprintf("bench-%d", os.Getpid()),
+		Say: say,
+	}
 	workspaces, err := ofWorkspaces(ctx, o, c, checkout, dir, paths)
 	if err != nil {
 		return nil, err

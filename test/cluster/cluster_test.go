@@ -77,7 +77,8 @@ func setUp(t *testing.T) (first, second driver) {
 		t.Skip("running a cluster takes root")
 	}
 	if testing.Short() {
-		t.Skip("starting two clusters takes most of a minute, and building Kubernetes a few more the first time: not in short mode")
+		t.Skip("starting two clusters takes most of a minute, and building Kubernetes a few more the first time: " +
+			"not in short mode")
 	}
 	base := t.TempDir()
 	program := filepath.Join(base, "cluster")

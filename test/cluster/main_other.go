@@ -10,6 +10,7 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "cluster: the test cluster runs on Linux only; use any cluster that your kubeconfig points at instead: make demo CLUSTER=current")
+	fmt.Fprintln(os.Stderr, "cluster: the test cluster runs on Linux only; use any cluster that your kubeconfig "+
+		"points at instead: make demo CLUSTER=current")
 	os.Exit(1)
 }

@@ -114,7 +114,8 @@ func TestApplyDropsWhatIsNotWantedAnyMore(t *testing.T) {
 	f.applies(scripts, "unchanged ConfigMap")
 	patch := []byte(`{"data":{"theirs":"y"}}`)
 	if _, err := f.api("ConfigMap").
-		Patch(t.Context(), "m", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
+		Patch(t.Context(), "m", types.MergePatchType, patch,
+			metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, script := range []string{"new", "newer"} {
@@ -133,7 +134,8 @@ func TestApplyDropsWhatIsNotWantedAnyMore(t *testing.T) {
 func TestApplyToASecret(t *testing.T) {
 	f := newField(t)
 	for i, password := range []string{"old", "new", "newer"} {
-		wanted := "{apiVersion: v1, kind: Secret, metadata: {name: s}, type: kubernetes.io/basic-auth, stringData: {username: u, password: " + password + "}}"
+		wanted := "{apiVersion: v1, kind: Secret, metadata: {name: s}, type: kubernetes.io/basic-auth, stringData: " +
+			"{username: u, password: " + password + "}}"
 		if i == 0 {
 			wanted = strings.Replace(wanted, "{username: u", "{username: u, gone: x", 1)
 		}
@@ -177,7 +179,8 @@ func TestApplyConflict(t *testing.T) {
 	f.applies(scripts, "create ConfigMap")
 	patch := []byte(`{"data":{"start.sh":"theirs"}}`)
 	if _, err := f.api("ConfigMap").
-		Patch(t.Context(), "m", types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
+		Patch(t.Context(), "m", types.MergePatchType, patch,
+			metav1.PatchOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 	wanted := f.parse(strings.ReplaceAll(scripts, "old", "new"))

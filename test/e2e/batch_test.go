@@ -58,7 +58,8 @@ func TestBatchAsDocument(t *testing.T) {
 		switch {
 		case item.UserString != want.user || item.ID != w.idOf(want.user):
 			t.Errorf("item %d is %s, %s; want %s", i, item.UserString, item.ID, want.user)
-		case want.cause == "" && (item.Workspace == nil || item.Error != nil || item.Workspace.Stage != v1.StageRunning):
+		case want.cause == "" && (item.Workspace == nil || item.Error != nil ||
+			item.Workspace.Stage != v1.StageRunning):
 			t.Errorf("%s does not run: %+v", want.user, item)
 		case want.cause != "" && (item.Workspace != nil || item.Error == nil || item.Error.Code != "FAILED" ||
 			item.Error.Hint == ""):
@@ -76,7 +77,8 @@ func TestBatchAsDocument(t *testing.T) {
 	}
 	running := w.teamFile("alice~plain\nerin~plain\n")
 	refused := decode[v1.ProvisionSummary](w, w.must(6, "provision", "-f", running, "-o", "json"))
-	if refused.Failed != 2 || refused.Items[0].Error.Code != "ALREADY_EXISTS" || refused.Items[0].Error.ExitStatus != 6 {
+	if refused.Failed != 2 || refused.Items[0].Error.Code != "ALREADY_EXISTS" ||
+		refused.Items[0].Error.ExitStatus != 6 {
 		t.Errorf("running already: %+v", refused)
 	}
 	stream := w.must(0, "provision", "-f", running, "--if-not-exists", "-o", "jsonl").stdout

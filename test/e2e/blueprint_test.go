@@ -104,7 +104,8 @@ func TestBlueprintsOfTheCluster(t *testing.T) {
 func TestSetIsRefused(t *testing.T) {
 	w := newWorld(t)
 	r := w.must(2, "provision", "alice~dev", "--set", "resources.gpu=1", "--set", "securityContext.privileged=true")
-	w.contains(r.stderr, "--set resources.gpu: unknown field", "--set securityContext.privileged: cannot be set by a flag")
+	w.contains(r.stderr, "--set resources.gpu: unknown field", "--set securityContext.privileged: cannot "+
+		"be set by a flag")
 	w.contains(w.must(2, "resolve", "alice~dev", "--set", "resources.memory=lots").stderr,
 		`--set resources.memory: invalid quantity "lots"`)
 	if left := w.leftovers(); len(left) > 0 {

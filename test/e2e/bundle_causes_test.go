@@ -45,7 +45,8 @@ const sleeping = "        command: [sleep, infinity]\n"
 
 // explained are the words in which a missing image is reported.
 func explained(w *world) []string {
-	return []string{"deployment/web in namespace " + w.namespace, "ImageNotFound: container app: image " + missingImage +
+	return []string{"deployment/web in namespace " + w.namespace, "ImageNotFound: container app: image " +
+		missingImage +
 		" not found"}
 }
 

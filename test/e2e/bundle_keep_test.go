@@ -29,7 +29,10 @@ func (w *world) sentinels() (gone func() bool) {
 	var names []string
 	for i := range 5 {
 		made, err := w.CoreV1().ConfigMaps(w.namespace).Create(w.Context(), &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("sentinel-%d", i), OwnerReferences: []metav1.OwnerReference{owner}},
+			ObjectMeta: metav1.ObjectMeta{
+				Name:            fmt.Sprintf("sentinel-%d", i),
+				OwnerReferences: []metav1.OwnerReference{owner},
+			},
 		}, metav1.CreateOptions{})
 		if err != nil {
 			w.Fatal(err)
@@ -63,7 +66,8 @@ func (w *world) left(kind, name string) {
 }
 
 func claim(name string) string {
-	return fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: %s}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}}`, name)
+	return fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: %s}, spec: {accessModes: `+
+		`[ReadWriteOnce], resources: {requests: {storage: 1Mi}}}}`, name)
 }
 
 // What an uninstallation says is kept is there when the cluster has looked at all that
@@ -145,7 +149,8 @@ func TestBundleKeepsWhatHooksHaveMade(t *testing.T) {
 	w.bundle(0, "install", w.chart("web", objects+"# another\n"+hooks))
 	w.kubectl("delete", "configmap", "a")
 	w.bundle(0, "install", w.chart("web", objects+"# another\n"+hooks)) // which repairs
-	w.bundle(0, "install", w.plain(configMap("a", "no chart"), `{apiVersion: v1, kind: Secret, metadata: {name: object}}`))
+	w.bundle(0, "install", w.plain(configMap("a", "no chart"),
+		`{apiVersion: v1, kind: Secret, metadata: {name: object}}`))
 	if now := uid(); now != first {
 		t.Errorf("the Secret of the hook was %s and is %s", first, now)
 	}
@@ -174,19 +179,23 @@ func TestBundleRemovesCustomResourcesFirst(t *testing.T) {
 			w := newBundles(t)
 			group := w.namespace + ".example.com"
 			boat := func(name string) string {
-				return fmt.Sprintf(`{apiVersion: %s/v1, kind: Boat, metadata: {name: %s, finalizers: [example.com/moored]}}`,
-					group, name)
+				return fmt.Sprintf(`{apiVersion: %s/v1, kind: Boat, metadata: {name: %s, finalizers: `+
+					`[example.com/moored]}}`, group, name)
 			}
 			w.bundle(0, "install", w.plain(kindBoat(group), boat("one"), configMap("a", "for the controller"),
 				`{apiVersion: v1, kind: ServiceAccount, metadata: {name: controller}}`))
 			held := "one"
 			if args != nil {
 				held = "theirs"
-				w.asAdmin("sh", "-c", "printf '%s' '"+boat(held)+"' | "+os.Getenv("BERTH_TEST_KUBECTL")+` create -f - "$@"`, "sh")
-				w.kubectl("patch", "boat."+group, "one", "--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`)
+				w.asAdmin("sh", "-c",
+					"printf '%s' '"+boat(held)+"' | "+os.Getenv("BERTH_TEST_KUBECTL")+` create -f - "$@"`, "sh")
+				w.kubectl("patch", "boat."+group, "one", "--type", "merge", "--patch",
+					`{"metadata":{"finalizers":null}}`)
 			}
-			uninstall := w.start(append([]string{"bundle", "uninstall", w.instance(), "--system-namespace", w.namespace},
-				args...)...)
+			uninstall := w.start(append([]string{
+				"bundle", "uninstall", w.instance(), "--system-namespace",
+				w.namespace,
+			}, args...)...)
 			w.eventually("it waits", func() bool { return strings.Contains(uninstall.stderr.String(), "waiting for ") })
 			w.eventually("the resource leaves", func() bool {
 				return w.output("get", "boat."+group, held, "-o", "jsonpath={.metadata.deletionTimestamp}") != ""

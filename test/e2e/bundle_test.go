@@ -131,7 +131,8 @@ func TestBundleFromBeginningToEnd(t *testing.T) {
 		t.Errorf("an upgrade that changes nothing takes %d requests, want at most %d", again.Timing.Requests, most)
 	}
 	second := w.plain(configMap("a", "two"))
-	w.contains(w.bundle(0, "diff", second).stdout, "delete configmap/gone", `-  text: one {{ literal }}`, `+  text: two`)
+	w.contains(w.bundle(0, "diff", second).stdout, "delete configmap/gone", `-  text: one {{ literal }}`,
+		`+  text: two`)
 	w.contains(w.bundle(0, "install", second, "--dry-run=server").stdout, "# update configmap/a",
 		"# delete configmap/gone")
 	w.says(map[string]string{"a": "one {{ literal }}", "gone": "x"})
@@ -267,7 +268,8 @@ func TestBundleDeletedWithKubectl(t *testing.T) {
 	w.bundle(0, "install", w.plain(configMap("a", "two")))
 	w.kubectl("delete", "bundleinstance", w.instance())
 	w.eventually("all of it is gone", func() bool {
-		releases, err := w.CoreV1().Secrets(w.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "owner=helm"})
+		releases, err := w.CoreV1().Secrets(w.namespace).List(t.Context(),
+			metav1.ListOptions{LabelSelector: "owner=helm"})
 		return err == nil && len(releases.Items) == 0 && len(w.texts()) == 0
 	})
 	w.uninstalled()
@@ -422,7 +424,10 @@ func TestBundleTwice(t *testing.T) {
 	w := newBundles(t)
 	w.bundle(0, "install", w.plain(configMap("a", "one")))
 	args := func(text string) []string {
-		return []string{"bundle", "install", w.instance(), w.plain(configMap("a", text)), "--system-namespace", w.namespace}
+		return []string{
+			"bundle", "install", w.instance(), w.plain(configMap("a", text)), "--system-namespace",
+			w.namespace,
+		}
 	}
 	two, three := args("two"), args("three")
 	a, b := w.start(two...), w.start(three...)

@@ -96,8 +96,8 @@ func (c *issuers) state() v1.BundleState {
 // mine are the objects that say that they belong to the instance.
 func (c *issuers) mine() string {
 	c.Helper()
-	out, err := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "get", "--kubeconfig", c.admin, "--namespace", c.namespace,
-		"--output", "name",
+	out, err := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "get", "--kubeconfig", c.admin, "--namespace",
+		c.namespace, "--output", "name",
 		"--selector", "core.rukpak.io/owner-name="+c.instance(),
 		"deployments,services,secrets,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,jobs,validatingwebhookconfigurations,mutatingwebhookconfigurations,customresourcedefinitions").Output()
 	if err != nil {
@@ -107,8 +107,11 @@ func (c *issuers) mine() string {
 }
 
 const (
-	firstIssuers  = "crds: {enabled: true, second: false}\ncontroller: {replicas: 1}\nissuers: {first: {server: https://first.example.com}}"
-	secondIssuers = "crds: {enabled: true, second: true}\ncontroller: {replicas: 2}\nissuers: {first: {server: https://first.example.com, contact: me, profile: short}, second: {server: https://second.example.com}}"
+	firstIssuers = "crds: {enabled: true, second: false}\ncontroller: {replicas: 1}\n" +
+		"issuers: {first: {server: https://first.example.com}}"
+	secondIssuers = "crds: {enabled: true, second: true}\ncontroller: {replicas: 2}\n" +
+		"issuers: {first: {server: https://first.example.com, contact: me, profile: short}, second: {server: " +
+		"https://second.example.com}}"
 )
 
 // A chart of the kind of cert-manager's: definitions, custom resources of them, and a
@@ -142,7 +145,8 @@ func TestBundleOfAWebhook(t *testing.T) {
 	}
 
 	refused := c.bundle(3, "install",
-		c.chart(strings.ReplaceAll(secondIssuers, "second: {server: https:", "second: {server: ftp:")), "--timeout", "3m")
+		c.chart(strings.ReplaceAll(secondIssuers, "second: {server: https:", "second: {server: ftp:")), "--timeout",
+		"3m")
 	c.contains(refused.stderr, "spec.server must be a URL of https, not ftp://second.example.com",
 		"what was installed before is back")
 	c.has(second)
@@ -171,7 +175,8 @@ func TestBundleOfAWebhook(t *testing.T) {
 
 	definition := "issuers." + c.group
 	theirs := c.write(c.TempDir(), "theirs.yaml",
-		fmt.Sprintf("{apiVersion: %s/v1, kind: Issuer, metadata: {name: theirs}, spec: {server: \"https://theirs.example.com\"}}", c.group))
+		fmt.Sprintf("{apiVersion: %s/v1, kind: Issuer, metadata: {name: theirs}, spec: {server: "+
+			"\"https://theirs.example.com\"}}", c.group))
 	c.kubectl("create", "--filename", theirs)
 	c.contains(c.bundle(0, "uninstall").stderr, "kept", definition)
 	if mine := c.mine(); mine != "" {

@@ -64,7 +64,10 @@ func bundling() []duty {
 	ofASecret.status = 7
 	return []duty{
 		{
-			command: rbac.Named(rbac.BundleStatus), with: []rbac.Command{rbac.Named(rbac.BundleStatusInSystem), contents},
+			command: rbac.Named(rbac.BundleStatus), with: []rbac.Command{
+				rbac.Named(rbac.BundleStatusInSystem),
+				contents,
+			},
 			uses: reading,
 		},
 		{
@@ -73,7 +76,10 @@ func bundling() []duty {
 			uses:    []use{reading[2], reading[0], reading[1]},
 		}, // the others do without
 		{
-			command: rbac.Named(rbac.BundleInstall), with: []rbac.Command{rbac.Named(rbac.BundleInstallInSystem), contents},
+			command: rbac.Named(rbac.BundleInstall), with: []rbac.Command{
+				rbac.Named(rbac.BundleInstallInSystem),
+				contents,
+			},
 			uses: writing, without: without,
 		},
 		{
@@ -83,11 +89,17 @@ func bundling() []duty {
 			elsewhere: map[string]string{"create configmaps": "it is among what the bundle contains"},
 		},
 		{
-			command: rbac.Named(rbac.BundleSources), with: []rbac.Command{rbac.Named(rbac.BundleInstallInSystem), created},
+			command: rbac.Named(rbac.BundleSources), with: []rbac.Command{
+				rbac.Named(rbac.BundleInstallInSystem),
+				created,
+			},
 			withAll: []rbac.Command{rbac.Named(rbac.BundleInstall)}, uses: []use{ofConfigMaps, ofASecret},
 		},
 		{
-			command: rbac.Named(rbac.BundleCauses), with: []rbac.Command{rbac.Named(rbac.BundleInstallInSystem), deployed},
+			command: rbac.Named(rbac.BundleCauses), with: []rbac.Command{
+				rbac.Named(rbac.BundleInstallInSystem),
+				deployed,
+			},
 			withAll: []rbac.Command{rbac.Named(rbac.BundleInstall), rbac.Named(rbac.BundleStatus)},
 			uses:    []use{looking, following}, without: unread,
 			elsewhere: map[string]string{"watch persistentvolumeclaims": "the Role to install has it, too"},

@@ -109,7 +109,8 @@ func TestCallersAreUsers(t *testing.T) {
 	for _, p := range people {
 		p.berth.must(0, "provision", p.typed+"~dev")
 		document := decode[v1.Workspace](w, p.berth.must(0, "status", p.typed+"~dev", "-o", "json"))
-		if other, is := ids[document.ID]; is || document.Owner != p.canonical || document.UserString != p.canonical+"~dev" {
+		if other, is := ids[document.ID]; is || document.Owner != p.canonical ||
+			document.UserString != p.canonical+"~dev" {
 			t.Errorf("%s has %+v, and %s the same", p.typed, document, other)
 		}
 		ids[document.ID] = p.canonical

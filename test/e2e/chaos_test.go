@@ -119,7 +119,10 @@ func TestChaosBetween(t *testing.T) {
 		"the Service deleted": func(w *world, id string) { w.kubectl("delete", "service", id, "--ignore-not-found") },
 		"the record deleted":  func(w *world, _ string) { w.kubectl("delete", "secret", "--selector", "owner=helm") },
 		"the pod labelled":    func(w *world, id string) { w.kubectl("label", "pod", id, "by=somebody") },
-		"a ConfigMap edited":  func(w *world, id string) { w.kubectl("annotate", "configmap", id+"-config", "by=somebody") },
+		"a ConfigMap edited": func(w *world, id string) {
+			w.kubectl("annotate", "configmap", id+"-config",
+				"by=somebody")
+		},
 		"everything annotated": func(w *world,
 			_ string,
 		) {
@@ -216,12 +219,19 @@ func TestChaosClock(t *testing.T) {
 			}
 			p := &provision.Provisioner{Environment: provision.Environment{
 				Reader: inventory.Reader{
-					Client: &kube.Client{Interface: w.Interface, Dynamic: untyped, Config: w.config, Namespace: w.namespace},
+					Client: &kube.Client{
+						Interface: w.Interface, Dynamic: untyped, Config: w.config,
+						Namespace: w.namespace,
+					},
 					Policy: cause.DefaultPolicy(), Now: now,
 				},
-				Users:            anyUser{},
-				Repositories:     noRepositories{},
-				Blueprints:       func(context.Context) (*catalog.Set, error) { return catalog.Load("testdata/blueprints") },
+				Users:        anyUser{},
+				Repositories: noRepositories{},
+				Blueprints: func(context.Context) (*catalog.Set,
+					error,
+				) {
+					return catalog.Load("testdata/blueprints")
+				},
 				DefaultBlueprint: "default",
 			}}
 			u, err := userstring.Parse("alice~plain")

@@ -172,7 +172,8 @@ func (w *world) certificateRules(config string) {
 	deletion := duty{command: rbac.Named(rbac.Delete)}
 	removal := use{args: []string{"delete", "alice~sharing"}}
 	for _, verb := range []string{"get", "delete"} {
-		w.lacks(deletion, removal, rbac.Access{Verb: verb, Group: "cert-manager.io", Resource: "certificates"}, w.words())
+		w.lacks(deletion, removal, rbac.Access{Verb: verb, Group: "cert-manager.io", Resource: "certificates"},
+			w.words())
 	}
 	w.lacks(deletion, removal, rbac.Access{Verb: "get", Resource: "secrets"}, w.words())
 	w.as(w.role(deletion.command)).asks(deletion, removal, w.words())

@@ -228,12 +228,14 @@ func (m *machines) testRefusals() {
 		"the API server cannot open the console of machine broken-east",
 		"the log of the gateway says why",
 	}, "machine/broken-east")
-	m.refused("UNAVAILABLE", []string{"the console of machine elsewhere-east cannot be reached"}, "machine/elsewhere-east")
+	m.refused("UNAVAILABLE", []string{"the console of machine elsewhere-east cannot be reached"},
+		"machine/elsewhere-east")
 	m.refused("INVALID_ARGUMENT", []string{"takes no command"}, "machine/web", "--", "ls")
 	m.kubectl("get", "machines")
 	for path, want := range map[string]string{"none": "not found", "web": "upgrade request required"} {
-		said := m.output("get", "--raw", "/apis/"+machine.Group+"/"+machine.Version+"/namespaces/"+m.namespace+"/machines/"+
-			path+"/exec")
+		said := m.output("get", "--raw",
+			"/apis/"+machine.Group+"/"+machine.Version+"/namespaces/"+m.namespace+"/machines/"+
+				path+"/exec")
 		m.contains(said, want)
 	}
 }

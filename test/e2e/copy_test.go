@@ -60,7 +60,8 @@ func TestCopyThereAndBack(t *testing.T) {
 	if there.Files != 7 || there.Direction != v1.CopyTo || !strings.HasSuffix(there.Destination, "/src") {
 		t.Errorf("%+v", there)
 	}
-	if got := w.in("alice~plain", `cd ~/src && readlink sub/link && [ sub/big -ef sub/hard ] && stat -c '%a %Y' -- ./-rf && stat -c %a empty && ls -a ~`); got != "big\n750 1580702706\n700\n.\n..\nsrc" {
+	if got := w.in("alice~plain", `cd ~/src && readlink sub/link && [ sub/big -ef sub/hard ] && stat -c '%a %Y' -- `+
+		`./-rf && stat -c %a empty && ls -a ~`); got != "big\n750 1580702706\n700\n.\n..\nsrc" {
 		t.Errorf("there it is %q", got)
 	}
 	back := filepath.Join(dir, "back")
@@ -69,7 +70,10 @@ func TestCopyThereAndBack(t *testing.T) {
 	if r.stdout != "" {
 		t.Errorf("stdout %q", r.stdout)
 	}
-	for _, name := range []string{"-rf", "a b\nc", "ünï", long + "/" + long, "sub/big", "sub/hard", "sub/link", "sparse"} {
+	for _, name := range []string{
+		"-rf", "a b\nc", "ünï", long + "/" + long, "sub/big", "sub/hard", "sub/link",
+		"sparse",
+	} {
 		want, err := os.ReadFile(filepath.Join(src, name))
 		got, err2 := os.ReadFile(filepath.Join(back, name))
 		if err != nil || err2 != nil || !bytes.Equal(got, want) {
@@ -87,7 +91,8 @@ func TestCopyRefused(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain")
 	dir := t.TempDir()
-	w.in("alice~plain", "cd ~ && mkdir t && mkfifo t/pipe t/second && ln -s /etc/passwd out && mkdir full && echo old >f")
+	w.in("alice~plain", "cd ~ && mkdir t && mkfifo t/pipe t/second && ln -s /etc/passwd out && mkdir "+
+		"full && echo old >f")
 	both := w.must(3, "cp", "alice~plain:t", dir).stderr
 	w.contains(both, `t/pipe"`, `t/second"`)
 	w.contains(w.must(3, "cp", "alice~plain:out", dir).stderr, "--outside-links")
@@ -129,8 +134,8 @@ func TestCopyCannot(t *testing.T) {
 		w.contains(w.must(3, "cp", big, "bob~restricted:/etc/").stderr, "cannot write to /etc/ in the container: ",
 			"Permission denied")
 		w.in("bob~restricted", "cd ~ && mkdir d && echo a >d/a && echo b >d/b && chmod 0 d/a d/b")
-		w.contains(w.must(3, "cp", "bob~restricted:d", filepath.Join(dir, "new")).stderr, "2 problems", "./d/a", "./d/b",
-			"Permission denied")
+		w.contains(w.must(3, "cp", "bob~restricted:d", filepath.Join(dir, "new")).stderr, "2 problems", "./d/a",
+			"./d/b", "Permission denied")
 	})
 	if os.Geteuid() != 0 {
 		return // what follows takes root
@@ -148,7 +153,8 @@ func TestCopyCannot(t *testing.T) {
 	}
 	t.Run("full here", func(t *testing.T) {
 		w.in("alice~dev", "cd ~ && mkdir d && head -c 6000000 /dev/zero | tr '\\0' x >d/x")
-		r := here(`unshare -m sh -c 'mount -t tmpfs -o size=4m none "$0" && "$@"; status=$?; ls -A "$0"; exit $status' "$0" "$@"`, "cp", "alice~dev:d", scratch+"/new")
+		r := here(`unshare -m sh -c 'mount -t tmpfs -o size=4m none "$0" && "$@"; status=$?; ls -A "$0"; exit `+
+			`$status' "$0" "$@"`, "cp", "alice~dev:d", scratch+"/new")
 		r.mustBe(w, 3)
 		w.contains(r.stderr, "cannot write "+scratch+"/new/x on this machine: no space left on device")
 		if r.stdout != "" {

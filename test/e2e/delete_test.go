@@ -208,7 +208,9 @@ func TestOnFailureSparesClaims(t *testing.T) {
 	}
 	w.eventually("the pod is gone", func() bool { return w.pod(id) == nil })
 	cmd := w.command("provision", "alice~dev", "--timeout", "20s", "--on-failure", "delete")
-	cmd.Env = append(cmd.Env, "KUBECONFIG="+w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+	cmd.Env = append(cmd.Env, "KUBECONFIG="+w.between(func(out http.ResponseWriter, r *http.Request,
+		next http.Handler,
+	) {
 		if isCreation(r, "pods") { // the last of what is made
 			unanswered(r)
 		}
@@ -274,7 +276,8 @@ func TestDeleteWithoutListSecretsAndPod(t *testing.T) {
 	}
 	w.eventually("the pod is gone", func() bool { return w.pod(id) == nil })
 	before := w.leftovers()
-	limited := w.as(grant{w.namespace, without(rbac.Named(rbac.Delete), rbac.Access{Verb: "list", Resource: "secrets"})})
+	limited := w.as(grant{w.namespace, without(rbac.Named(rbac.Delete),
+		rbac.Access{Verb: "list", Resource: "secrets"})})
 	r := limited.must(4, "delete", "gone~plain", "--ignore-not-found")
 	w.contains(r.stderr, "PERMISSION_DENIED", "you may not list secrets in namespace "+w.namespace)
 	r = limited.must(3, "delete", "gone~plain", "id/"+id, "--ignore-not-found")

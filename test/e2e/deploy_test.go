@@ -95,7 +95,8 @@ func TestCreateNamespace(t *testing.T) {
 	name := w.namespace + "-new"
 	missing := w.must(7, "provision", "alice~plain", "--namespace", name)
 	w.contains(missing.stderr, "NOT_FOUND", name, "--create-namespace")
-	w.contains(w.must(7, "provision", "alice~plain", "--namespace", name, "--dry-run=server").stderr, "--create-namespace")
+	w.contains(w.must(7, "provision", "alice~plain", "--namespace", name, "--dry-run=server").stderr,
+		"--create-namespace")
 	w.contains(w.must(0, "provision", "alice~plain", "--namespace", name, "--create-namespace", "--dry-run=server").
 		stdout, "# create namespace/"+name, "# create pod/")
 	t.Cleanup(func() { _ = w.CoreV1().Namespaces().Delete(context.Background(), name, metav1.DeleteOptions{}) })
@@ -137,7 +138,8 @@ func TestDryRun(t *testing.T) {
 				Kind  string
 				Items []map[string]any
 			}
-			if err := json.Unmarshal([]byte(r.stdout), &list); err != nil || list.Kind != "List" || len(list.Items) < 4 {
+			if err := json.Unmarshal([]byte(r.stdout), &list); err != nil || list.Kind != "List" ||
+				len(list.Items) < 4 {
 				t.Errorf("%s %s: %v, %d objects", mode, name, err, len(list.Items))
 			}
 			w.contains(r.stdout, "sh.helm.release.v1."+w.idOf("alice~"+name)+".v1", `"***"`)
@@ -154,7 +156,8 @@ func TestDryRun(t *testing.T) {
 	w.must(6, "provision", "alice~plain", "--dry-run=client")
 	for _, mode := range []string{"client", "server"} {
 		r := w.must(0, "delete", "alice~plain", "--dry-run="+mode)
-		w.contains(r.stdout, "# delete pod/"+w.idOf("alice~plain"), "# delete service/", "# delete secret/sh.helm.release")
+		w.contains(r.stdout, "# delete pod/"+w.idOf("alice~plain"), "# delete service/",
+			"# delete secret/sh.helm.release")
 	}
 	if after := strings.Join(w.leftovers(), " "); after != before {
 		t.Errorf("%s became %s", before, after)

@@ -28,7 +28,8 @@ func TestDiagnoseWorkspace(t *testing.T) {
 	id := w.idOf("alice~crashing")
 	for _, name := range []string{"alice~crashing", id, "id/" + id, "pod/" + id} {
 		d := decode[v1.Diagnosis](w, w.must(0, "diagnose", name, "-o", "json"))
-		if d.Subject != "pod/"+id || d.UserString != "alice~crashing" || d.Verdict != v1.VerdictFailed || d.FailedAt == nil {
+		if d.Subject != "pod/"+id || d.UserString != "alice~crashing" || d.Verdict != v1.VerdictFailed ||
+			d.FailedAt == nil {
 			t.Errorf("%s: %+v", name, d)
 		}
 		if d.Cause == nil || d.Cause.Code != "CrashLoop" || d.Cause.ExitCode == nil || *d.Cause.Restarts < 3 {

@@ -55,7 +55,8 @@ func TestDoctorBeforeARefusal(t *testing.T) {
 func TestDoctorOfWhatIsConfigured(t *testing.T) {
 	w := newWorldAlone(t) // another test has the cluster know certificates for a while
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	text := "jobs: {nats: {service: {namespace: kube-system, name: nats}, token: hunter2}}\ncertificate: {enabled: true, issuer: {name: team}}\n"
+	text := "jobs: {nats: {service: {namespace: kube-system, name: nats}, token: hunter2}}\n" +
+		"certificate: {enabled: true, issuer: {name: team}}\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -107,11 +107,13 @@ func TestDryRunOfWhatRuns(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain")
 	for _, mode := range []string{"client", "server"} {
-		w.contains(w.must(6, "provision", "alice~plain", "--dry-run="+mode).stderr, "already running", "--if-not-exists")
+		w.contains(w.must(6, "provision", "alice~plain", "--dry-run="+mode).stderr, "already running",
+			"--if-not-exists")
 		r := w.must(0, "provision", "alice~plain", "--if-not-exists", "--dry-run="+mode)
 		w.contains(r.stderr, "is already running", "0 changes", "Nothing was changed")
 	}
-	w.contains(w.must(0, "provision", "alice~plain", "--if-not-exists", "--dry-run=client", "-o", "json").stdout, `"List"`)
+	w.contains(w.must(0, "provision", "alice~plain", "--if-not-exists", "--dry-run=client", "-o", "json").stdout,
+		`"List"`)
 }
 
 // Where the API server does not answer in time, a dry run of a deletion speaks of

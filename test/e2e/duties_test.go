@@ -82,7 +82,10 @@ func reading() []duty {
 				{args: []string{"status", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}},
 				{args: []string{"status", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}},
 				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130},
-				{args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130, api: old},
+				{
+					args: []string{"status", "alice~data", "--watch", "-o", "jsonl"}, until: "alice~data", status: 130,
+					api: old,
+				},
 				{args: []string{"status"}}, // which reads less where it may not read a workload, or claims
 				watch,
 				watchOld,
@@ -125,26 +128,43 @@ func reading() []duty {
 				},
 			},
 			without: map[string]use{
-				"get pods/exec":  {args: []string{"exec", "alice~data", "--", "echo", "over SPDY"}, says: "over SPDY"},
-				"list secrets":   {args: []string{"exec", "gone~plain", "--", "true"}, status: 125, says: unseen},
-				"get configmaps": {args: []string{"exec", "stopped~plain", "--", "true"}, status: 125, says: "has no pod"},
-				"watch pods":     {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch pods"},
-				"watch events":   {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch events"},
+				"get pods/exec": {args: []string{"exec", "alice~data", "--", "echo", "over SPDY"}, says: "over SPDY"},
+				"list secrets":  {args: []string{"exec", "gone~plain", "--", "true"}, status: 125, says: unseen},
+				"get configmaps": {
+					args: []string{"exec", "stopped~plain", "--", "true"}, status: 125,
+					says: "has no pod",
+				},
+				"watch pods": {args: []string{"exec", "alice~huge", "--", "true"}, status: 125, says: "watch pods"},
+				"watch events": {
+					args: []string{"exec", "alice~huge", "--", "true"}, status: 125,
+					says: "watch events",
+				},
 			},
 			elsewhere: map[string]string{
 				"get pods/log":                 "TestInitScripts; without it, TestInitScriptsThatCannotBeSeen",
 				"watch persistentvolumeclaims": "TestRolesOfWriting: provision watches them in the same way",
-				"watch deployments.apps":       "TestExecWaitsForAReplica", "watch replicasets.apps": "TestExecWaitsForAReplica",
-				"watch statefulsets.apps": "TestExecWaitsForAReplica", "watch daemonsets.apps": "TestExecWaitsForAReplica",
+				"watch deployments.apps":       "TestExecWaitsForAReplica",
+				"watch replicasets.apps":       "TestExecWaitsForAReplica",
+				"watch statefulsets.apps":      "TestExecWaitsForAReplica",
+				"watch daemonsets.apps":        "TestExecWaitsForAReplica",
 			},
 		},
 		{
 			command: rbac.Named("logs"),
 			uses: []use{
 				{args: []string{"logs", "alice~data"}},
-				{args: []string{"logs", "alice~plain+workload=deployment/web+ns=NAMESPACE"}, optional: []string{"list events"}},
-				{args: []string{"logs", "alice~plain+workload=statefulset/web+ns=NAMESPACE"}, optional: []string{"list events"}},
-				{args: []string{"logs", "alice~plain+workload=daemonset/web+ns=NAMESPACE"}, optional: []string{"list events"}},
+				{
+					args:     []string{"logs", "alice~plain+workload=deployment/web+ns=NAMESPACE"},
+					optional: []string{"list events"},
+				},
+				{
+					args:     []string{"logs", "alice~plain+workload=statefulset/web+ns=NAMESPACE"},
+					optional: []string{"list events"},
+				},
+				{
+					args:     []string{"logs", "alice~plain+workload=daemonset/web+ns=NAMESPACE"},
+					optional: []string{"list events"},
+				},
 				{
 					args: []string{"logs", "alice~huge", "--follow"}, until: "watch pods", status: 130,
 					optional: []string{"list events"},

@@ -159,8 +159,8 @@ func TestExecWaitsForAReplica(t *testing.T) {
 					got != pod.Name+"\n" {
 					t.Errorf("in pod %s the host is %q", pod.Name, got)
 				}
-				w.contains(w.must(125, "exec", user, "--pod", first+"x", "--", "true").stderr, "is not a pod of workspace "+id,
-					pod.Name)
+				w.contains(w.must(125, "exec", user, "--pod", first+"x", "--", "true").stderr,
+					"is not a pod of workspace "+id, pod.Name)
 			}
 			w.contains(w.must(0, "exec", user, "-c", "web", "--", "sh", "-c", "ps").stdout, "trap exit TERM")
 			w.contains(w.must(125, "exec", user, "-c", "nosuch", "--", "true").stderr, "its containers are: "+id+
@@ -231,7 +231,8 @@ func TestShellOfTheOSUser(t *testing.T) {
 	w.must(0, "provision", "bob~restricted") // whose container is not root
 	says("bob~restricted", "dev /home/dev /home/dev  ", "")
 	says("bob~restricted+user=dev", "dev /home/dev /home/dev  ", "")
-	refused("as user root: only root can switch users there (its own user is dev: user=dev)", "bob~restricted+user=root")
+	refused("as user root: only root can switch users there (its own user is dev: user=dev)",
+		"bob~restricted+user=root")
 
 	w.must(0, "provision", "eve~dev+user=dev") // whose home is a storage
 	says("eve~dev", "dev /home/dev /home/dev dev blue",

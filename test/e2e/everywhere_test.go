@@ -28,7 +28,8 @@ func everywhere() []duty {
 		if a.Group != "" || a.Resource == "persistentvolumeclaims" {
 			ofWorkloads[a.String()] = "TestRolesOfReading"
 		}
-		if a.Group != "" || a.Resource == "persistentvolumeclaims" || a.Resource == "configmaps" || a.Resource == "secrets" {
+		if a.Group != "" || a.Resource == "persistentvolumeclaims" || a.Resource == "configmaps" ||
+			a.Resource == "secrets" {
 			without[a.String()] = all
 		}
 	}
@@ -102,7 +103,8 @@ func TestRolesInTheCluster(t *testing.T) {
 			})
 			for _, a := range d.command.All() {
 				if u, used := users[a]; used {
-					w.must(0, "provision", w.namespace+"~huge", "--no-wait", "--if-not-exists") // it may have been deleted
+					// it may have been deleted
+					w.must(0, "provision", w.namespace+"~huge", "--no-wait", "--if-not-exists")
 					w.lacks(d, u, a, words)
 				}
 			}

@@ -166,7 +166,8 @@ func (b *breaking) Flush() {
 	}
 }
 
-const goneStatus = `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too old resource version","reason":"Expired","code":410}`
+const goneStatus = `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too old resource ` +
+	`version","reason":"Expired","code":410}`
 
 // goneAtOnce refuses the first two watches of each resource as too old.
 func goneAtOnce() meddler {

@@ -64,7 +64,8 @@ func TestDeleteIntoABlockedRollout(t *testing.T) {
 	id := w.idOf(user)
 	// What the workload is made from is broken by its owner, so that no pod of any new
 	// revision becomes ready.
-	w.patchWeb(tg, `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.example.com/berth/workspace:no-such-tag"}]`)
+	w.patchWeb(tg,
+		`[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.example.com/berth/workspace:no-such-tag"}]`)
 	e := decode[v1.Error](w, w.must(5, "delete", user, "--timeout", "20s", "-o", "json"))
 	w.contains(e.Message, "timed out after 20s", "out of the template of deployment/web", "1 pod still has it")
 	w.contains(e.Hint, "kubectl rollout status deployment/web --namespace "+w.namespace)
@@ -78,7 +79,8 @@ func TestDeleteIntoABlockedRollout(t *testing.T) {
 		w.contains(r.stderr, "RolloutBlocked", "no-such-tag")
 	}
 	// When the rollout goes on, nothing is left.
-	w.patchWeb(tg, `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"docker.io/library/busybox:stable"}]`)
+	w.patchWeb(tg,
+		`[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"docker.io/library/busybox:stable"}]`)
 	w.nothingIsLeft()
 	w.eventually("it is not listed any more", func() bool {
 		return len(decode[v1.WorkspaceList](w, w.must(0, "status", "-o", "json")).Items) == 0

@@ -62,7 +62,8 @@ func (g *gatewayWorld) testCommands() {
 	if r := g.finish(shell); r.status != 3 || r.stdout != "/root\n" {
 		g.Errorf("the shell: %+v", r)
 	}
-	g.contains(g.through("alice~plain", "--", "no-such-program").stderr, `"no-such-program" not found`, "INVALID_ARGUMENT")
+	g.contains(g.through("alice~plain", "--", "no-such-program").stderr, `"no-such-program" not found`,
+		"INVALID_ARGUMENT")
 	sent := make([]byte, 5<<20)
 	_, _ = rand.Read(sent)
 	for protocol, gateway := range protocols() {
@@ -120,7 +121,8 @@ func (g *gatewayWorld) testSSH() {
 	g.contains(printed.stdout, " --gateway=office ")
 	dir := g.TempDir()
 	there := g.idOf("alice~plain") + "." + g.namespace + ".berth:by-scp"
-	scp := exec.Command("scp", "-q", "-F", g.write(dir, "config", printed.stdout), g.write(dir, "sent", "by scp\n"), there)
+	scp := exec.Command("scp", "-q", "-F", g.write(dir, "config", printed.stdout), g.write(dir, "sent", "by scp\n"),
+		there)
 	scp.Env = config.Env
 	if out, err := scp.CombinedOutput(); err != nil {
 		g.Errorf("scp: %v\n%s", err, out)
@@ -134,7 +136,8 @@ func (g *gatewayWorld) testSSH() {
 	}
 	g.eventually("the port answers", func() bool { return ssh("-W", "localhost:7071").stdout == "from the port\n" })
 	_ = listener.Wait()
-	if r := g.finish(g.user("ssh", "--gateway", "office", "bob~plain", "true")); r.status != 125 || !strings.Contains(r.stderr, "bob") {
+	if r := g.finish(g.user("ssh", "--gateway", "office", "bob~plain", "true")); r.status != 125 ||
+		!strings.Contains(r.stderr, "bob") {
 		g.Errorf("a workspace that may not be entered: %+v", r)
 	}
 }

@@ -82,7 +82,8 @@ func newGatewayClients(w *world) *gatewayClients {
 		relays: map[string]*slowRelay{},
 	}
 	serve := w.command("serve", "gateway", "--listen", c.address, "--metrics-listen", c.metrics,
-		"--tls-cert", pair.Cert, "--tls-key", pair.Key, "--allowed-for", "20s") // clients are looked after every two seconds
+		// clients are looked after every two seconds
+		"--tls-cert", pair.Cert, "--tls-key", pair.Key, "--allowed-for", "20s")
 	serve.Env = append(serve.Env, "KUBECONFIG="+w.admin)
 	c.process = w.launch(serve)
 	w.Cleanup(func() {
@@ -112,8 +113,8 @@ func (c *gatewayClients) configure() {
 	c.home = c.TempDir()
 	text := "gateways:\n"
 	named := func(name, address string) {
-		text += fmt.Sprintf("- {name: %s, url: %q, ca: %q, credential: {tokenFile: %q}}\n", name, "https://"+address, c.ca,
-			filepath.Join(c.home, "token"))
+		text += fmt.Sprintf("- {name: %s, url: %q, ca: %q, credential: {tokenFile: %q}}\n", name, "https://"+address,
+			c.ca, filepath.Join(c.home, "token"))
 	}
 	named("office", c.address)
 	named("idle", c.relays["idle"].address)

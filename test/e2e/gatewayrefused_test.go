@@ -47,9 +47,12 @@ func (g *gatewayWorld) testRefusals() {
 		"an expired token":               {alice + all, g.expired(g.token), "SPDY/3.1", 401},
 		"the token of a deleted account": {alice + all, gone, "SPDY/3.1", 401},
 		"another's workspace":            {alice + all, stranger, "SPDY/3.1", 403},
-		"unknown, not allowed":           {in("workspaces/alice", "workspaces/nobody") + all, stranger, "SPDY/3.1", 403},
-		"unknown":                        {in("workspaces/alice", "workspaces/nobody") + all, g.token, "SPDY/3.1", 404},
-		"another namespace":              {in(g.namespace, "kube-system") + all, g.token, "SPDY/3.1", 403},
+		"unknown, not allowed": {
+			in("workspaces/alice", "workspaces/nobody") + all, stranger, "SPDY/3.1",
+			403,
+		},
+		"unknown":           {in("workspaces/alice", "workspaces/nobody") + all, g.token, "SPDY/3.1", 404},
+		"another namespace": {in(g.namespace, "kube-system") + all, g.token, "SPDY/3.1", 403},
 		"the gateway's own pod": {
 			gateway.WorkspacePath(g.system.namespace, g.pods()[0].Name) + all, g.token,
 			"SPDY/3.1", 403,

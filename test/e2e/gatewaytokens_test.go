@@ -42,7 +42,8 @@ func TestGatewayMadeUpTokens(t *testing.T) {
 			APIGroups: []string{gateway.Group}, Resources: []string{"workspaces/exec"},
 			Verbs: []string{"create"},
 		}},
-		[]rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts:" + c.namespace}})
+		[]rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts:" +
+			c.namespace}})
 	memory, routines := c.memory(), c.metric("go_goroutines")
 	ctx, cancel := context.WithTimeout(t.Context(), madeUpTime)
 	defer cancel()

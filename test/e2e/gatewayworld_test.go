@@ -221,7 +221,10 @@ func (r *relay) pass(from net.Conn) {
 		}
 	}
 	data, done := streams[corev1.StreamTypeData], make(chan struct{}, 3)
-	for to, source := range map[io.Writer]io.Reader{from: data, data: from, io.Discard: streams[corev1.StreamTypeError]} {
+	for to, source := range map[io.Writer]io.Reader{
+		from: data, data: from,
+		io.Discard: streams[corev1.StreamTypeError],
+	} {
 		go func() {
 			_, _ = io.Copy(to, source)
 			done <- struct{}{}

@@ -129,7 +129,10 @@ func (r repositories) upload() {
 	var out bytes.Buffer
 	client := &kube.Client{Interface: r.w.Interface, Config: r.w.config, Namespace: r.w.namespace}
 	status, err := podexec.Run(r.w.Context(), client, podexec.Request{
-		Pod: "git", Container: "git", Session: remote.Session{Stdin: bytes.NewReader(archive), Stdout: &out, Stderr: &out},
+		Pod: "git", Container: "git", Session: remote.Session{
+			Stdin: bytes.NewReader(archive), Stdout: &out,
+			Stderr: &out,
+		},
 		Command: []string{"tar", "-C", "/srv/git", "-o", "-x"},
 	})
 	if err != nil || status != 0 {
@@ -142,7 +145,10 @@ func (r repositories) run(command ...string) string {
 	var out bytes.Buffer
 	client := &kube.Client{Interface: r.w.Interface, Config: r.w.config, Namespace: r.w.namespace}
 	_, _ = podexec.Run(r.w.Context(), client,
-		podexec.Request{Pod: "git", Container: "git", Session: remote.Session{Stdout: &out, Stderr: &out}, Command: command})
+		podexec.Request{
+			Pod: "git", Container: "git", Session: remote.Session{Stdout: &out, Stderr: &out},
+			Command: command,
+		})
 	return out.String()
 }
 

@@ -67,7 +67,8 @@ func TestIdentityRefuses(t *testing.T) {
 		r := w.configured("identity: {providers: ["+provider+", {kind: kubernetes}]}\n", "provision", "alice~dev", "-o",
 			"json")
 		r.mustBe(w, 8)
-		if document := decode[v1.Error](w, r); document.Reason != "PROVIDER_UNAVAILABLE" || document.Code != "UNAVAILABLE" {
+		if document := decode[v1.Error](w, r); document.Reason != "PROVIDER_UNAVAILABLE" ||
+			document.Code != "UNAVAILABLE" {
 			t.Errorf("%s: %+v", provider, document)
 		}
 	}

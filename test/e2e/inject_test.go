@@ -150,7 +150,10 @@ func (tg *target) clean(before string) {
 func (w *world) nothingIsLeft() {
 	w.Helper()
 	w.eventually("nothing is left", func() bool {
-		return !slices.ContainsFunc(w.leftovers(), func(left string) bool { return !strings.HasPrefix(left, "pod/web-") })
+		return !slices.ContainsFunc(w.leftovers(), func(left string) bool {
+			return !strings.HasPrefix(left,
+				"pod/web-")
+		})
 	})
 }
 
@@ -222,7 +225,8 @@ func TestInjectedWorkspaceIsFound(t *testing.T) {
 		if n := strings.Count(w.must(0, "logs", name).stdout, "workspace: ready"); n != 2 {
 			t.Errorf("logs of %s have %d replicas, want 2", name, n)
 		}
-		w.contains(w.must(0, "logs", name, "--all-containers").stdout, "[web-", " "+id+"-k8shell-main] workspace: ready")
+		w.contains(w.must(0, "logs", name, "--all-containers").stdout, "[web-",
+			" "+id+"-k8shell-main] workspace: ready")
 		w.contains(w.must(0, "diagnose", name).stdout, "Running")
 	}
 	list := decode[v1.WorkspaceList](w, w.must(0, "status", "-o", "json"))
@@ -248,7 +252,8 @@ func TestForeignPods(t *testing.T) {
 		_, err := w.CoreV1().Pods(w.namespace).Create(w.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: from.Annotations},
 			Spec: corev1.PodSpec{Containers: []corev1.Container{{
-				Name: injected + "-k8shell-main", Image: "docker.io/library/busybox:stable", Command: []string{"sleep", "3600"},
+				Name: injected + "-k8shell-main", Image: "docker.io/library/busybox:stable",
+				Command: []string{"sleep", "3600"},
 			}}},
 		}, metav1.CreateOptions{})
 		if err != nil {

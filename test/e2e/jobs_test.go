@@ -99,8 +99,8 @@ func TestJobInTheCluster(t *testing.T) {
 			job := decode[v1.Job](w, w.must(0, "jobs", id, "-o", "json"))
 			w.mustHave(job, stages, reasons)
 			if job.Blueprint != blueprint || job.Node == "" || job.Image == "" || (job.Cause != "") != (status != 0) {
-				t.Errorf("the record is of blueprint %q, node %q, image %q, cause %q", job.Blueprint, job.Node, job.Image,
-					job.Cause)
+				t.Errorf("the record is of blueprint %q, node %q, image %q, cause %q", job.Blueprint, job.Node,
+					job.Image, job.Cause)
 			}
 			counted := decode[v1.JobStats](w, w.must(0, "jobs", "stats", "--by", "blueprint", "-o", "json"))
 			if len(counted.Groups) != 1 || counted.Groups[0].Name != blueprint || len(counted.Total.Stages) == 0 ||
@@ -126,7 +126,8 @@ func TestJobThatCannotBeRecorded(t *testing.T) {
 		}
 		out.Header().Set("Content-Type", "application/json")
 		out.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(out, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "no"}`)
+		_, _ = io.WriteString(out, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": `+
+			`"Forbidden", "code": 403, "message": "no"}`)
 	})
 	cmd := w.command("provision", "alice~plain")
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
@@ -167,7 +168,8 @@ func TestJobInNATSThatIsKilled(t *testing.T) {
 	shown := w.fromNATS(func() result { return w.finish(berth("jobs", id, "-o", "json")) })
 	job := decode[v1.Job](w, shown)
 	if job.State != v1.JobSucceeded || w.recordsInTheCluster() != 0 || strings.Contains(r.stderr, "warning") {
-		t.Errorf("the job is %s, %d records are in the cluster; stderr:\n%s", job.State, w.recordsInTheCluster(), r.stderr)
+		t.Errorf("the job is %s, %d records are in the cluster; stderr:\n%s", job.State, w.recordsInTheCluster(),
+			r.stderr)
 	}
 	w.mustHave(job, stages, reasons)
 	if strings.Contains(r.stderr+r.stdout, "berth-test") {
@@ -246,7 +248,8 @@ func (w *world) fromNATS(run func() result) (r result) {
 func (w *world) natsConfig() string {
 	w.Helper()
 	config := filepath.Join(w.TempDir(), "config.yaml")
-	text := fmt.Sprintf("jobs:\n  nats:\n    service: {namespace: %s, name: nats}\n    user: berth\n    password: berth-test\n", w.namespace)
+	text := fmt.Sprintf("jobs:\n  nats:\n    service: {namespace: %s, name: nats}\n    user: berth\n"+
+		"    password: berth-test\n", w.namespace)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		w.Fatal(err)
 	}
@@ -324,8 +327,8 @@ func (w *world) installNATS() {
 			Stdin: bufio.NewReader(bytes.NewReader(content)), Stdout: &out,
 			Stderr: &out,
 		},
-		Command: []string{"sh", "-c", fmt.Sprintf("head -c %d > /data/new && chmod +x /data/new && mv /data/new /data/nats",
-			len(content))},
+		Command: []string{"sh", "-c", fmt.Sprintf("head -c %d > /data/new && chmod +x /data/new && mv "+
+			"/data/new /data/nats", len(content))},
 	})
 	if err != nil || status != 0 {
 		w.Fatalf("%d, %v: %s", status, err, out.String())
@@ -362,17 +365,24 @@ func (w *world) createNATS() {
 					Name: "nats", Image: "busybox:stable",
 					Command: []string{
 						"sh", "-c",
-						"until [ -x /data/nats ]; do sleep 0.1; done; exec /data/nats /data/store $(ls /tls/tls.crt /tls/tls.key 2>/dev/null)",
+						"until [ -x /data/nats ]; do sleep 0.1; done; exec /data/nats /data/store $(ls /tls/tls.crt " +
+							"/tls/tls.key 2>/dev/null)",
 					},
-					Ports:        []corev1.ContainerPort{{Name: "client", ContainerPort: 4222}},
-					VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}, {Name: "tls", MountPath: "/tls"}},
+					Ports: []corev1.ContainerPort{{Name: "client", ContainerPort: 4222}},
+					VolumeMounts: []corev1.VolumeMount{
+						{Name: "data", MountPath: "/data"},
+						{Name: "tls", MountPath: "/tls"},
+					},
 					ReadinessProbe: &corev1.Probe{
 						PeriodSeconds: 1,
 						ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("client")}},
 					},
 				}},
 				Volumes: []corev1.Volume{
-					{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "nats"}}},
+					{
+						Name:         "data",
+						VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "nats"}},
+					},
 					{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 						SecretName: "nats-tls",
 						Optional:   new(true),

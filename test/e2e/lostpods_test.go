@@ -162,7 +162,8 @@ func TestPodsAreGoneForWhoMayNotListAll(t *testing.T) {
 	without := func(resource string) *world {
 		rules := rbac.Named("status").PolicyRules()
 		for i, rule := range rules {
-			rules[i].Resources = slices.DeleteFunc(slices.Clone(rule.Resources), func(r string) bool { return r == resource })
+			rules[i].Resources = slices.DeleteFunc(slices.Clone(rule.Resources),
+				func(r string) bool { return r == resource })
 		}
 		rules = slices.DeleteFunc(rules, func(r rbacv1.PolicyRule) bool { return len(r.Resources) == 0 })
 		return w.as(grant{w.namespace, rules})

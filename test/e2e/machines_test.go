@@ -75,7 +75,8 @@ func newMachines(t *testing.T) *machines {
 		m.machine("waiting", ""), m.machine("orphan", "gone"),
 		pool("bare", ""), m.machine("bare", "bare"),
 		pool("nowhere", "1", "InternalIP", "127.0.0.1"), m.machine("nowhere", "nowhere"),
-		m.machine("lost", "near"), m.machine("closed", "near"), m.machine("broken", "near"), m.machine("elsewhere", "near"),
+		m.machine("lost", "near"), m.machine("closed", "near"), m.machine("broken", "near"),
+		m.machine("elsewhere", "near"),
 		m.machine("lost-east", "east"), m.machine("broken-east", "east"), m.machine("elsewhere-east", "east"),
 	)
 	m.has(podTarget,
@@ -118,7 +119,8 @@ func (m *machines) poollet() {
 	target := m.write(dir, "target.yaml", fmt.Sprintf(toTarget, m.namespace, m.authority.File, targetToken))
 	printed := m.must(0, "serve", "manifests", "gateway", "--host", "127.0.0.1", "--replicas", "1",
 		"--max-sessions-per-user", "4",
-		"--machine-pool", "east", "--machine-namespace", m.namespace, "--target-kubeconfig", target, "--target-namespace",
+		"--machine-pool", "east", "--machine-namespace", m.namespace, "--target-kubeconfig", target,
+		"--target-namespace",
 		broker,
 		"--image", images+m.program(binary))
 	m.contains(printed.stderr, "berth-gateway-target", "credential")
@@ -144,7 +146,10 @@ func (m *machines) permissions() {
 	}, self)
 	m.bindEverywhere(m.namespace+"-machines", []rbacv1.PolicyRule{
 		{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
-		{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
+		{
+			APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"},
+			Verbs: []string{"create"},
+		},
 	}, self)
 	m.kubectl("create", "clusterrolebinding", m.namespace+"-pool", "--clusterrole", "machine-pool-east-user",
 		"--serviceaccount", m.namespace+":default")
@@ -164,7 +169,8 @@ func (m *machines) startServers() {
 	m.poollet()
 	pod := func(name, image, port, args string) string {
 		return fmt.Sprintf(servedBy, name, image, args, port, m.namespace) +
-			fmt.Sprintf("---\n{apiVersion: v1, kind: Service, metadata: {name: %[1]s}, spec: {selector: {app: %[1]s}, ports: [{port: %[2]s}]}}", name, port)
+			fmt.Sprintf("---\n{apiVersion: v1, kind: Service, metadata: {name: %[1]s}, spec: {selector: {app: %[1]s}, "+
+				"ports: [{port: %[2]s}]}}", name, port)
 	}
 	m.apply(
 		pod(podAPI, standIn, "8443", "api"),
@@ -246,8 +252,8 @@ func pool(name, port string, addresses ...string) string {
 	if port != "" {
 		endpoints = "{machinepoolletEndpoint: {port: " + port + "}}"
 	}
-	return fmt.Sprintf("{kind: MachinePool, metadata: {name: %s}, status: {addresses: [%s], daemonEndpoints: %s}}", name,
-		strings.Join(all, ", "), endpoints)
+	return fmt.Sprintf("{kind: MachinePool, metadata: {name: %s}, status: {addresses: [%s], daemonEndpoints: %s}}",
+		name, strings.Join(all, ", "), endpoints)
 }
 
 // has says which objects an API has.

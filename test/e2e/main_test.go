@@ -62,8 +62,8 @@ func installGuard() error {
 			policies = append(policies, document)
 		}
 	}
-	apply := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "apply", "--server-side", "--force-conflicts", "--kubeconfig",
-		kubeconfig, "-f", "-")
+	apply := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "apply", "--server-side", "--force-conflicts",
+		"--kubeconfig", kubeconfig, "-f", "-")
 	apply.Stdin = bytes.NewReader(bytes.Join(policies, []byte("---\n")))
 	if out, err := apply.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)

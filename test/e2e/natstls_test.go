@@ -44,7 +44,8 @@ func (w *world) certify(authority *certtest.Authority) {
 func (w *world) withNATS(password, ca string) func(args ...string) *exec.Cmd {
 	w.Helper()
 	config := filepath.Join(w.TempDir(), "config.yaml")
-	text := fmt.Sprintf("jobs: {nats: {service: {namespace: %s, name: nats}, user: berth, password: %s, tls: {ca: %s}}}\n", w.namespace, password, ca)
+	text := fmt.Sprintf("jobs: {nats: {service: {namespace: %s, name: nats}, user: berth, password: %s, "+
+		"tls: {ca: %s}}}\n", w.namespace, password, ca)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		w.Fatal(err)
 	}

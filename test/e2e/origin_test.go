@@ -80,7 +80,8 @@ func anImage(w *world, private bool) *origin {
 	host, root := strings.TrimPrefix(server.URL, "http://"), ""
 	return &origin{
 		host: host, args: []string{"oci://" + host + "/org/bundle:v1"},
-		own: []string{"DOCKER_CONFIG=" + filepath.Dir(w.write(w.TempDir(), "config.json", dockerConfig(host, gitPassword)))},
+		own: []string{"DOCKER_CONFIG=" +
+			filepath.Dir(w.write(w.TempDir(), "config.json", dockerConfig(host, gitPassword)))},
 		put: func(files map[string]string) {
 			other := registry.manifest(packed(w, map[string]string{"manifests/none.yaml": "not this one"}))
 			own := registry.manifest(packed(w, files))
@@ -90,7 +91,8 @@ func anImage(w *world, private bool) *origin {
 			root = registry.add("v1", ocispec.MediaTypeImageIndex, index).Digest.String()
 		},
 		pinned: func(string) v1alpha1.Source {
-			return v1alpha1.Source{Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: host + "/org/bundle@" + root}}
+			return v1alpha1.Source{Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: host + "/org/bundle@" +
+				root}}
 		},
 	}
 }
@@ -193,7 +195,8 @@ func anArchive(w *world, private bool) *origin {
 		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 	url := server.URL + "/bundle.tgz"
 	return &origin{
-		host: strings.TrimPrefix(server.URL, "https://"), args: []string{url}, env: []string{"SSL_CERT_FILE=" + trusted},
+		host: strings.TrimPrefix(server.URL, "https://"), args: []string{url},
+		env: []string{"SSL_CERT_FILE=" + trusted},
 		put: func(files map[string]string) { archive.Store(new(packed(w, files))) },
 		pinned: func(digest string) v1alpha1.Source {
 			return v1alpha1.Source{Type: v1alpha1.SourceHTTP, HTTP: &v1alpha1.HTTPSource{URL: url, Digest: digest}}

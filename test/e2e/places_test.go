@@ -16,8 +16,8 @@ func parallel(t *testing.T) {
 }
 
 // places are how many tests work at a time. They wait for pods more than they work, but not only: there are more places
-// than processors, and fewer than a cluster on one host takes. -parallel has to be higher than there are tests: it counts
-// those that wait for a place, and once these were all, the tests with a place would wait for it in vain.
+// than processors, and fewer than a cluster on one host takes. -parallel has to be higher than there are tests: it
+// counts those that wait for a place, and once these were all, the tests with a place would wait for it in vain.
 var places = semaphore{free: make(chan struct{}, 8), held: map[string]bool{}}
 
 // semaphore counts the tests that work, by name.

@@ -26,7 +26,8 @@ func TestWorkspaceFromBeginningToEnd(t *testing.T) {
 	}
 	pod := w.pod(doc.ID)
 	for name, want := range map[string]string{
-		kube.LabelCanonicalID: doc.ID, kube.LabelUsername: "alice", kube.LabelBlueprint: "dev", kube.LabelJobID: doc.JobID,
+		kube.LabelCanonicalID: doc.ID, kube.LabelUsername: "alice", kube.LabelBlueprint: "dev",
+		kube.LabelJobID: doc.JobID,
 	} {
 		if pod.Labels[name] != want {
 			t.Errorf("label %s is %q, want %q", name, pod.Labels[name], want)
@@ -138,7 +139,8 @@ func TestRemovedScriptIsGone(t *testing.T) {
 	blueprints := t.TempDir()
 	scripts := func(list string) {
 		t.Helper()
-		text := "blueprints: [{name: mine, template: base, image: registry.example.com/berth/workspace:v1, resources: {cpu: 10m, memory: 32Mi}, initScripts: [" + list + "]}]"
+		text := "blueprints: [{name: mine, template: base, image: registry.example.com/berth/workspace:v1, resources: " +
+			"{cpu: 10m, memory: 32Mi}, initScripts: [" + list + "]}]"
 		if err := os.WriteFile(filepath.Join(blueprints, "mine.yaml"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

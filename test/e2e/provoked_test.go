@@ -38,21 +38,25 @@ func TestProvoked(t *testing.T) {
 		"pod/poststart-fails":   {v1.VerdictFailed, []string{"post-?start"}, "post-?start"},
 		"pod/unknown-authority": {v1.VerdictFailed, []string{"unknown authority"}, "certificate|authority"},
 		"pod/read-only":         {v1.VerdictFailed, []string{"Read-only file system"}, "emptyDir|writable"},
-		"pod/sysctl":            {v1.VerdictFailed, []string{"PodRejected|SysctlForbidden", "kernel.msgmax"}, "allowedUnsafeSysctls"},
-		"pod/old-processor":     {v1.VerdictFailed, []string{"CPU does not support"}, "processor"},
-		"pod/open-files":        {v1.VerdictFailed, []string{"too many open files"}, "inotify"},
-		"pod/worker":            {v1.VerdictFailed, []string{"Perhaps out of memory"}, "memory"},
-		"pod/no-driver":         {v1.VerdictWaiting, []string{"secrets-store.csi.k8s.io"}, "csinodes"},
-		"pod/kueue":             {v1.VerdictWaiting, []string{"kueue"}, "workloads.kueue.x-k8s.io"},
-		"pod/full":              {v1.VerdictFailed, []string{"Evicted", "exceeds"}, "Raise the limit"},
-		"pod/gated":             {v1.VerdictWaiting, []string{"example.com/license"}, "gate"},
-		"pod/silent-scheduler":  {v1.VerdictWaiting, []string{"volcano"}, "scheduler"},
-		"pod/lost-claim":        {v1.VerdictWaiting, []string{"lost-"}, "claim|volume"},
-		"job/suspended":         {v1.VerdictWaiting, []string{"suspend"}, "suspend|resume"},
-		"job/gives-up":          {v1.VerdictFailed, []string{"exit code 2", "no such host"}, ""},
-		"deployment/paused":     {v1.VerdictWaiting, []string{"paused"}, "rollout resume"},
-		"deployment/deadline":   {v1.VerdictWaiting, []string{"probe"}, "healthz"},
-		"deployment/refused":    {v1.VerdictWaiting, []string{"policy.example.com"}, "webhook"},
+		"pod/sysctl": {
+			v1.VerdictFailed,
+			[]string{"PodRejected|SysctlForbidden", "kernel.msgmax"},
+			"allowedUnsafeSysctls",
+		},
+		"pod/old-processor":    {v1.VerdictFailed, []string{"CPU does not support"}, "processor"},
+		"pod/open-files":       {v1.VerdictFailed, []string{"too many open files"}, "inotify"},
+		"pod/worker":           {v1.VerdictFailed, []string{"Perhaps out of memory"}, "memory"},
+		"pod/no-driver":        {v1.VerdictWaiting, []string{"secrets-store.csi.k8s.io"}, "csinodes"},
+		"pod/kueue":            {v1.VerdictWaiting, []string{"kueue"}, "workloads.kueue.x-k8s.io"},
+		"pod/full":             {v1.VerdictFailed, []string{"Evicted", "exceeds"}, "Raise the limit"},
+		"pod/gated":            {v1.VerdictWaiting, []string{"example.com/license"}, "gate"},
+		"pod/silent-scheduler": {v1.VerdictWaiting, []string{"volcano"}, "scheduler"},
+		"pod/lost-claim":       {v1.VerdictWaiting, []string{"lost-"}, "claim|volume"},
+		"job/suspended":        {v1.VerdictWaiting, []string{"suspend"}, "suspend|resume"},
+		"job/gives-up":         {v1.VerdictFailed, []string{"exit code 2", "no such host"}, ""},
+		"deployment/paused":    {v1.VerdictWaiting, []string{"paused"}, "rollout resume"},
+		"deployment/deadline":  {v1.VerdictWaiting, []string{"probe"}, "healthz"},
+		"deployment/refused":   {v1.VerdictWaiting, []string{"policy.example.com"}, "webhook"},
 	} {
 		t.Run(strings.ReplaceAll(subject, "/", "-"), func(t *testing.T) {
 			w := *w
@@ -155,7 +159,8 @@ func (w *world) eventuallyRead(subject string, verdict v1.Verdict, hint string, 
 	var last v1.Diagnosis
 	defer func() {
 		if w.Failed() {
-			w.Logf("%s is %s, %q with the hint %q and the cause %+v", subject, last.Verdict, last.Message, last.Hint, last.Cause)
+			w.Logf("%s is %s, %q with the hint %q and the cause %+v", subject, last.Verdict, last.Message, last.Hint,
+				last.Cause)
 		}
 	}()
 	matches := func(expr, text string) bool { return regexp.MustCompile("(?is)" + expr).MatchString(text) }

@@ -77,7 +77,8 @@ func TestRecordsOfConfigMaps(t *testing.T) {
 	}}}))
 	w.refusedByGuard("without the label",
 		patch(map[string]any{"metadata": map[string]any{"labels": map[string]any{lifecycle.Label: nil}}}))
-	w.refusedByGuard("without what is vouched for", patch(map[string]any{"metadata": map[string]any{"annotations": nil}}))
+	w.refusedByGuard("without what is vouched for",
+		patch(map[string]any{"metadata": map[string]any{"annotations": nil}}))
 	for what, other := range map[string]*corev1.ConfigMap{
 		"a record by its name": {ObjectMeta: metav1.ObjectMeta{Name: lifecycle.NamePrefix + "bob-1"}},
 		"a record by its label": {ObjectMeta: metav1.ObjectMeta{
@@ -246,7 +247,10 @@ func TestContentOfWorkspaces(t *testing.T) {
 		w.refusedByGuard(item.Name+": deleted", theirs.Delete(t.Context(), item.Name, metav1.DeleteOptions{}))
 	}
 	for what, planted := range map[string]metav1.ObjectMeta{
-		"by its labels": {Name: "other", Labels: map[string]string{kube.LabelCanonicalID: id, kube.LabelUsername: "alice"}},
+		"by its labels": {Name: "other", Labels: map[string]string{
+			kube.LabelCanonicalID: id,
+			kube.LabelUsername:    "alice",
+		}},
 		"by Helm's marks": {
 			Name: "bob-0123abc-init-scripts", Labels: map[string]string{"app.kubernetes.io/managed-by": "Helm"},
 			Annotations: map[string]string{

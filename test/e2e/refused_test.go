@@ -80,7 +80,8 @@ func boundMemory(w *world) func() {
 	_, err := ranges.Create(w.Context(), &corev1.LimitRange{
 		ObjectMeta: metav1.ObjectMeta{Name: "small"},
 		Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
-			Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")},
+			Type: corev1.LimitTypeContainer,
+			Max:  corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")},
 		}}},
 	}, metav1.CreateOptions{})
 	w.ok(err)

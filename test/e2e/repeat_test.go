@@ -30,7 +30,8 @@ func TestInterrupted(t *testing.T) {
 			r := run.wait()
 			r.mustBe(w, status)
 			w.contains(r.stderr, "berth provision alice~gated")
-			if left := w.leftovers(); slices.ContainsFunc(left, func(s string) bool { return strings.HasPrefix(s, "lease/") }) {
+			if left := w.leftovers(); slices.ContainsFunc(left,
+				func(s string) bool { return strings.HasPrefix(s, "lease/") }) {
 				t.Errorf("the lock was not given back: %s", left)
 			}
 			before := w.pod(w.idOf("alice~gated")).UID

@@ -25,7 +25,9 @@ func TestRepository(t *testing.T) {
 	r.git("org/proj", "checkout", "--quiet", "-b", "Wild")
 	r.commit("org/proj", "template: tiny\nsecurityContext: {privileged: true}\nhelperImage: evil.example.com/x\n")
 	r.git("org/proj", "checkout", "--quiet", "-b", "Over", "main")
-	r.commit("org/proj", "template: tiny\nstorages:\n  a: {type: emptyDir, path: /bin, fsOwnerUid: 0}\n  b: {type: emptyDir, path: /k8shell/runtime}\n  c: {type: emptyDir, path: /home/../etc}\n  d: {type: local, path: /data, existingClaim: of-others, fsOwnerUid: 1000}\n")
+	r.commit("org/proj", "template: tiny\nstorages:\n  a: {type: emptyDir, path: /bin, fsOwnerUid: 0}\n"+
+		"  b: {type: emptyDir, path: /k8shell/runtime}\n  c: {type: emptyDir, path: /home/../etc}\n"+
+		"  d: {type: local, path: /data, existingClaim: of-others, fsOwnerUid: 1000}\n")
 	r.git("org/proj", "checkout", "--quiet", "main")
 
 	configuration := "identity: {providers: [{kind: kubernetes}, {kind: git, url: 'file://" + r.dir +
@@ -172,7 +174,8 @@ func TestRepositoryIsClonedOnce(t *testing.T) {
 	run("provision", user)
 	w.contains(run("logs", user).stdout, "repository: cloned "+address+"/org/proj.git to proj")
 	w.must(0, "exec", user, "--", "sh", "-ec",
-		"cd ~/proj; git status --porcelain; echo mine >.k8shell.yaml; ls ~/.k8shell/flags | grep '^k8shell.repository-'")
+		"cd ~/proj; git status --porcelain; echo mine >.k8shell.yaml; ls ~/.k8shell/flags | grep "+
+			"'^k8shell.repository-'")
 	w.berth("exec", user, "--", "kill", "1") // ends with the container, with whatever status
 	w.eventually("the container has started again", func() bool {
 		pod := w.pod(id)
@@ -243,7 +246,8 @@ func (w *world) everythingBut(secret string) string {
 	if err := errors.Join(err, serviceErr, mapErr, eventErr, secretErr); err != nil {
 		w.Fatal(err)
 	}
-	pods.Items = slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Name == "git" }) // the server knows it
+	// the server knows it
+	pods.Items = slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Name == "git" })
 	secrets.Items = slices.DeleteFunc(secrets.Items, func(s corev1.Secret) bool { return s.Name == secret })
 	text, err := json.Marshal([]any{pods, services, maps, events, secrets})
 	if err != nil {

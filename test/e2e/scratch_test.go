@@ -20,8 +20,10 @@ const scratchBlueprint = `blueprints: [{name: kept, template: base, image: "regi
 
 // fill fills a directory with files that are worth comparing, and sums sums them up.
 const (
-	fill = `cd "$1" && mkdir -p a/b empty && head -c 3000000 /dev/urandom >a/b/large && echo x >"a/with blank" && ln -s b/large a/link && ln a/b/large same && chmod 640 same && chmod 750 a`
-	sums = `export LC_ALL=C; cd "$1" && find . | sort && find . -type f | sort | while read -r f; do sha256sum "$f"; done && readlink a/link && stat -c '%a %n' a same`
+	fill = `cd "$1" && mkdir -p a/b empty && head -c 3000000 /dev/urandom >a/b/large && echo x >"a/with blank" && ln ` +
+		`-s b/large a/link && ln a/b/large same && chmod 640 same && chmod 750 a`
+	sums = `export LC_ALL=C; cd "$1" && find . | sort && find . -type f | sort | while read -r f; do sha256sum "$f"; ` +
+		`done && readlink a/link && stat -c '%a %n' a same`
 )
 
 // A workspace with a scratch storage, from the refusal without the driver to the removal of
@@ -111,11 +113,13 @@ func (w *world) scratchDriver() {
 	admin.kubeconfig, admin.limited = w.admin, w.config
 	s := &scratch{world: &admin, driver: volume.DriverName, directory: "/var/lib/berth-" + w.namespace}
 	file := w.write(w.TempDir(), "driver.yaml", admin.must(0, "serve", "manifests", "volumes",
-		"--image", "registry.example.com/berth/berth:"+w.program(binary), "--directory", s.directory, "--prune-interval",
+		"--image", "registry.example.com/berth/berth:"+w.program(binary), "--directory", s.directory,
+		"--prune-interval",
 		"1s").stdout)
 	w.Cleanup(func() {
 		if w.Failed() {
-			w.Logf("the driver says:\n%s", w.output("logs", "--selector", "app.kubernetes.io/component=volumes", "--tail", "60"))
+			w.Logf("the driver says:\n%s", w.output("logs", "--selector", "app.kubernetes.io/component=volumes",
+				"--tail", "60"))
 			w.Logf("events:\n%s", w.output("get", "events"))
 		}
 		w.kubectl("delete", "daemonset", "berth-volumes", "--cascade=foreground", "--timeout=60s")

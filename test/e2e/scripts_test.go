@@ -13,7 +13,8 @@ import (
 // with what it has said, or a failure where that is wanted.
 func TestInitScripts(t *testing.T) {
 	w := newWorld(t)
-	two := "initScripts=[{name: good, script: 'echo fine; sleep 2'}, {name: bad, script: 'echo about to fail; nosuchcommand; exit 7'}]"
+	two := "initScripts=[{name: good, script: 'echo fine; sleep 2'}, {name: bad, script: 'echo about to fail; " +
+		"nosuchcommand; exit 7'}]"
 
 	r := w.must(3, "provision", "alice~plain", "--set", two, "--strict-scripts", "--on-failure", "delete")
 	w.contains(r.stderr, "warning script bad: failed with exit code 7", "log bad: about to fail",

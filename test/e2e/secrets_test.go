@@ -78,7 +78,8 @@ func TestCredentialsInTheWorkspace(t *testing.T) {
 	address := r.serve()
 	const user = "alice~repo=org/proj"
 	askServer := func() result {
-		return w.berth("exec", user, "--", "env", "GIT_TERMINAL_PROMPT=0", "git", "-C", "/root/proj", "ls-remote", "origin")
+		return w.berth("exec", user, "--", "env", "GIT_TERMINAL_PROMPT=0", "git", "-C", "/root/proj", "ls-remote",
+			"origin")
 	}
 	w.configured(r.configuration(address, gitPassword), "provision", user).mustBe(w, 0)
 	if without := askServer(); without.status == 0 {
@@ -108,7 +109,8 @@ func TestInjectedRepository(t *testing.T) {
 	user := tg.user("repo=org/proj")
 	made := w.configured(r.handingOver(address, gitPassword), "provision", user)
 	made.mustBe(w, 0)
-	w.contains(made.stderr, "the credentials of "+address+" are left out", "clones its repository only if that is public")
+	w.contains(made.stderr, "the credentials of "+address+" are left out",
+		"clones its repository only if that is public")
 	w.contains(w.must(0, "logs", user).stdout, "repository: cannot clone "+address+"/org/proj.git")
 	pod, _, err := unstructured.NestedMap(tg.get().Object, "spec", "template", "spec")
 	if err != nil || pod["initContainers"] != nil || strings.Contains(tg.template(), `"secret"`) {
@@ -122,7 +124,8 @@ func TestInjectedRepository(t *testing.T) {
 func TestHomeOutlivesThePod(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~dev")
-	if out := w.must(0, "exec", "alice~dev", "--", "sh", "-lc", `echo kept >~/note; sync; echo "$HOME $(pwd) $(id -u)"`).
+	if out := w.must(0, "exec", "alice~dev", "--", "sh", "-lc",
+		`echo kept >~/note; sync; echo "$HOME $(pwd) $(id -u)"`).
 		stdout; out != "/home/dev /home/dev 0\n" {
 		t.Errorf("home, working directory and user are %q", out)
 	}

@@ -35,7 +35,8 @@ spec:
 // contentOf is an immutable ConfigMap with the manifests of a bundle.
 func contentOf(name string, manifests ...string) string {
 	text := strings.ReplaceAll(strings.Join(manifests, "\n---\n"), "\n", "\n    ")
-	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\nimmutable: true\ndata:\n  all.yaml: |\n    %s\n", name, text)
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\nimmutable: true\ndata:\n"+
+		"  all.yaml: |\n    %s\n", name, text)
 }
 
 // What is printed starts as it is, confined, and one pod leads. An instance that kubectl
@@ -105,7 +106,8 @@ spec:
 
 // What a pod takes in a namespace of the level restricted.
 const (
-	restricted          = `securityContext: {runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}`
+	restricted = `securityContext: {runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: ` +
+		`RuntimeDefault}}`
 	restrictedContainer = `securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}`
 )
 
@@ -136,7 +138,10 @@ func testServeAndTerminal(t *testing.T) {
 	w.says(map[string]string{"a": "afloat"})
 
 	args := func(text string) []string {
-		return []string{"bundle", "install", w.instance(), w.plain(configMap("a", text)), "--system-namespace", w.namespace}
+		return []string{
+			"bundle", "install", w.instance(), w.plain(configMap("a", text)), "--system-namespace",
+			w.namespace,
+		}
 	}
 	x, y := w.start(args("four")...), w.start(args("five")...)
 	for _, r := range []result{x.wait(), y.wait()} {
@@ -191,8 +196,9 @@ func TestBundleOfNobody(t *testing.T) {
 	w := newBundles(t)
 	w.apply(w.must(0, "bundle", "definitions").stdout)
 	for class, want := range map[string]string{
-		foreignClass:        "nobody has worked on it yet: class " + foreignClass + " is not one of berth's",
-		v1alpha1.ClassPlain: "nobody has worked on its newest version yet: run `berth bundle reconcile`, or `berth serve bundles` in the cluster",
+		foreignClass: "nobody has worked on it yet: class " + foreignClass + " is not one of berth's",
+		v1alpha1.ClassPlain: "nobody has worked on its newest version yet: run `berth bundle reconcile`, or `berth " +
+			"serve bundles` in the cluster",
 	} {
 		w.apply(strings.Replace(w.plainOf(class, "none"), "  provisionerClassName: berth-dev-plain",
 			"  provisionerClassName: "+class, 1))

@@ -63,8 +63,10 @@ func testReconcileBundleOfAnotherProvisioner(t *testing.T) {
 	reconcile := func(fails bool, args ...string) (said string) {
 		t.Helper()
 		d := decode[v1.BundleReconciliation](w,
-			w.berth(append([]string{"bundle", "reconcile", "--system-namespace", w.namespace, "-o", "json"}, args...)...))
-		i := slices.IndexFunc(d.Items, func(o v1.ReconciledObject) bool { return o.Object == "bundleinstance/"+w.instance() })
+			w.berth(append([]string{"bundle", "reconcile", "--system-namespace", w.namespace, "-o", "json"},
+				args...)...))
+		i := slices.IndexFunc(d.Items,
+			func(o v1.ReconciledObject) bool { return o.Object == "bundleinstance/"+w.instance() })
 		if i < 0 || (d.Items[i].Error != nil) != fails {
 			t.Fatalf("the pass came to %+v", d.Items)
 		}

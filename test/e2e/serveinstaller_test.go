@@ -58,10 +58,12 @@ func (w *world) writes(documents string) {
 
 // attackingChart are ConfigMaps with a chart that has one template, and the instance of it.
 func (w *world) attackingChart(name, template string) (content, instance string) {
-	chart := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\nimmutable: true\ndata:\n  Chart.yaml: '{apiVersion: v2, name: %s, version: 1.0.0}'\n", name, name)
+	chart := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\nimmutable: true\ndata:\n"+
+		"  Chart.yaml: '{apiVersion: v2, name: %s, version: 1.0.0}'\n", name, name)
 	instance = strings.ReplaceAll(w.plainOf(v1alpha1.ClassHelm, name), v1alpha1.ClassPlain, v1alpha1.ClassHelm)
-	instance = strings.Replace(instance, "[{configMap: {name: "+name+"}, path: manifests}]", "[{configMap: {name: "+name+
-		"}}, {configMap: {name: "+name+"-t}, path: templates}]", 1)
+	instance = strings.Replace(instance, "[{configMap: {name: "+name+"}, path: manifests}]",
+		"[{configMap: {name: "+name+
+			"}}, {configMap: {name: "+name+"-t}, path: templates}]", 1)
 	return chart + "---\n" + contentOf(name+"-t", template), instance
 }
 
@@ -81,15 +83,19 @@ func testServeAttacked(t *testing.T) {
 	}
 	stolen := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: stolen, namespace: " + w.namespace +
 		"}\ndata: {all: {{ lookup \"v1\" \"Secret\" %q \"\" | toJson | quote }}}\n"
-	token := `{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: token, namespace: %s, annotations: {kubernetes.io/service-account.name: %s, helm.sh/hook: %s}}}`
+	token := `{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: token, ` +
+		`namespace: %s, annotations: {kubernetes.io/service-account.name: %s, helm.sh/hook: %s}}}`
 	for name, attack := range map[string]struct {
 		template string // of a chart
 		manifest string // of plain manifests
 		upload   bool   // marks the ConfigMap of the manifests as that of an upload
 		says     string
 	}{
-		"looks up Secrets of the system": {template: fmt.Sprintf(stolen, s.namespace), says: "which bundles leave alone"},
-		"looks up all Secrets":           {template: fmt.Sprintf(stolen, ""), says: `cannot list resource \"secrets\"`},
+		"looks up Secrets of the system": {
+			template: fmt.Sprintf(stolen, s.namespace),
+			says:     "which bundles leave alone",
+		},
+		"looks up all Secrets": {template: fmt.Sprintf(stolen, ""), says: `cannot list resource \"secrets\"`},
 		"shows what another has uploaded": {
 			manifest: configMap("a", "hunter2"), upload: true,
 			says: "is of the upload of a bundle",
@@ -106,12 +112,31 @@ func testServeAttacked(t *testing.T) {
 			manifest: fmt.Sprintf(token, w.namespace, "default", "none"),
 			says:     `resource \"secrets\"`,
 		}, // it may not create them, nor watch them when it tries again
-		"defines bundles":                  {manifest: `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: bundles.core.rukpak.io}, spec: {group: core.rukpak.io}}`, says: "defines the API of bundles"},
-		"gives the server more rights":     {manifest: fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: more, namespace: %s}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}, subjects: [{kind: ServiceAccount, name: berth-bundles, namespace: %s}]}`, w.namespace, s.namespace), says: "gives rights to a ServiceAccount of the system"},
-		"gives the author more rights":     {manifest: fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: more}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}, subjects: [{kind: ServiceAccount, name: %s, namespace: %s}]}`, author.account, w.namespace), says: "lacks a permission"},
-		"takes the lease of a class":       {manifest: fmt.Sprintf(`{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: berth-leader-berth-dev-plain, namespace: %s}}`, s.namespace), says: "is of the system namespace"},
-		"has objects that name no place":   {manifest: configMap("a", "b"), says: "spec.config.namespace"},
-		"takes an installer for the class": {manifest: `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: berth-bundles-install}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}`, says: "has the name of one of berth's own"},
+		"defines bundles": {
+			manifest: `{apiVersion: apiextensions.k8s.io/v1, kind: ` +
+				`CustomResourceDefinition, metadata: {name: bundles.core.rukpak.io}, spec: {group: core.rukpak.io}}`,
+			says: "defines the API of bundles",
+		},
+		"gives the server more rights": {manifest: fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: `+
+			`RoleBinding, metadata: {name: more, namespace: %s}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: `+
+			`ClusterRole, name: admin}, subjects: [{kind: ServiceAccount, name: berth-bundles, namespace: %s}]}`,
+			w.namespace, s.namespace), says: "gives rights to a ServiceAccount of the system"},
+		"gives the author more rights": {manifest: fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: `+
+			`ClusterRoleBinding, metadata: {name: more}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: `+
+			`ClusterRole, name: cluster-admin}, subjects: [{kind: ServiceAccount, name: %s, namespace: %s}]}`,
+			author.account, w.namespace), says: "lacks a permission"},
+		"takes the lease of a class": {
+			manifest: fmt.Sprintf(`{apiVersion: coordination.k8s.io/v1, kind: Lease, `+
+				`metadata: {name: berth-leader-berth-dev-plain, namespace: %s}}`, s.namespace),
+			says: "is of the system namespace",
+		},
+		"has objects that name no place": {manifest: configMap("a", "b"), says: "spec.config.namespace"},
+		"takes an installer for the class": {
+			manifest: `{apiVersion: rbac.authorization.k8s.io/v1, kind: ` +
+				`ClusterRoleBinding, metadata: {name: berth-bundles-install}, roleRef: {apiGroup: ` +
+				`rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}`,
+			says: "has the name of one of berth's own",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := "attack-" + strings.ReplaceAll(strings.ToLower(name), " ", "-")
@@ -206,7 +231,8 @@ func testServeAsServiceAccount(t *testing.T) {
 	}}
 	author, other := w.author(grant{w.namespace, may}), w.author(grant{metav1.NamespaceAll, bundles})
 	service := func(name string) string {
-		return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: %s}, spec: {type: ExternalName, externalName: example.com}}`, name)
+		return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: %s}, spec: {type: ExternalName, `+
+			`externalName: example.com}}`, name)
 	}
 	s.apply(contentOf("one", service("one")), "---\n"+contentOf("two", service("two")), "---\n"+
 		contentOf("three", configMap("a", "b")))
@@ -235,7 +261,10 @@ func testServeAsServiceAccount(t *testing.T) {
 	}
 	refused(as("two"))
 	refused(w.plainOf(v1alpha1.ClassPlain, "two")) // which would take it from the ServiceAccount
-	refused(fmt.Sprintf("apiVersion: core.rukpak.io/v1alpha1\nkind: Bundle\nmetadata: {name: forged, annotations: {%s: %s/deployer}}\nspec: {provisionerClassName: berth-dev-plain, source: {type: configMaps, configMaps: [{configMap: {name: two}}]}}",
+	refused(fmt.Sprintf("apiVersion: core.rukpak.io/v1alpha1\nkind: Bundle\n"+
+		"metadata: {name: forged, annotations: {%s: %s/deployer}}\n"+
+		"spec: {provisionerClassName: berth-dev-plain, source: {type: configMaps, configMaps: "+
+		"[{configMap: {name: two}}]}}",
 		v1alpha1.AnnotationServiceAccount, w.namespace))
 	patch := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "--kubeconfig", other.kubeconfig, "patch",
 		"bundles.core.rukpak.io", b.Name, "--subresource", "status", "--type", "merge", "-p",
@@ -257,14 +286,17 @@ func testServeAsServiceAccount(t *testing.T) {
 		t.Errorf("what the ServiceAccount has installed is removed for somebody else:\n%s", out)
 	}
 
-	orphaned := `{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Namespace", "name": "gone", "uid": "00000000-0000-0000-0000-000000000000"}]}}`
+	orphaned := `{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Namespace", "name": "gone", "uid": ` +
+		`"00000000-0000-0000-0000-000000000000"}]}}`
 	for what, change := range map[string][]string{
 		"an owner that is gone": {"-p", orphaned},
 		"a finalizer":           {"-p", `{"metadata": {"finalizers": ["example.com/kept"]}}`},
-		"an uninstallation":     {"-p", `{"metadata": {"annotations": {"` + v1alpha1.AnnotationUninstalling + `": "now"}}}`},
-		"what is installed":     {"-p", `{"status": {"installedBundleName": "forged"}}`, "--subresource", "status"},
+		"an uninstallation": {"-p", `{"metadata": {"annotations": {"` + v1alpha1.AnnotationUninstalling +
+			`": "now"}}}`},
+		"what is installed": {"-p", `{"status": {"installedBundleName": "forged"}}`, "--subresource", "status"},
 	} {
-		if out := other.patches(change...); !strings.Contains(out, "may not impersonate all of: "+w.namespace+"/deployer") {
+		if out := other.patches(change...); !strings.Contains(out,
+			"may not impersonate all of: "+w.namespace+"/deployer") {
 			t.Errorf("%s is written by somebody else:\n%s", what, out)
 		}
 	}
@@ -272,7 +304,8 @@ func testServeAsServiceAccount(t *testing.T) {
 		t.Fatal(out)
 	}
 	w.eventually("the garbage collector deletes it for those who may", func() bool {
-		return w.output("get", "bundleinstances.core.rukpak.io", w.instance(), "--ignore-not-found", "--output", "name") == ""
+		return w.output("get", "bundleinstances.core.rukpak.io", w.instance(), "--ignore-not-found", "--output",
+			"name") == ""
 	})
 
 	s.kubectl("delete", "validatingadmissionpolicybinding", "berth-bundles-instances")
@@ -302,7 +335,8 @@ func TestBundleAsServiceAccount(t *testing.T) {
 	w.bundle(0, "install", w.plain(configMap("a", "one")), "--service-account", w.namespace+"/deployer")
 	w.bundle(0, "install", w.plain(configMap("a", "two")))
 	w.says(map[string]string{"a": "two"})
-	service := `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ExternalName, externalName: example.com}}`
+	service := `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ExternalName, ` +
+		`externalName: example.com}}`
 	w.contains(w.bundle(4, "install", w.plain(configMap("a", "three"), service)).stderr, "the ServiceAccount "+
 		w.namespace+"/deployer lacks a permission", "services")
 	w.says(map[string]string{"a": "two"})

@@ -36,11 +36,13 @@ func testServeKilled(t *testing.T) {
 			old := w.installedBundle().Name
 			w.bundle(0, "install", w.gated(c.hook, "two"), "--no-wait")
 			w.eventually("the upgrade waits for its hook", func() bool {
-				pods, err := w.CoreV1().Pods(w.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "job-name=gate"})
+				pods, err := w.CoreV1().Pods(w.namespace).List(t.Context(),
+					metav1.ListOptions{LabelSelector: "job-name=gate"})
 				return err == nil && len(pods.Items) == 1 && pods.Items[0].Status.Phase == corev1.PodRunning
 			})
 			if in := w.wanted(); in.Status.InstalledBundleName != old || len(w.bundlesOf()) != 2 {
-				t.Errorf("bundle %s is installed of %d, want %s of 2", in.Status.InstalledBundleName, len(w.bundlesOf()), old)
+				t.Errorf("bundle %s is installed of %d, want %s of 2", in.Status.InstalledBundleName,
+					len(w.bundlesOf()), old)
 			}
 			w.says(map[string]string{"a": c.text})
 			led := w.leads(v1alpha1.ClassHelm)

@@ -38,7 +38,8 @@ func testServeWithANarrowRole(t *testing.T) {
 	})
 	w.apply(contentOf("one", configMap("a", "one"), configMap("gone", "x")), w.plainOf(v1alpha1.ClassPlain, "one"))
 	first := w.installedBundle()
-	service := `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ExternalName, externalName: example.com}}`
+	service := `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ExternalName, ` +
+		`externalName: example.com}}`
 	w.apply(contentOf("two", configMap("a", "two"), service), w.plainOf(v1alpha1.ClassPlain, "two"))
 	w.eventually("the instance says what is not permitted", func() bool {
 		in := w.wanted()
@@ -64,8 +65,8 @@ func testRolesOfServing(t *testing.T) {
 	w.apply(w.must(0, "bundle", "definitions").stdout)
 
 	to, listen := &asked{}, freePort(t)
-	cmd := limited.command("serve", "bundles", "--system-namespace", w.namespace, "--listen", listen, "--metrics-listen",
-		freePort(t), "--allow-system")
+	cmd := limited.command("serve", "bundles", "--system-namespace", w.namespace, "--listen", listen,
+		"--metrics-listen", freePort(t), "--allow-system")
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+limited.record(to, old), "XDG_CACHE_HOME="+t.TempDir())
 	server := w.launch(cmd)
 	server.waitFor(`"leadership"`)
@@ -99,7 +100,8 @@ func testRolesOfServing(t *testing.T) {
 func (w *world) useServer() {
 	w.Helper()
 	service := func(name, to string) string {
-		return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: %s}, spec: {type: ExternalName, externalName: %s}}`, name, to)
+		return fmt.Sprintf(`{apiVersion: v1, kind: Service, metadata: {name: %s}, spec: {type: ExternalName, `+
+			`externalName: %s}}`, name, to)
 	}
 	login := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Name:        "login",
@@ -135,7 +137,8 @@ func (w *world) useServer() {
 		"source: {type: configMaps, configMaps: [{configMap: {name: x}, path: manifests}]}",
 		"source: {type: http, http: {url: 'https://127.0.0.1:1/x.tgz', auth: {secret: {name: login}}}}", 1))
 	w.eventually("the instance says what cannot be fetched", func() bool {
-		return strings.Contains(condition(w.wanted().Status.Conditions, v1alpha1.ConditionHasValidBundle), "127.0.0.1:1")
+		return strings.Contains(condition(w.wanted().Status.Conditions, v1alpha1.ConditionHasValidBundle),
+			"127.0.0.1:1")
 	})
 	w.kubectl("delete", "bundleinstances.core.rukpak.io", w.instance(), "--wait")
 }

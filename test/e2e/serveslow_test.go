@@ -79,7 +79,8 @@ func testServeSlowSources(t *testing.T) {
 		name := fmt.Sprintf("%s-slow-%d", w.instance(), i)
 		slow, documents = append(slow, name), append(documents, w.slowOf(name))
 	}
-	remove := append([]string{"delete", "bundleinstances.core.rukpak.io", "--wait=false", "--ignore-not-found"}, slow...)
+	remove := append([]string{"delete", "bundleinstances.core.rukpak.io", "--wait=false", "--ignore-not-found"},
+		slow...)
 	t.Cleanup(func() { w.kubectl(remove...) })
 	w.apply(documents...)
 	sending := func() int {

@@ -43,7 +43,8 @@ func newServer(t *testing.T, installRole string, args ...string) *world {
 			w.Logf("the server says:\n%s", w.output("logs", "--selector", serverPods, "--prefix", "--tail", "60"))
 		}
 		w.kubectl("delete", "bundleinstances.core.rukpak.io", w.instance(), "--ignore-not-found")
-		w.kubectl("delete", "deployment", "berth-bundles", "--ignore-not-found", "--cascade=foreground", "--timeout=60s")
+		w.kubectl("delete", "deployment", "berth-bundles", "--ignore-not-found", "--cascade=foreground",
+			"--timeout=60s")
 		w.kubectl("delete", "clusterrolebinding,clusterrole,validatingadmissionpolicybinding,validatingadmissionpolicy",
 			"--selector", serverPods, "--ignore-not-found")
 	})

@@ -156,7 +156,8 @@ func TestSessionLeavesNoProcess(t *testing.T) {
 			at.types("\x04")
 			at.ends(130)
 		},
-		"sleep 1003": func(at *typist) { _ = at.cmd.Process.Signal(syscall.SIGHUP); at.ends(-1) }, // the terminal is closed
+		// the terminal is closed
+		"sleep 1003": func(at *typist) { _ = at.cmd.Process.Signal(syscall.SIGHUP); at.ends(-1) },
 		"sleep 1004": func(at *typist) { _ = at.cmd.Process.Signal(syscall.SIGTERM); at.ends(143) },
 		"sleep 1005": func(at *typist) { _ = at.cmd.Process.Kill(); at.ends(-1) },
 	} {

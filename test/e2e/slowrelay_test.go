@@ -58,7 +58,10 @@ func (w *world) newSlowRelay(to string) *slowRelay {
 // pass has a small buffer towards the server, so that what a client does not read waits there.
 func (r *slowRelay) pass(near net.Conn) {
 	dialer := net.Dialer{KeepAlive: -1, Control: func(_, _ string, raw syscall.RawConn) (err error) {
-		failed := raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, 64<<10) })
+		failed := raw.Control(func(fd uintptr) {
+			err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF,
+				64<<10)
+		})
 		if failed != nil {
 			return failed
 		}
@@ -192,7 +195,8 @@ func (r *slowRelay) onTheWay() bool {
 		port := fmt.Sprintf(":%04X", conn.LocalAddr().(*net.TCPAddr).Port)
 		for line := range strings.Lines(string(text)) {
 			if fields := strings.Fields(line); len(fields) > 4 &&
-				(strings.HasSuffix(fields[1], port) || strings.HasSuffix(fields[2], port)) && fields[4] != "00000000:00000000" {
+				(strings.HasSuffix(fields[1], port) || strings.HasSuffix(fields[2], port)) &&
+				fields[4] != "00000000:00000000" {
 				return true
 			}
 		}

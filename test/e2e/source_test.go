@@ -23,7 +23,8 @@ func (w *world) inFormat(format, text string) map[string]string {
 	case "helm":
 		return map[string]string{
 			"Chart.yaml": "{apiVersion: v2, name: boat, version: 1.2.3}", "values.yaml": fmt.Sprintf("text: %q", text),
-			"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {text: {{ .Values.text | quote }}}\n",
+			"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n" +
+				"data: {text: {{ .Values.text | quote }}}\n",
 		}
 	}
 	return map[string]string{
@@ -106,7 +107,8 @@ func TestBundleSources(t *testing.T) {
 				o := from(w, false)
 				o.put(w.inFormat(format, "one"))
 				i := decode[v1.BundleInstallation](w, o.run(w, 0, "install", "--output", "json"))
-				if i.Action != v1.BundleInstalled || i.Content.Format != format || i.Objects.Created != objects || !i.Healthy {
+				if i.Action != v1.BundleInstalled || i.Content.Format != format || i.Objects.Created != objects ||
+					!i.Healthy {
 					t.Errorf("%+v", i)
 				}
 				if diff := cmp.Diff(o.pinned(i.Content.Digest), w.resolved(i.Bundle)); diff != "" {
@@ -173,7 +175,8 @@ func TestBundleSourceSecret(t *testing.T) {
 			w.bundle(7, "status")
 			w.loginFor(o, "login", gitPassword)
 			w.contains(o.run(w, 0, "diff", "--source-secret", "login").stdout, "+  text: one")
-			i := decode[v1.BundleInstallation](w, o.run(w, 0, "install", "--source-secret", "login", "--output", "json"))
+			i := decode[v1.BundleInstallation](w, o.run(w, 0, "install", "--source-secret", "login", "--output",
+				"json"))
 			want := o.pinned(i.Content.Digest)
 			auth := &v1alpha1.Authorization{Secret: v1alpha1.LocalReference{Name: "login"}}
 			switch {

@@ -275,7 +275,8 @@ func TestSSHPodReplaced(t *testing.T) {
 	ended := h.sleeping(client)
 	h.httpd(client)
 	now := int64(0)
-	err := h.CoreV1().Pods(h.namespace).Delete(t.Context(), h.idOf(h.user), metav1.DeleteOptions{GracePeriodSeconds: &now})
+	err := h.CoreV1().Pods(h.namespace).Delete(t.Context(), h.idOf(h.user),
+		metav1.DeleteOptions{GracePeriodSeconds: &now})
 	if err != nil {
 		t.Fatal(err)
 	}

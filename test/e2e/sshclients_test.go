@@ -70,7 +70,8 @@ func sshClients() map[string]sshClient {
 			printf '%s\n' 'put src psftp' 'get psftp back' >batch
 			psftp -batch -b batch -proxycmd "$P" -hostkey $key berth@$H >/dev/null 2>&1; cmp src back`},
 		"paramiko": {
-			needs: "/usr/lib/python3/dist-packages/paramiko", script: `/usr/bin/python3 $TESTDATA/with_paramiko.py "$P" 2>/dev/null`,
+			needs: "/usr/lib/python3/dist-packages/paramiko", script: `/usr/bin/python3 $TESTDATA/with_paramiko.py ` +
+				`"$P" 2>/dev/null`,
 			prints: "out err 6\n/root\nback True\nrefused\n",
 		},
 		"asyncssh": {

@@ -30,14 +30,16 @@ func TestSSHPage(t *testing.T) {
 	for _, s := range steps {
 		out, err := a.run(s.Command).CombinedOutput()
 		if err != nil || s.Shows != "" && !pagetest.Matches(s.Shows, string(out)) {
-			t.Fatalf("docs/ssh.md:%d: %s: %v\nthe page shows:\n%s\nit printed:\n%s", s.Line, s.Command, err, s.Shows, out)
+			t.Fatalf("docs/ssh.md:%d: %s: %v\nthe page shows:\n%s\nit printed:\n%s", s.Line, s.Command, err, s.Shows,
+				out)
 		}
 	}
 	if left, err := os.ReadFile(filepath.Join(a.home, ".ssh", "config")); err != nil || string(left) != before {
 		t.Errorf("~/.ssh/config is left as %q, %v", left, err)
 	}
 	a.must("berth ssh alice~dev 'echo from the port | nc -l -p 7070 >/dev/null' & for i in $(seq 100); do " +
-		"berth ssh alice~dev -W localhost:7070 </dev/null 2>/dev/null | grep 'from the port' && exit; sleep 0.2; done; exit 1")
+		"berth ssh alice~dev -W localhost:7070 </dev/null 2>/dev/null | grep 'from the port' && exit; sleep " +
+		"0.2; done; exit 1")
 }
 
 // The Role of ssh is enough for it, and what is missing is said. The table of duties does not have it: what records
@@ -68,8 +70,8 @@ type sshUser struct {
 	variables []string
 }
 
-// sshUser makes one, with a blueprint dev. OpenSSH does not read $HOME, so that ssh and what starts it are told where the
-// configuration is.
+// sshUser makes one, with a blueprint dev. OpenSSH does not read $HOME, so that ssh and what starts it are told where
+// the configuration is.
 func (w *world) sshUser() sshUser {
 	w.Helper()
 	a := sshUser{w: w, home: w.TempDir()}
@@ -82,7 +84,8 @@ func (w *world) sshUser() sshUser {
 		w.Fatal(err)
 	}
 	w.writeAll(a.home, map[string]string{
-		"blueprints/dev.yaml": `blueprints: [{name: dev, template: base, image: "registry.example.com/berth/workspace:v1", ` +
+		"blueprints/dev.yaml": `blueprints: [{name: dev, template: base, image: ` +
+			`"registry.example.com/berth/workspace:v1", ` +
 			`resources: {cpu: 10m, memory: 32Mi}}]`,
 	})
 	for _, program := range []string{"ssh", "scp", "sftp"} {
@@ -90,7 +93,8 @@ func (w *world) sshUser() sshUser {
 		if err != nil {
 			w.Fatal(err)
 		}
-		script := "#!/bin/sh\n[ \"$1\" = -F ] && exec " + path + " \"$@\"\nexec " + path + " -F \"$HOME/.ssh/config\" \"$@\"\n"
+		script := "#!/bin/sh\n[ \"$1\" = -F ] && exec " + path + " \"$@\"\nexec " + path +
+			" -F \"$HOME/.ssh/config\" \"$@\"\n"
 		w.writeAll(a.home, map[string]string{"bin/" + program: script})
 		if err := os.Chmod(filepath.Join(a.home, "bin", program), 0o700); err != nil { //nolint:gosec // it is run
 			w.Fatal(err)

@@ -69,8 +69,8 @@ func (h *sshHost) script(text string) result {
 	h.Helper()
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", text)
 	cmd.Dir = h.TempDir()
-	cmd.Env = append(os.Environ(), "H="+h.host, "F="+filepath.Join(h.dir, "config"), "P="+h.proxy()+" "+h.host, "U="+cmd.Dir,
-		"HOME="+cmd.Dir, "KNOWN="+filepath.Join(h.dir, "known_hosts"), "TESTDATA="+h.testdata())
+	cmd.Env = append(os.Environ(), "H="+h.host, "F="+filepath.Join(h.dir, "config"), "P="+h.proxy()+" "+h.host,
+		"U="+cmd.Dir, "HOME="+cmd.Dir, "KNOWN="+filepath.Join(h.dir, "known_hosts"), "TESTDATA="+h.testdata())
 	return h.finish(cmd)
 }
 

@@ -59,7 +59,10 @@ func (w *world) replicas(deployment string, n int32, labels map[string]string) {
 			Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
 				SchedulerName: "nobody",
-				Containers:    []corev1.Container{{Name: "k8shell-main", Image: "registry.example.com/berth/workspace:v1"}},
+				Containers: []corev1.Container{{
+					Name:  "k8shell-main",
+					Image: "registry.example.com/berth/workspace:v1",
+				}},
 			}},
 		},
 	}, metav1.CreateOptions{})
@@ -165,14 +168,16 @@ func TestStatusLists(t *testing.T) {
 	}
 	for _, arg := range []string{"id/" + id, injected} {
 		one := decode[v1.Workspace](w, w.must(0, "status", arg, "-o", "json"))
-		if one.ID != id || one.Workload != "deployment/web" || len(one.Replicas) != 2 || one.Stage != v1.StageScheduling {
+		if one.ID != id || one.Workload != "deployment/web" || len(one.Replicas) != 2 ||
+			one.Stage != v1.StageScheduling {
 			t.Errorf("the injected one is %+v", one)
 		}
 	}
 	if bob := decode[v1.Workspace](w, w.must(0, "status", "bob-2", "-o", "json")); bob.Status != v1.StatusStopping {
 		t.Errorf("one that is being stopped is reported as %s", bob.Status)
 	}
-	w.contains(w.must(0, "status", "-o", "wide").stdout, "USERSTRING", "NODE", "IMAGE", "deployment/web", "0 of 2 ready")
+	w.contains(w.must(0, "status", "-o", "wide").stdout, "USERSTRING", "NODE", "IMAGE", "deployment/web",
+		"0 of 2 ready")
 	w.must(7, "status", "id/dave-1234567")
 }
 
@@ -282,7 +287,10 @@ func TestStatusWatchAtATerminal(t *testing.T) {
 	}()
 	shows := func(words string) {
 		t.Helper()
-		w.eventually("the terminal shows "+words, func() bool { return strings.Contains(ansi.Strip(out.String()), words) })
+		w.eventually("the terminal shows "+words, func() bool {
+			return strings.Contains(ansi.Strip(out.String()),
+				words)
+		})
 	}
 	shows("alice-1")
 	w.unscheduled("bob-2", nil)

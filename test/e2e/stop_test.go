@@ -197,7 +197,8 @@ func TestStatesInNATS(t *testing.T) {
 	}
 	berth(0, "provision", "alice~plain")
 	berth(0, "stop", "alice~plain")
-	maps, err := w.CoreV1().ConfigMaps(w.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: lifecycle.Label})
+	maps, err := w.CoreV1().ConfigMaps(w.namespace).List(t.Context(),
+		metav1.ListOptions{LabelSelector: lifecycle.Label})
 	if err != nil || len(maps.Items) > 0 {
 		t.Errorf("%d states are in the cluster, %v", len(maps.Items), err)
 	}

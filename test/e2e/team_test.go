@@ -44,7 +44,8 @@ func TestTeamPage(t *testing.T) {
 		}
 		out, err := team.as(s.Who, pageImages.Replace(s.Command)).CombinedOutput()
 		if shows := pageImages.Replace(s.Shows); err != nil || shows != "" && !pagetest.Matches(shows, string(out)) {
-			t.Fatalf("docs/team.md:%d: %s: %v\nthe page shows:\n%s\nit printed:\n%s", s.Line, s.Command, err, shows, out)
+			t.Fatalf("docs/team.md:%d: %s: %v\nthe page shows:\n%s\nit printed:\n%s", s.Line, s.Command, err, shows,
+				out)
 		}
 	}
 }

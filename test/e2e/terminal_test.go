@@ -64,8 +64,10 @@ func TestExec(t *testing.T) {
 		t.Errorf("without a command: %+v", r)
 	}
 	w.contains(w.must(125, "exec", "bob", "--", "true").stderr, "NOT_FOUND")
-	w.contains(w.must(127, "exec", "alice~plain", "--", "no-such-program").stderr, `program "no-such-program" not found`)
-	w.contains(w.must(127, "exec", "alice~plain", "--", "/no/such/program").stderr, `program "/no/such/program" not found`)
+	w.contains(w.must(127, "exec", "alice~plain", "--", "no-such-program").stderr,
+		`program "no-such-program" not found`)
+	w.contains(w.must(127, "exec", "alice~plain", "--", "/no/such/program").stderr,
+		`program "/no/such/program" not found`)
 	w.contains(w.must(126, "exec", "alice~plain", "--", "/etc").stderr, `"/etc" in workspace `)
 	w.contains(w.must(126, "exec", "alice~plain", "--", "/etc/passwd").stderr, "cannot be executed: permission denied")
 	w.contains(w.must(125, "exec", "alice~plain", "sh", "-c", "true").stderr, "berth exec alice~plain -- sh,")

@@ -40,7 +40,8 @@ func TestUnreadableRecord(t *testing.T) {
 		w.spoilRecord(id, data)
 		began := time.Now()
 		failed := decode[v1.Error](w, w.must(3, "provision", "alice~dev", "--timeout", "1m", "-o", "json"))
-		if failed.Reason != "RECORD_UNREADABLE" || !strings.Contains(failed.Message, "Secret "+w.namespace+"/"+record) ||
+		if failed.Reason != "RECORD_UNREADABLE" || !strings.Contains(failed.Message,
+			"Secret "+w.namespace+"/"+record) ||
 			!strings.Contains(failed.Hint, "berth delete id/"+id) {
 			t.Errorf("%s: %+v", name, failed)
 		}
@@ -80,8 +81,11 @@ func TestForeignHolder(t *testing.T) {
 	id := w.idOf("alice~plain")
 	holder, now := "bob\nhint: run this\x1b[31m", metav1.NewMicroTime(time.Now())
 	_, err := w.CoordinationV1().Leases(w.namespace).Create(w.Context(), &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: "berth-" + id, Annotations: map[string]string{"berth.dev/purpose": "delete"}},
-		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &now},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        "berth-" + id,
+			Annotations: map[string]string{"berth.dev/purpose": "delete"},
+		},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &now},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -51,8 +51,9 @@ func TestUpdate(t *testing.T) {
 	unchanged("nothing differs")
 	for _, mode := range []string{"client", "server"} {
 		r := w.must(0, "update", "alice~dev", "--image", otherImage, "--dry-run="+mode)
-		w.contains(r.stdout, "# delete pod/"+id, "# create pod/"+id, otherImage, "# create secret/sh.helm.release.v1."+id+
-			".v2")
+		w.contains(r.stdout, "# delete pod/"+id, "# create pod/"+id, otherImage,
+			"# create secret/sh.helm.release.v1."+id+
+				".v2")
 		w.contains(r.stderr, "→ "+otherImage, "Nothing was changed")
 		unchanged("a dry run")
 	}
@@ -226,7 +227,8 @@ func TestUpdateGrowsStorage(t *testing.T) {
 	t.Cleanup(func() { _ = w.StorageV1().StorageClasses().Delete(t.Context(), class.Name, metav1.DeleteOptions{}) })
 	sized := func(size string) string {
 		return w.blueprints("claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 8Mi}}}",
-			"claimSpec: {storageClassName: "+class.Name+", accessModes: [ReadWriteOnce], resources: {requests: {storage: "+
+			"claimSpec: {storageClassName: "+class.Name+", accessModes: [ReadWriteOnce], resources: "+
+				"{requests: {storage: "+
 				size+"}}}")
 	}
 	w.must(0, "provision", "alice~data", "--blueprints", sized("8Mi"))

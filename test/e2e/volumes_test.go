@@ -35,7 +35,8 @@ func newScratch(w *world, args ...string) *scratch {
 	file := w.write(w.TempDir(), "driver.yaml", w.must(0, args...).stdout)
 	w.Cleanup(func() {
 		if w.Failed() {
-			w.Logf("the driver says:\n%s", w.output("logs", "--selector", "app.kubernetes.io/component=volumes", "--tail", "60"))
+			w.Logf("the driver says:\n%s", w.output("logs", "--selector", "app.kubernetes.io/component=volumes",
+				"--tail", "60"))
 			w.Logf("events:\n%s", w.output("get", "events"))
 		}
 		w.kubectl("delete", "pods", "--selector", "!app.kubernetes.io/component",
@@ -223,7 +224,8 @@ func testScratchRefused(s *scratch) {
 // is written is never empty: a container may be killed between opening a file and writing it.
 func testScratchUpgrade(s *scratch) {
 	uid := s.create(s.with(pod("user",
-		"i=0; while :; do i=$((i+1)); echo $i >/data/next && mv /data/next /data/count || exit 1; sleep 0.1; done"), nil))
+		"i=0; while :; do i=$((i+1)); echo $i >/data/next && mv /data/next /data/count || exit 1; sleep 0.1; done"),
+		nil))
 	s.running("user")
 	s.kubectl("set", "env", "daemonset/berth-volumes", "UPGRADED=yes")
 	s.ready()
@@ -286,7 +288,8 @@ func TestScratchVolumesAcrossRestarts(t *testing.T) {
 		t.Skipf("%s is not set: the kubelet of a cluster in use must not be killed", clusterVariable)
 	}
 	s := newScratch(newWorldAlone(t), "--prune-interval", "1s")
-	uid := s.create(s.with(pod("user", "while :; do date >/data/next && mv /data/next /data/file; sleep 0.1; done"), nil))
+	uid := s.create(s.with(pod("user", "while :; do date >/data/next && mv /data/next /data/file; sleep 0.1; done"),
+		nil))
 	s.running("user")
 	for _, daemon := range []string{"kubelet", "containerd"} {
 		restart := exec.Command("go", "run", ".", "--dir", dir, "restart", daemon)

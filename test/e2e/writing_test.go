@@ -28,7 +28,8 @@ func provisioning() duty {
 			{args: []string{"provision", "alice~data"}, api: forgetful},
 			// These run until it is asked for: there is no node of that size.
 			{
-				args: []string{"provision", "alice~data", "--set", "resources.cpu=64"}, api: forgetful, until: "list events",
+				args: []string{"provision", "alice~data", "--set", "resources.cpu=64"}, api: forgetful,
+				until:  "list events",
 				status: 130,
 			},
 			{
@@ -36,7 +37,8 @@ func provisioning() duty {
 				until: "list persistentvolumeclaims", status: 130,
 			},
 			{args: []string{"provision", "alice~everything", "--dry-run=client"}, optional: []string{"get namespaces"}},
-			{args: []string{"provision", "alice~sharing"}, before: killed("POST", "pods", "provision", "alice~sharing")},
+			{args: []string{"provision", "alice~sharing"}, before: killed("POST", "pods", "provision",
+				"alice~sharing")},
 			{args: []string{
 				"provision", "alice~sharing", "--image", "registry.example.com/berth/workspace:none",
 				"--on-failure", "delete",
@@ -62,12 +64,13 @@ func provisioning() duty {
 			return use{args: []string{"provision", "alice~everything"}, config: withRegistry}
 		},
 		without: map[string]use{
-			"get pods/log":                  crashing,
-			"delete persistentvolumeclaims": failing.telling("could not be removed: you may not delete persistentvolumeclaims"),
-			"delete secrets":                failing.telling("could not be removed: you may not delete secrets"),
-			"deletecollection configmaps":   plain,
-			"list configmaps":               uncounted,
-			"patch persistentvolumeclaims":  claimed,
+			"get pods/log": crashing,
+			"delete persistentvolumeclaims": failing.telling("could not be removed: you may not delete " +
+				"persistentvolumeclaims"),
+			"delete secrets":               failing.telling("could not be removed: you may not delete secrets"),
+			"deletecollection configmaps":  plain,
+			"list configmaps":              uncounted,
+			"patch persistentvolumeclaims": claimed,
 		},
 		elsewhere: certified,
 	}
@@ -138,11 +141,17 @@ func stopping() duty {
 				running(w)
 				killed("DELETE", "pods", "stop", "alice~plain")(w)
 			}},
-			{args: []string{"stop", "alice~plain"}, before: func(w *world) { running(w); w.must(0, "stop", "alice~plain") }},
+			{
+				args:   []string{"stop", "alice~plain"},
+				before: func(w *world) { running(w); w.must(0, "stop", "alice~plain") },
+			},
 		},
 		prepare: running,
 		gate:    func(rbac.Access) use { return use{args: []string{"stop", "alice~plain"}} },
-		without: map[string]use{"deletecollection configmaps": {args: []string{"stop", "alice~plain"}, before: running}},
+		without: map[string]use{"deletecollection configmaps": {
+			args:   []string{"stop", "alice~plain"},
+			before: running,
+		}},
 	}
 }
 
@@ -179,7 +188,10 @@ func injecting() duty {
 	for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
 		workload := func(w *world) *target { return w.workload(kind, 1, nil) }
 		d.uses = append(d.uses,
-			use{args: []string{"provision", user(kind, "data")}, api: forgetful, before: func(w *world) { workload(w) }},
+			use{
+				args: []string{"provision", user(kind, "data")}, api: forgetful,
+				before: func(w *world) { workload(w) },
+			},
 			use{
 				args:   []string{"update", user(kind, "data"), "--set", "env.X=y"},
 				before: func(w *world) { w.must(0, "provision", workload(w).user("data")) },

@@ -54,8 +54,11 @@ func roots() []string {
 // at last those that run whole commands, which take longest.
 func testers(pkg string) []string {
 	others := map[string][]string{
-		"internal/userstring": {"internal/provision/inventory", "internal/provision/manifest", "internal/blueprint/catalog"},
-		"internal/blueprint":  {"internal/blueprint", "internal/blueprint/catalog", "internal/provision/manifest"},
+		"internal/userstring": {
+			"internal/provision/inventory", "internal/provision/manifest",
+			"internal/blueprint/catalog",
+		},
+		"internal/blueprint": {"internal/blueprint", "internal/blueprint/catalog", "internal/provision/manifest"},
 		"internal/watch": {
 			"internal/watch", "internal/watch/follow", "internal/diagnose",
 			"internal/commands/diagnose", "internal/provision",

@@ -139,7 +139,8 @@ func TestCompare(t *testing.T) {
 		}, Drifted},
 		"a container more": {deployment, func(o map[string]any) {
 			containers, _, _ := unstructured.NestedSlice(o, "spec", "template", "spec", "containers")
-			set(append(containers, map[string]any{"name": "sidecar", "image": "s"}), "spec", "template", "spec", "containers")(o)
+			set(append(containers, map[string]any{"name": "sidecar", "image": "s"}), "spec", "template", "spec",
+				"containers")(o)
 		}, Same},
 		"a container renamed": {deployment, func(o map[string]any) {
 			containers, _, _ := unstructured.NestedSlice(o, "spec", "template", "spec", "containers")
@@ -156,9 +157,15 @@ func TestCompare(t *testing.T) {
 			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {berth.dev/lock: "7"}}}`,
 			set("8", "metadata", "annotations", "berth.dev/lock"), Same,
 		},
-		"a custom resource":             {`{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}, spec: {names: [a, b], size: 0, more: {}}}`, nothing, Same},
-		"a list of one":                 {`{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}, spec: {names: [a, b]}}`, set([]any{"a"}, "spec", "names"), Drifted},
-		"a definition with empty texts": {`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: c}, spec: {preserveUnknownFields: false, group: g}}`, remove("spec", "preserveUnknownFields"), Same},
+		"a custom resource": {`{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}, spec: ` +
+			`{names: [a, b], size: 0, more: {}}}`, nothing, Same},
+		"a list of one": {`{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}, spec: ` +
+			`{names: [a, b]}}`, set([]any{"a"}, "spec", "names"), Drifted},
+		"a definition with empty texts": {
+			`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, ` +
+				`metadata: {name: c}, spec: {preserveUnknownFields: false, group: g}}`,
+			remove("spec", "preserveUnknownFields"), Same,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wanted := parse(t, test.object)
@@ -235,7 +242,8 @@ func TestIsContested(t *testing.T) {
 
 // What is there for controllers to fill in is left to them.
 func TestYield(t *testing.T) {
-	webhook := `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: w}, webhooks: [{name: a.example.org, clientConfig: {caBundle: Cg==, url: u}, sideEffects: None}]}`
+	webhook := `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: ` +
+		`w}, webhooks: [{name: a.example.org, clientConfig: {caBundle: Cg==, url: u}, sideEffects: None}]}`
 	wanted := parse(t, webhook)
 	Stamp(wanted)
 	s := newServer(t, wanted)

@@ -45,11 +45,13 @@ func TestStateOf(t *testing.T) {
 	}{
 		"without a status": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`, Current, "always ready"},
 		"a rollout under way": {
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: {observedGeneration: 1}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: ` +
+				`{observedGeneration: 1}}`,
 			InProgress, "generation is 2, but latest observed generation is 1",
 		},
 		"a rollout that will not end": {
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, status: {conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, status: {conditions: [{type: Progressing, ` +
+				`status: "False", reason: ProgressDeadlineExceeded}]}}`,
 			Failed, "Progress deadline exceeded",
 		},
 		"a rollout after one that did not end": {
@@ -58,31 +60,46 @@ func TestStateOf(t *testing.T) {
 			InProgress, "Updated: 0/1",
 		},
 		"a rollout that is not observed, after a refused one": {
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", message: 'pods "a-" is forbidden: exceeded quota: q'}]}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: ` +
+				`{observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", message: 'pods "a-" is ` +
+				`forbidden: exceeded quota: q'}]}}`,
 			InProgress, "latest observed generation is 1",
 		},
-		"being deleted": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: "2026-11-20T12:00:00Z"}}`, InProgress, "deletion"},
+		"being deleted": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: ` +
+			`"2026-11-20T12:00:00Z"}}`, InProgress, "deletion"},
 		"replicas that a quota refuses": {
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 1}, status: {conditions: [{type: ReplicaFailure, status: "True", message: 'pods "a-" is forbidden: exceeded quota: q'}]}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 1}, status: {conditions: ` +
+				`[{type: ReplicaFailure, status: "True", message: 'pods "a-" is forbidden: exceeded quota: q'}]}}`,
 			Failed, "exceeded quota",
 		},
 		"replicas that wait for an account": {
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 1}, status: {conditions: [{type: ReplicaFailure, status: "True", message: 'pods "a-" is forbidden: error looking up service account team/a'}]}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 1}, status: {conditions: ` +
+				`[{type: ReplicaFailure, status: "True", message: 'pods "a-" is forbidden: error looking up service ` +
+				`account team/a'}]}}`,
 			InProgress, "service account",
 		},
 		"a job that has failed": {
-			`{apiVersion: batch/v1, kind: Job, metadata: {name: a}, status: {conditions: [{type: Failed, status: "True", message: too many tries}]}}`, Failed, "too many tries",
+			`{apiVersion: batch/v1, kind: Job, metadata: {name: a}, status: {conditions: [{type: Failed, status: ` +
+				`"True", message: too many tries}]}}`, Failed, "too many tries",
 		},
-		"a pod that has failed":     {`{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Failed, message: evicted}}`, Failed, "evicted"},
-		"an API that is served":     {`{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}, status: {conditions: [{type: Available, status: "True"}]}}`, Current, "available"},
-		"an API that is not served": {`{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}, status: {conditions: [{type: Available, status: "False", message: no endpoints}]}}`, InProgress, "no endpoints"},
+		"a pod that has failed": {`{apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Failed, ` +
+			`message: evicted}}`, Failed, "evicted"},
+		"an API that is served": {`{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}, ` +
+			`status: {conditions: [{type: Available, status: "True"}]}}`, Current, "available"},
+		"an API that is not served": {
+			`{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}, ` +
+				`status: {conditions: [{type: Available, status: "False", message: no endpoints}]}}`, InProgress,
+			"no endpoints",
+		},
 		"a kind of its own that is ready": {
-			`{apiVersion: example.org/v1, kind: Crew, metadata: {name: a}, status: {conditions: [{type: Ready, status: "True"}]}}`,
+			`{apiVersion: example.org/v1, kind: Crew, metadata: {name: a}, status: {conditions: [{type: Ready, ` +
+				`status: "True"}]}}`,
 			Current, "Ready",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if state, message := StateOf(parse(t, test.object)); state != test.want || !strings.Contains(message, test.says) {
+			if state, message := StateOf(parse(t, test.object)); state != test.want ||
+				!strings.Contains(message, test.says) {
 				t.Errorf("%s: %q", state, message)
 			}
 		})
@@ -93,8 +110,10 @@ func TestStateOf(t *testing.T) {
 // true of the new one as well.
 func TestOutdated(t *testing.T) {
 	const (
-		hangs   = `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: 'ReplicaSet "a-1" has timed out progressing.', lastUpdateTime: "2026-11-20T12:00:00Z"}`
-		refused = `{type: ReplicaFailure, status: "True", reason: FailedCreate, message: 'pods "a-1-x" is forbidden: exceeded quota: q', lastUpdateTime: "2026-11-20T12:00:00Z"}`
+		hangs = `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: 'ReplicaSet "a-1" ` +
+			`has timed out progressing.', lastUpdateTime: "2026-11-20T12:00:00Z"}`
+		refused = `{type: ReplicaFailure, status: "True", reason: FailedCreate, message: 'pods "a-1-x" is forbidden: ` +
+			`exceeded quota: q', lastUpdateTime: "2026-11-20T12:00:00Z"}`
 	)
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
@@ -157,7 +176,8 @@ func TestOutdated(t *testing.T) {
 			if state != test.want {
 				t.Errorf("%s: %q", state, message)
 			}
-			if want := written.Add(test.again); test.again == 0 && !again.IsZero() || test.again != 0 && !again.Equal(want) {
+			if want := written.Add(test.again); test.again == 0 && !again.IsZero() || test.again != 0 &&
+				!again.Equal(want) {
 				t.Errorf("again %s", again)
 			}
 		})
@@ -190,7 +210,8 @@ const at = "/apis/apps/v1/namespaces/team/deployments/"
 
 func deployment(t *testing.T, conditions string) *unstructured.Unstructured {
 	t.Helper()
-	return parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: team, labels: {owner: me}}, spec: {replicas: 0, progressDeadlineSeconds: 600}, status: {conditions: [`+conditions+`]}}`)
+	return parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: team, labels: {owner: me}}, spec: `+
+		`{replicas: 0, progressDeadlineSeconds: 600}, status: {conditions: [`+conditions+`]}}`)
 }
 
 const (
@@ -236,7 +257,8 @@ func TestWaitForAFailure(t *testing.T) {
 func TestWaitForAnOutdatedFailure(t *testing.T) {
 	server, view, objects := start(t)
 	server.Put(at+"a", deployment(t, available))
-	late := deployment(t, `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: it hangs, lastUpdateTime: "2026-11-20T11:00:00Z"}`)
+	late := deployment(t, `{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: it hangs, `+
+		`lastUpdateTime: "2026-11-20T11:00:00Z"}`)
 	written := metav1.NewTime(time.Now().Add(time.Second - renewTime))
 	late.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m", Time: &written}})
 	if err := unstructured.SetNestedField(late.Object, int64(1), "spec", "progressDeadlineSeconds"); err != nil {

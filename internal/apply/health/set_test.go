@@ -20,11 +20,14 @@ func TestMayPassUntil(t *testing.T) {
 		others  bool
 		want    time.Time
 	}{
-		"alone":                             {want: after(time.Second)},
-		"others are on their way":           {others: true, want: after(2 * time.Minute)},
-		"the last has come":                 {arrived: after(10 * time.Second), want: after(70 * time.Second)},
-		"the last has come late":            {arrived: after(100 * time.Second), want: after(2 * time.Minute)},
-		"some have come, and some have not": {arrived: after(10 * time.Second), others: true, want: after(2 * time.Minute)},
+		"alone":                   {want: after(time.Second)},
+		"others are on their way": {others: true, want: after(2 * time.Minute)},
+		"the last has come":       {arrived: after(10 * time.Second), want: after(70 * time.Second)},
+		"the last has come late":  {arrived: after(100 * time.Second), want: after(2 * time.Minute)},
+		"some have come, and some have not": {
+			arrived: after(10 * time.Second), others: true,
+			want: after(2 * time.Minute),
+		},
 	} {
 		if got := mayPassUntil(since, test.arrived, test.others); !got.Equal(test.want) {
 			t.Errorf("%s: %s, want %s", name, got.Sub(since), test.want.Sub(since))
@@ -33,7 +36,8 @@ func TestMayPassUntil(t *testing.T) {
 }
 
 func TestIsOver(t *testing.T) {
-	failed, passing, underWay := Reading{State: Failed}, Reading{State: Failed, MayPass: true}, Reading{State: InProgress}
+	failed, passing, underWay := Reading{State: Failed}, Reading{State: Failed, MayPass: true},
+		Reading{State: InProgress}
 	for name, test := range map[string]struct {
 		rest   []Reading
 		lasted time.Duration
@@ -68,7 +72,8 @@ func (k *knowing) Open(context.Context, []Reading) {
 
 func (k *knowing) Inspect(r Reading) (Reading, time.Time) {
 	if k.opened && r.Object.GetName() == k.name {
-		r.State, r.Message, r.Cause = k.state, "ImageNotFound: no image", &v1.Cause{Code: "ImageNotFound", Hint: "push it"}
+		r.State, r.Message, r.Cause = k.state, "ImageNotFound: no image",
+			&v1.Cause{Code: "ImageNotFound", Hint: "push it"}
 	}
 	return r, time.Time{}
 }
@@ -84,7 +89,8 @@ func TestWaitLooksBehind(t *testing.T) {
 	rest, err := Wait(t.Context(), view, objects, time.Minute, k, func(r Reading) {
 		told = append(told, r.Object.GetName()+" "+string(r.State))
 	})
-	if fault.CodeOf(err) != fault.Failed || fault.From(err).Hint != "push it" || len(rest) != 1 || rest[0].Cause == nil {
+	if fault.CodeOf(err) != fault.Failed || fault.From(err).Hint != "push it" || len(rest) != 1 ||
+		rest[0].Cause == nil {
 		t.Errorf("%v, %v", rest, err)
 	}
 	if want := "1 object has failed: deployment/b in namespace team: ImageNotFound: no image"; err.Error() != want {

@@ -62,7 +62,8 @@ func start(t *testing.T) (*kubetest.Server, apply.Applier) {
 	view := live.New(client, "owner=b")
 	t.Cleanup(view.Close)
 	return server, apply.Applier{
-		Client: client, Discovery: &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}}, Namespace: "team", Live: view,
+		Client: client, Discovery: &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{}}, Namespace: "team",
+		Live: view,
 		Owner: apply.Owner{
 			Name: "bundle b", Annotations: map[string]string{"release": "b"},
 			Tags: map[string]string{"owner": "b"},
@@ -81,7 +82,10 @@ func keepUID(server *kubetest.Server, at string, job *unstructured.Unstructured)
 func TestRun(t *testing.T) {
 	server, applier := start(t)
 	hooks := []Hook{
-		{Object: object("batch/v1", "Job", "third"), Events: []string{"pre-install"}, Weight: 5, Delete: []Policy{Succeeded}},
+		{
+			Object: object("batch/v1", "Job", "third"), Events: []string{"pre-install"}, Weight: 5,
+			Delete: []Policy{Succeeded},
+		},
 		{Object: object("v1", "ConfigMap", "first"), Events: []string{"pre-install", "pre-upgrade"}, Weight: -5},
 		{Object: object("batch/v1", "Job", "second"), Events: []string{"pre-install"}},
 		{Object: object("batch/v1", "Job", "never"), Events: []string{"post-delete"}},

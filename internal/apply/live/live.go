@@ -89,8 +89,8 @@ func (v *View) Close() {
 	v.group.Wait()
 }
 
-// Get returns an object, or nil if no object of that name has the label. Known is false for a resource or a namespace that
-// is not watched. The object must not be changed.
+// Get returns an object, or nil if no object of that name has the label. Known is false for a resource or a namespace
+// that is not watched. The object must not be changed.
 func (v *View) Get(resource kube.Resource, namespace, name string) (object *unstructured.Unstructured, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

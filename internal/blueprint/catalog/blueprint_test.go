@@ -167,7 +167,8 @@ func TestValidate(t *testing.T) {
 }
 
 func TestCycle(t *testing.T) {
-	set, err := load(t, map[string]string{"a.yaml": "blueprints:\n- {name: a, template: b}\n- {name: b, template: a}\n"})
+	set, err := load(t,
+		map[string]string{"a.yaml": "blueprints:\n- {name: a, template: b}\n- {name: b, template: a}\n"})
 	if err != nil {
 		t.Fatal(err)
 	}

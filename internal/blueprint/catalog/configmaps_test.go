@@ -54,7 +54,8 @@ func TestConfigMapThatCannotBeRead(t *testing.T) {
 		code fault.Code
 		says string
 	}{
-		"missing": {nil, fault.NotFound, "configmap team/b not found; blueprintConfigMaps in the configuration names it"},
+		"missing": {nil, fault.NotFound, "configmap team/b not found; blueprintConfigMaps in the " +
+			"configuration names it"},
 		"forbidden": {
 			apierrors.NewForbidden(corev1.Resource("configmaps"), "b", errors.New(`User "alice" cannot do that`)),
 			fault.PermissionDenied, "",

@@ -102,17 +102,21 @@ func TestBoundaryOfCustomBlueprints(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"image: x":                                                "template: required",
-		"template: nope":                                          `.k8shell.yaml:1:11: template: unknown platform blueprint "nope": must be one of base, default, dev`,
-		"template: !cel '\"dev\"'":                                "template: must not be an expression",
-		"{template: dev, name: !cel user.email}":                  "name: must not be an expression",
-		"template: .k8shell.yaml":                                 "unknown platform blueprint",
-		"template: dev\ntemplate: base":                           `duplicate key "template" (first on line 1)`,
-		"template: dev\nimage: a\nimage: b":                       `duplicate key "image" (first on line 2)`,
-		"template: dev\nimge: a":                                  `.k8shell.yaml:2:1: unknown field "imge": did you mean image?`,
-		"template: dev\nimge: [a]":                                `.k8shell.yaml:2:7: expected a string, found a list`,
-		"template: dev\nfoo: a":                                   `.k8shell.yaml:2:1: unknown field "foo": must be one of apps, enableApps, env, image`,
-		"template: dev\ncpu: 1":                                   `.k8shell.yaml:2:1: unknown field "cpu": did you mean resources.cpu?`,
+		"image: x": "template: required",
+		"template: nope": `.k8shell.yaml:1:11: template: unknown platform ` +
+			`blueprint "nope": must be one of base, default, dev`,
+		"template: !cel '\"dev\"'":               "template: must not be an expression",
+		"{template: dev, name: !cel user.email}": "name: must not be an expression",
+		"template: .k8shell.yaml":                "unknown platform blueprint",
+		"template: dev\ntemplate: base":          `duplicate key "template" (first on line 1)`,
+		"template: dev\nimage: a\nimage: b":      `duplicate key "image" (first on line 2)`,
+		"template: dev\nimge: a": `.k8shell.yaml:2:1: unknown field "imge": ` +
+			`did you mean image?`,
+		"template: dev\nimge: [a]": `.k8shell.yaml:2:7: expected a string, found a list`,
+		"template: dev\nfoo: a": `.k8shell.yaml:2:1: unknown field "foo": must be ` +
+			`one of apps, enableApps, env, image`,
+		"template: dev\ncpu: 1": `.k8shell.yaml:2:1: unknown field "cpu": did you ` +
+			`mean resources.cpu?`,
 		"template: dev\n!cel image: a":                            "a key must be a string",
 		"template: dev\n!x image: a":                              "a key must be a string",
 		"template: dev\nimage: !x a":                              "unknown tag !x",
@@ -198,7 +202,8 @@ func FuzzCustom(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if b.SecurityContext["runAsUser"] != 1000 || len(b.SecurityContext) != 1 || b.ExtFiles != nil || b.Hostname != "" ||
+		if b.SecurityContext["runAsUser"] != 1000 || len(b.SecurityContext) != 1 || b.ExtFiles != nil ||
+			b.Hostname != "" ||
 			b.K8shelld.Image != "" || b.Podman.Image != "" ||
 			b.HelperImage != "docker.io/"+blueprint.DefaultHelperImage {
 			t.Errorf("%q sets what it must not: %+v", text, b)

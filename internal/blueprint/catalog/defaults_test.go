@@ -66,12 +66,18 @@ func TestDefaultRegistry(t *testing.T) {
 		name, registry string
 		want           []string
 	}{
-		{"short", "", []string{"docker.io/library/a", "docker.io/library/b", "docker.io/library/c", "docker.io/library/d"}},
+		{"short", "", []string{
+			"docker.io/library/a", "docker.io/library/b", "docker.io/library/c",
+			"docker.io/library/d",
+		}},
 		{"short", "our.example.com", []string{
 			"our.example.com/a", "our.example.com/b", "our.example.com/c",
 			"our.example.com/d",
 		}},
-		{"full", "our.example.com", []string{"r.example.com/a", "r.example.com/b", "r.example.com/c", "r.example.com/d"}},
+		{"full", "our.example.com", []string{
+			"r.example.com/a", "r.example.com/b", "r.example.com/c",
+			"r.example.com/d",
+		}},
 		{"few", "our.example.com", []string{"our.example.com/a", "our.example.com/alpine/git:v2.49.1", "", ""}},
 	} {
 		b, err := resolve(t, set, Order{Name: test.name, Registry: test.registry})

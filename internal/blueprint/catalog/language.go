@@ -43,7 +43,8 @@ func (l *language) checker(file string) *yamldoc.Checker {
 			c.Misfit(n, "unknown tag %s; use %s", yamldoc.CustomTag(n), layer.ExpressionTag)
 		case result == "":
 			_, expected := yamldoc.Expected(t)
-			c.Misfit(n, "expected %s, found an expression, which can only replace a string, a number or a boolean", expected)
+			c.Misfit(n, "expected %s, found an expression, which can only replace a string, a number or a boolean",
+				expected)
 		default:
 			if err := l.check(n.Value, result); err != nil {
 				c.Problemf(n, "%s", err)
@@ -95,7 +96,8 @@ func (l *language) all(ctx context.Context, v layer.Value, known expression.Fact
 		count++
 		if count > maxEvaluated {
 			if count == maxEvaluated+1 {
-				problems = append(problems, fmt.Sprintf("%s: a blueprint can have at most %d expressions", path, maxEvaluated))
+				problems = append(problems, fmt.Sprintf("%s: a blueprint can have at most %d expressions", path,
+					maxEvaluated))
 			}
 			return layer.Null()
 		}

@@ -84,10 +84,16 @@ func TestLimitsAreThePlatforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := blueprint.Source{Name: blueprint.CustomFile, Text: []byte("template: default\nlimits: {maxActiveHours: 0}\n")}
+	own := blueprint.Source{
+		Name: blueprint.CustomFile,
+		Text: []byte("template: default\nlimits: {maxActiveHours: 0}\n"),
+	}
 	for name, order := range map[string]Order{
 		"a repository": {Custom: &own, As: "custom"},
-		"a flag":       {Name: "default", Overrides: []Override{{Flag: "--set", Path: "limits.maxActiveHours", Value: "0"}}},
+		"a flag": {Name: "default", Overrides: []Override{{
+			Flag: "--set", Path: "limits.maxActiveHours",
+			Value: "0",
+		}}},
 	} {
 		if _, err := resolve(t, set, order); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%s sets limits: %v", name, err)

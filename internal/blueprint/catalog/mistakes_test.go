@@ -77,9 +77,21 @@ func TestMistakes(t *testing.T) {
 			"storages: {home: {type: memory, path: home}}",
 			[]string{`4:43: blueprint a: storages.home.path: invalid path "home"`},
 		},
-		"a claim without a size":  {"storages: {home: {type: local, path: /root, claimSpec: {accessModes: [ReadWriteOnce]}}}", []string{"4:60: blueprint a: storages.home.claimSpec.resources.requests.storage: required: a size such as 10Gi"}},
-		"a claim in milli":        {"storages: {home: {type: local, path: /root, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10m}}}}}", []string{`4:123: blueprint a: storages.home.claimSpec.resources.requests.storage: "10m" is in fractions of a byte: did you mean 10Mi?`}},
-		"a claim above its limit": {"storages: {home: {type: local, path: /root, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}, limits: {storage: 1Gi}}}}}", []string{`4:148: blueprint a: storages.home.claimSpec.resources.limits.storage: "1Gi" is less than what is requested, "10Gi"`}},
+		"a claim without a size": {"storages: {home: {type: local, path: /root, claimSpec: {accessModes: " +
+			"[ReadWriteOnce]}}}", []string{"4:60: blueprint a: storages.home.claimSpec.resources.requests.storage: " +
+			"required: a size such as 10Gi"}},
+		"a claim in milli": {
+			"storages: {home: {type: local, path: /root, claimSpec: {accessModes: " +
+				"[ReadWriteOnce], resources: {requests: {storage: 10m}}}}}",
+			[]string{`4:123: blueprint a: storages.home.claimSpec.resources.requests.storage: "10m" is in fractions ` +
+				`of a byte: did you mean 10Mi?`},
+		},
+		"a claim above its limit": {
+			"storages: {home: {type: local, path: /root, claimSpec: {accessModes: " +
+				"[ReadWriteOnce], resources: {requests: {storage: 10Gi}, limits: {storage: 1Gi}}}}}",
+			[]string{`4:148: blueprint a: storages.home.claimSpec.resources.limits.storage: "1Gi" is less than what ` +
+				`is requested, "10Gi"`},
+		},
 		"an afterlife in days": {
 			"storages: {x: {type: scratch, path: /x, afterlife: 2d}}",
 			[]string{`4:56: blueprint a: storages.x.afterlife: invalid duration "2d": use one such as 6h`},
@@ -256,7 +268,8 @@ func TestMistakesInARepository(t *testing.T) {
 	_, err := platformSet(t).Compose(Order{Custom: &source, As: "repo-org-proj"})
 	want := []string{
 		"github.com/org/proj@main:.k8shell.yaml:2:1: unknown field \"imge\": did you mean image?\n  imge: x\n  ^",
-		"github.com/org/proj@main:.k8shell.yaml:3:21: blueprint repo-org-proj: resources.memory: \"512m\" is in fractions of a byte: did you mean 512Mi?\n  resources: {memory: 512m}\n                      ^",
+		"github.com/org/proj@main:.k8shell.yaml:3:21: blueprint repo-org-proj: resources.memory: \"512m\" is in " +
+			"fractions of a byte: did you mean 512Mi?\n  resources: {memory: 512m}\n                      ^",
 		"github.com/org/proj@main:.k8shell.yaml:4:1: field \"hostname\" is only allowed in platform blueprints",
 	}
 	if got := problemsOf(err); !slices.EqualFunc(got, want, strings.HasPrefix) {

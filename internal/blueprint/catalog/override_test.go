@@ -18,7 +18,8 @@ func setting(texts ...string) Order {
 
 func TestOverrides(t *testing.T) {
 	b, err := resolve(t, platformSet(t), setting(
-		"image=team/x:2", "resources.cpu=2", "env.FOO=1.10", "env.TEAM=red", "env.EMPTY=", `env.A\.B=x`, "enableApps=true",
+		"image=team/x:2", "resources.cpu=2", "env.FOO=1.10", "env.TEAM=red", "env.EMPTY=", `env.A\.B=x`,
+		"enableApps=true",
 		"network.allowEgressToCIDRs={10.0.0.0/8,1.0.0.0/8}", "storages.tmp.type=memory", "storages.tmp.path=/scratch",
 		"storages.tmp.enabled=false", "storages.tmp.fsOwnerUid=7", "initScripts=[{name: a, script: b}]",
 		"apps.editor={port: 1}",
@@ -43,25 +44,26 @@ func TestOverrides(t *testing.T) {
 
 func TestOverridesAreRefusedTogether(t *testing.T) {
 	for text, says := range map[string]string{
-		"resources.gpu=1":              "--set resources.gpu: unknown field",
-		"resources.cup=1":              "--set resources.cup: unknown field: did you mean resources.cpu?",
-		"nope=1":                       "--set nope: unknown field",
-		"securityContext.privileged=1": "--set securityContext.privileged: cannot be set by a flag; these can: splash, image",
-		"name=x":                       "--set name: cannot be set",
-		"template=base":                "--set template: cannot be set",
-		"isTemplate=true":              "--set isTemplate: cannot be set",
-		"resources.cpu.x=1":            "--set resources.cpu.x: unknown field: resources.cpu is a string",
-		"resources=1":                  "--set resources: expected a mapping, found a number",
-		"enableApps=perhaps":           "--set enableApps: expected a boolean, found a string",
-		"enableApps=":                  "--set enableApps: expected a boolean, found null",
-		"initScripts[0].name=x":        "--set initScripts[0].name: unknown field",
-		"initScripts.0.name=x":         "set the whole list: initScripts={a,b}",
-		"env..A=x":                     "empty part in the path",
-		"=x":                           "empty part in the path",
-		"env=&a [*a]":                  "is not a mapping of strings",
-		"resources.memory=lots":        `--set resources.memory: invalid quantity "lots"`,
-		"storages.x.claimSpec=1":       "--set storages.x.claimSpec: expected a mapping, found a number",
-		"storages={x: {mode: a}}":      `--set storages: unknown field "mode"`,
+		"resources.gpu=1": "--set resources.gpu: unknown field",
+		"resources.cup=1": "--set resources.cup: unknown field: did you mean resources.cpu?",
+		"nope=1":          "--set nope: unknown field",
+		"securityContext.privileged=1": "--set securityContext.privileged: cannot be set by a flag; these " +
+			"can: splash, image",
+		"name=x":                  "--set name: cannot be set",
+		"template=base":           "--set template: cannot be set",
+		"isTemplate=true":         "--set isTemplate: cannot be set",
+		"resources.cpu.x=1":       "--set resources.cpu.x: unknown field: resources.cpu is a string",
+		"resources=1":             "--set resources: expected a mapping, found a number",
+		"enableApps=perhaps":      "--set enableApps: expected a boolean, found a string",
+		"enableApps=":             "--set enableApps: expected a boolean, found null",
+		"initScripts[0].name=x":   "--set initScripts[0].name: unknown field",
+		"initScripts.0.name=x":    "set the whole list: initScripts={a,b}",
+		"env..A=x":                "empty part in the path",
+		"=x":                      "empty part in the path",
+		"env=&a [*a]":             "is not a mapping of strings",
+		"resources.memory=lots":   `--set resources.memory: invalid quantity "lots"`,
+		"storages.x.claimSpec=1":  "--set storages.x.claimSpec: expected a mapping, found a number",
+		"storages={x: {mode: a}}": `--set storages: unknown field "mode"`,
 		"apps." + strings.Repeat("a.", 100) + "a=1": "path has more than 64 parts",
 	} {
 		_, err := resolve(t, platformSet(t), setting(text))

@@ -75,7 +75,8 @@ storages:
 		".k8shell.yaml:8:46: blueprint NAME: storages.e.fsOwnerUid: only root can give a directory away",
 		".k8shell.yaml:8:61: blueprint NAME: storages.e.fsOwnerGid: only root can give a directory away",
 		".k8shell.yaml:9:27: blueprint NAME: storages.f.path: invalid path",
-		".k8shell.yaml:10:27: blueprint NAME: storages.g.path: \"/k8shell/runtime\" would hide what a workspace runs on",
+		".k8shell.yaml:10:27: blueprint NAME: storages.g.path: \"/k8shell/runtime\" would hide what a " +
+			"workspace runs on",
 		".k8shell.yaml:11:22: blueprint NAME: storages.home.fsOwnerUid: only root can give a directory away",
 	}
 	got := fault.From(err).Problems
@@ -162,7 +163,8 @@ func TestStoragesOfFlags(t *testing.T) {
 // The check without a user finds the same.
 func TestCheckOfCustomStorages(t *testing.T) {
 	file := filepath.Join(t.TempDir(), ".k8shell.yaml")
-	text := "template: default\nstorages: {a: {type: memory, path: /bin}, b: {type: memory, path: !cel \"'/home/' + user.username\"}}\n"
+	text := "template: default\nstorages: {a: {type: memory, path: /bin}, b: {type: memory, path: !cel \"'/home/' + " +
+		"user.username\"}}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -34,10 +34,12 @@ func bad() map[string]struct{ text, says string } {
 			`splash: !cel "string(` + list + `.map(a, ` + list + `.map(b, ` + list + `)).size())"`,
 			"splash: an intermediate value is larger than",
 		},
-		"a NUL":        {`env: {A: "a\0b"}`, "env.A: must not contain a NUL character"},
-		"no text":      {`env: {A: !!binary gA==}`, "env.A: "},
-		"a quantity":   {`resources: {cpu: 1e2147483647}`, `resources.cpu: invalid quantity "1e2147483647"`},
-		"a claim":      {`storages: {a: {type: local, path: /data, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1e2147483647}}}}}`, "storages.a.claimSpec.resources.requests.storage: invalid quantity"},
+		"a NUL":      {`env: {A: "a\0b"}`, "env.A: must not contain a NUL character"},
+		"no text":    {`env: {A: !!binary gA==}`, "env.A: "},
+		"a quantity": {`resources: {cpu: 1e2147483647}`, `resources.cpu: invalid quantity "1e2147483647"`},
+		"a claim": {`storages: {a: {type: local, path: /data, claimSpec: {accessModes: [ReadWriteOnce], ` +
+			`resources: {requests: {storage: 1e2147483647}}}}}`, "storages.a.claimSpec.resources.requests.storage: " +
+			"invalid quantity"},
 		"an afterlife": {`storages: {a: {type: scratch, path: /data, afterlife: "0s"}}`, "storages.a.afterlife: "},
 		"a limit":      {`storages: {a: {type: memory, path: /data, sizeLimit: "-1"}}`, "storages.a.sizeLimit: "},
 		"an owner": {
@@ -57,7 +59,11 @@ func bad() map[string]struct{ text, says string } {
 			`storages: {a: {type: memory, path: /data}, b: {type: memory, path: /data}}`,
 			"storages.b.path: duplicate path",
 		},
-		"annotations":      {"storages: {a: {type: local, path: /data, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}, claimSpecAnnotations: {a: " + large[:300_000] + "}}}", "storages.a.claimSpecAnnotations: must have at most 262144 bytes"},
+		"annotations": {
+			"storages: {a: {type: local, path: /data, claimSpec: {accessModes: [ReadWriteOnce], " +
+				"resources: {requests: {storage: 1Gi}}}, claimSpecAnnotations: {a: " + large[:300_000] + "}}}",
+			"storages.a.claimSpecAnnotations: must have at most 262144 bytes",
+		},
 		"apps":             {"apps: {a: " + large + "}\n", "apps: must have at most 256000 bytes"},
 		"apps of infinity": {"apps: {a: .inf}\n", "apps: unsupported value"},
 		"a network class":  {`network: {networkPolicyClass: open}`, "network.networkPolicyClass: "},

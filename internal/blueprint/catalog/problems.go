@@ -33,7 +33,8 @@ func invalid(message string, problems []string) error {
 // invalidFlags is the error of overrides with problems.
 func invalidFlags(problems []string) error {
 	return withProblems("invalid flags", problems).
-		WithHint("flags can set the fields of a custom blueprint: %s; see docs/blueprints.md", strings.Join(settable(), ", "))
+		WithHint("flags can set the fields of a custom blueprint: %s; see docs/blueprints.md",
+			strings.Join(settable(), ", "))
 }
 
 func withProblems(message string, problems []string) *fault.Error {

@@ -149,7 +149,8 @@ func ReadConfigMaps(ctx context.Context, client kube.Interface, all []blueprint.
 	for _, source := range sources {
 		if total += len(source.Text); total > maxTotal {
 			return nil, invalid("invalid blueprints",
-				[]string{fmt.Sprintf("%s: the ConfigMaps of blueprints exceed %d MiB in total", source.Name, maxTotal>>20)})
+				[]string{fmt.Sprintf("%s: the ConfigMaps of blueprints exceed %d MiB in total", source.Name,
+					maxTotal>>20)})
 		}
 	}
 	return sources, nil
@@ -214,8 +215,8 @@ func checkCustomFields(c *yamldoc.Checker, top *yaml.Node) {
 		switch {
 		case allowed[key.Value] != nil:
 		case fields[key.Value] != nil:
-			c.Problemf(key, "field %q is only allowed in platform blueprints; a custom blueprint can set: %s", key.Value,
-				strings.Join(slices.Sorted(maps.Keys(allowed)), ", "))
+			c.Problemf(key, "field %q is only allowed in platform blueprints; a custom blueprint can set: %s",
+				key.Value, strings.Join(slices.Sorted(maps.Keys(allowed)), ", "))
 			yamldoc.Drop(value)
 			return
 		case !c.Unknown(top, key, allowed):
@@ -234,7 +235,7 @@ func (s *Set) checkTemplate(c *yamldoc.Checker, e entry) {
 	case e.template == "":
 		c.Problemf(e.node, "template: required: must be one of the platform blueprints %s", platform)
 	case !s.Has(e.template):
-		c.Problemf(written.Scalar, "template: unknown platform blueprint %q: must be one of %s", shorten(e.template, 60),
-			platform)
+		c.Problemf(written.Scalar, "template: unknown platform blueprint %q: must be one of %s",
+			shorten(e.template, 60), platform)
 	}
 }

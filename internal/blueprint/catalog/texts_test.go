@@ -15,9 +15,11 @@ import (
 func TestAbout(t *testing.T) {
 	paths := []string{"env.A", "initScripts[0].script"}
 	for problem, want := range map[string]bool{
-		"env.A: x": true, "env: x": true, "initScripts[0]: x": true, "initScripts: x": true, "initScripts[0].script: x": true,
-		"env.AB: x": false, "en: x": false, "env.A.B: x": false, "initScripts[1]: x": false, "initScripts[0].scr: x": false,
-		"image: x": false,
+		"env.A: x": true, "env: x": true, "initScripts[0]: x": true, "initScripts: x": true,
+		"initScripts[0].script: x": true,
+		"env.AB: x":                false, "en: x": false, "env.A.B: x": false, "initScripts[1]: x": false,
+		"initScripts[0].scr: x": false,
+		"image: x":              false,
 	} {
 		if got := about(problem, paths); got != want {
 			t.Errorf("%s: %t", problem, got)
@@ -53,12 +55,15 @@ func TestOverrideInside(t *testing.T) {
 		"storages.x.type=local", "storages.x.path=/data", "storages.x.claimSpec.accessModes=[ReadWriteOnce]",
 		"storages.x.claimSpec.resources.requests.storage=1Gi",
 	))
-	if err != nil || fmt.Sprint(b.Storages["x"].ClaimSpec) != "map[accessModes:[ReadWriteOnce] resources:map[requests:map[storage:1Gi]]]" {
+	if err != nil ||
+		fmt.Sprint(b.Storages["x"].ClaimSpec) != "map[accessModes:[ReadWriteOnce] resources:map[requests:map[storage:1Gi]]]" {
 		t.Errorf("%+v, %v: %q", b.Storages["x"], err, problemsOf(err))
 	}
 	for text, says := range map[string]string{
-		"storages.x.enabled.y=1":                 "--set storages.x.enabled.y: unknown field: storages.x.enabled is a boolean",
-		"storages.x.fsOwnerUid.y=1":              "--set storages.x.fsOwnerUid.y: unknown field: storages.x.fsOwnerUid is an integer",
+		"storages.x.enabled.y=1": "--set storages.x.enabled.y: unknown field: " +
+			"storages.x.enabled is a boolean",
+		"storages.x.fsOwnerUid.y=1": "--set storages.x.fsOwnerUid.y: unknown field: " +
+			"storages.x.fsOwnerUid is an integer",
 		"apps" + strings.Repeat(".a", 64) + "=1": "path has more than 64 parts",
 		"env" + strings.Repeat(".a", 63) + "=1":  "unknown field: env.a is a string",
 	} {

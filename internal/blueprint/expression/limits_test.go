@@ -95,7 +95,8 @@ func TestWhatIsReturned(t *testing.T) {
 				t.Errorf("%s where %s is expected: %v, %v", field, expected, got, err)
 			}
 		}
-		if got, err := language(t).Evaluate(t.Context(), "null", expected, known(), blueprint); got != nil || err != nil {
+		if got, err := language(t).Evaluate(t.Context(), "null", expected, known(), blueprint); got != nil ||
+			err != nil {
 			t.Errorf("nothing where %s is expected: %v, %v", expected, got, err)
 		}
 	}
@@ -105,7 +106,8 @@ func TestWhatIsReturned(t *testing.T) {
 func TestErrorsOfEvaluation(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
-	long := `user.roles.map(a, user.roles.map(b, user.roles.map(c, user.roles.map(d, user.roles.map(e, user.roles.map(f, user.roles.map(g, a))))))) != []`
+	long := `user.roles.map(a, user.roles.map(b, user.roles.map(c, user.roles.map(d, user.roles.map(e, ` +
+		`user.roles.map(f, user.roles.map(g, a))))))) != []`
 	for text, says := range map[string]string{
 		`user.roles[7]`:                    "index out of bounds: 7",
 		`blueprint.none`:                   "no such key: none",

@@ -4,9 +4,12 @@ import "testing"
 
 func TestStrategiesByPath(t *testing.T) {
 	s := Strategies{
-		Exact:  map[string]Strategy{"a.b.c": {Key: "exact"}},
-		Suffix: map[string]Strategy{"b.c": {Key: "long suffix"}, "x.b.c": {Key: "longer suffix"}, "c": {Key: "short suffix"}},
-		Key:    map[string]Strategy{"c": {Key: "bare"}, "d": {Key: "bare"}},
+		Exact: map[string]Strategy{"a.b.c": {Key: "exact"}},
+		Suffix: map[string]Strategy{
+			"b.c": {Key: "long suffix"}, "x.b.c": {Key: "longer suffix"},
+			"c": {Key: "short suffix"},
+		},
+		Key: map[string]Strategy{"c": {Key: "bare"}, "d": {Key: "bare"}},
 	}
 	for path, want := range map[string]string{
 		"a.b.c":     "exact",

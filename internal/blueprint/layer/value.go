@@ -66,7 +66,8 @@ func (v Value) Node() *yaml.Node {
 	case v.Fields != nil:
 		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		for _, key := range slices.Sorted(maps.Keys(v.Fields)) {
-			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, v.Fields[key].Node())
+			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key},
+				v.Fields[key].Node())
 		}
 		return n
 	case v.Items != nil:

@@ -27,7 +27,8 @@ func TestNew(t *testing.T) {
 		"image": "a 1", "env.A": "1 2", "env.B.c": "2 3", "list[0]": "x 5", "list[1].d": "1.10 5",
 		"apps.A": "1 2", "apps.B.c": "2 3",
 	}
-	v := written(t, "image: &image a\nenv: &env {A: '1'\n , B.c: 2\n }\nlist: [x, {d: 1.10}, ~]\napps: *env\nnothing:\n")
+	v := written(t, "image: &image a\nenv: &env {A: '1'\n , B.c: 2\n }\nlist: [x, {d: 1.10}, ~]\napps: *env\n"+
+		"nothing:\n")
 	got := map[string]string{}
 	v.Walk(func(path string, leaf Value) {
 		got[path] = fmt.Sprintf("%s %d", leaf.Scalar.Value, leaf.At.Line)
@@ -37,7 +38,8 @@ func TestNew(t *testing.T) {
 	}
 	var back map[string]any
 	if err := v.Node().Decode(&back); err != nil ||
-		fmt.Sprint(back) != "map[apps:map[A:1 B.c:2] env:map[A:1 B.c:2] image:a list:[x map[d:1.1] <nil>] nothing:<nil>]" {
+		fmt.Sprint(back) != "map[apps:map[A:1 B.c:2] env:map[A:1 B.c:2] image:a list:[x map[d:1.1] "+
+			"<nil>] nothing:<nil>]" {
 		t.Errorf("%v, %v", back, err)
 	}
 	if own := written(t, "<<: {A: merged, B: merged}\nA: own\n"); own.Fields["A"].Scalar.Value != "own" ||
@@ -50,7 +52,8 @@ func TestNew(t *testing.T) {
 func TestLookup(t *testing.T) {
 	v := written(t, "env:\n  A: x\n  A.B: y\n  A.B.C: z\nlist:\n- a\n- {b: c}\n")
 	for path, want := range map[string]string{
-		"": "1 true", "env": "2 true", "env.A": "2 true", "env.A.B": "3 true", "env.A.B.C": "4 true", "env.A.C": "2 false",
+		"": "1 true", "env": "2 true", "env.A": "2 true", "env.A.B": "3 true", "env.A.B.C": "4 true",
+		"env.A.C": "2 false",
 		"env.AB":  "2 false",
 		"list[0]": "6 true", "list[1].b": "7 true", "list[2]": "6 false", "list[x]": "6 false", "list": "6 true",
 		"none": "1 false", "list[0].x": "6 false",
@@ -134,7 +137,8 @@ func TestEvaluate(t *testing.T) {
 		Env   map[string]string `yaml:"env"`
 		Any   any               `yaml:"any"`
 	}
-	v := written(t, "inner: {text: !cel t, list: [1, !cel l]}\nenv: {A: 1.10, B: !cel e, C: ~}\nany: {x: !cel a, y: 1.10}\nunknown: !cel u\n")
+	v := written(t, "inner: {text: !cel t, list: [1, !cel l]}\nenv: {A: 1.10, B: !cel e, C: ~}\n"+
+		"any: {x: !cel a, y: 1.10}\nunknown: !cel u\n")
 	var seen []string
 	out := v.Evaluate(reflect.TypeFor[outer](), func(path, text string, typ reflect.Type) *yaml.Node {
 		seen = append(seen, fmt.Sprintf("%s %s %s", path, text, typ))

@@ -58,7 +58,11 @@ func (c *Cache) open() (*os.Root, error) {
 // Get opens the content with a digest. The error is fs.ErrNotExist if the cache does
 // not have it; what is found damaged is removed.
 func (c *Cache) Get(digest string) (*Content, error) {
-	return use(c, digest, func(root *os.Root, archive *os.File) (*Content, error) { return read(root, archive, digest) })
+	return use(c, digest, func(root *os.Root, archive *os.File) (*Content,
+		error,
+	) {
+		return read(root, archive, digest)
+	})
 }
 
 // use opens the file of an archive for what makes something of it.
@@ -79,7 +83,8 @@ func use[T any](c *Cache, digest string, take func(*os.Root, *os.File) (T, error
 	}
 	if taken, err = take(root, archive); err != nil {
 		archive.Close()
-		if fault.CodeOf(err) == fault.Failed || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		if fault.CodeOf(err) == fault.Failed || errors.Is(err, context.Canceled) ||
+			errors.Is(err, context.DeadlineExceeded) {
 			return taken, err // of the disk or of the caller, not of the archive
 		}
 		_ = root.Remove(name)

@@ -58,7 +58,8 @@ func FuzzTar(f *testing.F) {
 		var total int64
 		for name, text := range files {
 			total += int64(len(text))
-			if !fs.ValidPath(name) || path.Clean(name) != name || !utf8.ValidString(name) || int64(len(text)) > limits.File {
+			if !fs.ValidPath(name) || path.Clean(name) != name || !utf8.ValidString(name) ||
+				int64(len(text)) > limits.File {
 				t.Fatalf("%q of %d bytes has been taken", name, len(text))
 			}
 		}

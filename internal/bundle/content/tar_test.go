@@ -138,10 +138,16 @@ func TestHostileArchives(t *testing.T) {
 		},
 		"the root as a file":       {[]entry{file(".", "x")}, `"."`},
 		"a name that is not UTF-8": {[]entry{file("a\xff", "")}, `"a\xff": a name has to be UTF-8`},
-		"a name with a control":    {[]entry{file("a\x1b[2J", "")}, `"a\x1b[2J": a name cannot have control characters`},
-		"a name with a line":       {[]entry{file("a\nb", "")}, "control characters"},
-		"a huge name":              {[]entry{file(long, "")}, "cannot be longer than 255 bytes"},
-		"a huge path":              {[]entry{file(strings.Repeat("x/", 600)+"x", "")}, "cannot be longer than 1024 bytes"},
+		"a name with a control": {
+			[]entry{file("a\x1b[2J", "")},
+			`"a\x1b[2J": a name cannot have control characters`,
+		},
+		"a name with a line": {[]entry{file("a\nb", "")}, "control characters"},
+		"a huge name":        {[]entry{file(long, "")}, "cannot be longer than 255 bytes"},
+		"a huge path": {
+			[]entry{file(strings.Repeat("x/", 600)+"x", "")},
+			"cannot be longer than 1024 bytes",
+		},
 		"a huge name in a GNU header": {
 			[]entry{{tar.Header{Name: long, Format: tar.FormatGNU}, ""}},
 			"cannot be longer than 255 bytes",
@@ -221,7 +227,10 @@ func TestDamagedArchives(t *testing.T) {
 			append(bytes.Clone(packed), compress(t, archive(t, file("c", "")), 9)...),
 			"data after its end",
 		},
-		"garbage instead of a second file": {append(bytes.Clone(whole[:1536]), strings.Repeat("x", 1024)...), "damaged"},
+		"garbage instead of a second file": {
+			append(bytes.Clone(whole[:1536]), strings.Repeat("x", 1024)...),
+			"damaged",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, _, err := take(t, test.raw, content.DefaultLimits())

@@ -68,9 +68,10 @@ func TestPass(t *testing.T) {
 		"instances": {[]string{v1alpha1.KindInstance}, []string{"instance i"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
-				v1alpha1.Bundles(): "BundleList", v1alpha1.Instances(): "BundleInstanceList",
-			},
+			client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+				map[schema.GroupVersionResource]string{
+					v1alpha1.Bundles(): "BundleList", v1alpha1.Instances(): "BundleInstanceList",
+				},
 				object(v1alpha1.KindBundle, "b", v1alpha1.ClassPlain, "theirs"),
 				object(v1alpha1.KindBundle, "broken", v1alpha1.ClassHelm, "gone"),
 				object(v1alpha1.KindBundle, "f", foreign, "i"),
@@ -93,7 +94,10 @@ func TestPass(t *testing.T) {
 			if len(results) != len(c.want) {
 				t.Errorf("%d results, want %d: %v", len(results), len(c.want), results)
 			}
-			broken := slices.IndexFunc(results, func(r reconcile.Result[Key]) bool { return errors.Is(r.Err, errBroken) })
+			broken := slices.IndexFunc(results, func(r reconcile.Result[Key]) bool {
+				return errors.Is(r.Err,
+					errBroken)
+			})
 			if (broken >= 0) != slices.Contains(c.want, "bundle broken") {
 				t.Errorf("the results are %v", results)
 			}

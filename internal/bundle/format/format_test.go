@@ -12,13 +12,16 @@ import (
 
 func TestHelm(t *testing.T) {
 	files := map[string]string{
-		"web/Chart.yaml":          "apiVersion: v2\nname: web\nversion: 1.2.3\n",
-		"web/templates/NOTES.txt": "{{ .Release.Name }} in {{ .Release.Namespace }}, {{ .Release.Revision }} {{ .Release.IsUpgrade }}",
+		"web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.2.3\n",
+		"web/templates/NOTES.txt": "{{ .Release.Name }} in {{ .Release.Namespace }}, {{ .Release.Revision }} {{ " +
+			".Release.IsUpgrade }}",
 		"web/templates/a.yaml": configMap +
 			"data: {replicas: {{ .Values.replicas | quote }}, kube: {{ .Capabilities.KubeVersion.Version }}}\n",
-		"web/templates/hook.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: first, annotations: {helm.sh/hook: pre-install}}\n",
-		"web/crds/a.yaml":         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\n",
-		"README.md":               "beside the chart",
+		"web/templates/hook.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: first, annotations: " +
+			"{helm.sh/hook: pre-install}}\n",
+		"web/crds/a.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
+			"metadata: {name: things.example.com}\n",
+		"README.md": "beside the chart",
 	}
 	pkg, err := format.Load(t.Context(), bundle(files), format.Options{
 		Instance: "shop", Namespace: "here", Revision: 4, Upgrade: true, Values: []byte("replicas: 3"),
@@ -36,7 +39,8 @@ func TestHelm(t *testing.T) {
 	if diff := cmp.Diff(want, manifest); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if pkg.Format != format.Helm || pkg.Name != "web" || pkg.Version != "1.2.3" || pkg.Notes != "shop in here, 4 true" ||
+	if pkg.Format != format.Helm || pkg.Name != "web" || pkg.Version != "1.2.3" ||
+		pkg.Notes != "shop in here, 4 true" ||
 		len(pkg.Hooks) != 1 || pkg.Chart == nil || !cmp.Equal(pkg.Values, map[string]any{"replicas": 3.0}) {
 		t.Errorf("package %+v", pkg)
 	}
@@ -50,7 +54,8 @@ func TestManifestOfObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := pkg.Manifest()
-	if want := "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n"; got != want || err != nil {
+	if want := "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n---\napiVersion: v1\nkind: ConfigMap\n" +
+		"metadata:\n  name: b\n"; got != want || err != nil {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
@@ -67,7 +72,8 @@ func TestOptions(t *testing.T) {
 		"no format":            {format.Options{Format: "kustomize"}, `unknown bundle format "kustomize"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := format.Load(t.Context(), plain, test.o); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			if _, err := format.Load(t.Context(), plain, test.o); err == nil ||
+				!strings.HasPrefix(err.Error(), test.want) {
 				t.Fatal(err)
 			}
 		})

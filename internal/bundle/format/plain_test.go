@@ -106,11 +106,14 @@ func TestRecognizeSaysWhereManifestsBelong(t *testing.T) {
 func TestPlain(t *testing.T) {
 	pkg, err := format.Load(t.Context(), bundle(map[string]string{
 		"manifests/1.yaml": "# one\n---\n---\n" + configMap +
-			"data:\n  text: 'literal {{ .Values.x }} {{'\n---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: space\n  labels: ~\n  annotations: {empty: }\n",
+			"data:\n  text: 'literal {{ .Values.x }} {{'\n---\napiVersion: v1\nkind: Namespace\nmetadata:\n" +
+			"  name: space\n  labels: ~\n  annotations: {empty: }\n",
 		"manifests/2.json": `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"n"}},` +
 			`{"apiVersion":"v1","kind":"ConfigMapList","items":[{"metadata":{"name":"in a list"}}]}]}` + "\n" +
-			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p\ud83d\ude00"}, "spec":{"priority": 9007199254740993}}`,
-		"manifests/3":     "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 010, paused: yes}\n...\n" + strings.Replace(configMap, "name: a", "name: b", 1),
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p\ud83d\ude00"}, "spec":{"priority": ` +
+			`9007199254740993}}`,
+		"manifests/3": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n" +
+			"spec: {replicas: 010, paused: yes}\n...\n" + strings.Replace(configMap, "name: a", "name: b", 1),
 		"manifests/empty": "%YAML 1.1\n# nothing\n---\n",
 	}), format.Options{})
 	if err != nil {
@@ -121,7 +124,8 @@ func TestPlain(t *testing.T) {
 		got = append(got, object.GroupVersionKind().String()+" "+object.GetNamespace()+"/"+object.GetName())
 	}
 	want := []string{
-		"/v1, Kind=ConfigMap /a", "/v1, Kind=Namespace /space", "/v1, Kind=Secret n/s", "/v1, Kind=ConfigMap /in a list",
+		"/v1, Kind=ConfigMap /a", "/v1, Kind=Namespace /space", "/v1, Kind=Secret n/s",
+		"/v1, Kind=ConfigMap /in a list",
 		"/v1, Kind=Pod /p😀",
 		"apps/v1, Kind=Deployment /a", "/v1, Kind=ConfigMap /b",
 	}
@@ -150,11 +154,14 @@ func TestPlainProblems(t *testing.T) {
 	}{
 		"all of them together": {
 			files: map[string]string{
-				"manifests/a.yaml": "apiVersion: v1\n---\nkind: Pod\nmetadata: {name: 1}\n---\n# a text\nhello\n---\n- 1\n",
-				"manifests/b.yaml": "a: [\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  generateName: a\n  labels: {a: 1, b: true}\n  annotations: []\n",
+				"manifests/a.yaml": "apiVersion: v1\n---\nkind: Pod\nmetadata: {name: 1}\n---\n# a text\nhello\n---\n" +
+					"- 1\n",
+				"manifests/b.yaml": "a: [\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  generateName: a\n" +
+					"  labels: {a: 1, b: true}\n  annotations: []\n",
 				"manifests/c.yaml": configMap + "kind: Pod\n",
 				"manifests/d/x":    "",
-				"manifests/e.json": `{"apiVersion": "v1", "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "../x", "namespace": 7}}`,
+				"manifests/e.json": `{"apiVersion": "v1", "apiVersion": "v1", "kind": "Pod", "metadata": {"name": ` +
+					`"../x", "namespace": 7}}`,
 				"manifests/f.yaml": "apiVersion: v1\nkind: List\nitems: {}\n",
 				"manifests/g.yaml": "apiVersion: a/b/c\nkind: 7\nmetadata: x",
 				"manifests/h.yaml": "a: \xff",
@@ -183,12 +190,14 @@ func TestPlainProblems(t *testing.T) {
 		},
 		"one object twice": {
 			files: map[string]string{"manifests/a.yaml": configMap, "manifests/b.yaml": "\n\n" + configMap},
-			want:  []string{"invalid plain+v0 bundle: manifests/b.yaml:3: ConfigMap a: defined twice (first at manifests/a.yaml:1)"},
+			want: []string{"invalid plain+v0 bundle: manifests/b.yaml:3: ConfigMap a: defined twice (first at " +
+				"manifests/a.yaml:1)"},
 		},
 		"one object with the namespace and without it": {
 			files: map[string]string{"manifests/a.yaml": configMap + "---\n" +
 				strings.Replace(configMap, "name: a", "name: a, namespace: here", 1)},
-			want: []string{"invalid plain+v0 bundle: manifests/a.yaml:5: ConfigMap a: defined twice (first at manifests/a.yaml:1)"},
+			want: []string{"invalid plain+v0 bundle: manifests/a.yaml:5: ConfigMap a: defined twice (first at " +
+				"manifests/a.yaml:1)"},
 		},
 		"no object": {
 			files: map[string]string{"manifests/a.yaml": "# nothing"},
@@ -200,7 +209,8 @@ func TestPlainProblems(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := format.Load(t.Context(), bundle(test.files), format.Options{Format: format.Plain, Namespace: "here"})
+			_, err := format.Load(t.Context(), bundle(test.files),
+				format.Options{Format: format.Plain, Namespace: "here"})
 			if diff := cmp.Diff(test.want, problems(t, err)); diff != "" {
 				t.Fatal(diff)
 			}
@@ -233,7 +243,8 @@ func TestPlainBombs(t *testing.T) {
 			"the manifests are larger than 12 MiB",
 		},
 		"many with aliases": {
-			strings.Repeat("apiVersion: v1\nkind: A\nmetadata: {generateName: a}\na: &a "+strings.Repeat("x", 1<<10)+"\nb: ["+
+			strings.Repeat("apiVersion: v1\nkind: A\nmetadata: {generateName: a}\na: &a "+strings.Repeat("x",
+				1<<10)+"\nb: ["+
 				strings.Repeat("*a,", 1<<10)+"]\n---\n", 12),
 			"the manifests are larger than 12 MiB",
 		},
@@ -244,7 +255,8 @@ func TestPlainBombs(t *testing.T) {
 		"many objects": {strings.Repeat("{}\n---\n", 200_000), "more than 100 problems: nothing further was read"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := format.Load(t.Context(), bundle(map[string]string{"manifests/a.yaml": test.text}), format.Options{})
+			_, err := format.Load(t.Context(), bundle(map[string]string{"manifests/a.yaml": test.text}),
+				format.Options{})
 			if got := problems(t, err); !strings.HasSuffix(got[len(got)-1], test.want) || len(got) > 101 {
 				t.Fatalf("got %d problems, the last %s", len(got), got[len(got)-1])
 			}

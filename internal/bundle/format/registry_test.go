@@ -94,7 +94,8 @@ func TestRegistry(t *testing.T) {
 	load := func(csv string) *format.Package {
 		pkg, err := format.Load(t.Context(), bundle(map[string]string{
 			"metadata/annotations.yaml": annotations, "manifests/web.csv.yaml": csv, "manifests/cm.yaml": configMap,
-			"metadata/dependencies.yaml": "dependencies:\n- {type: olm.package, value: {packageName: db, version: 1}}\n",
+			"metadata/dependencies.yaml": "dependencies:\n- {type: olm.package, value: {packageName: " +
+				"db, version: 1}}\n",
 		}), format.Options{})
 		if err != nil {
 			t.Fatal(err, problems(t, err))
@@ -123,13 +124,15 @@ func TestRegistry(t *testing.T) {
 	if n, _, _ := unstructured.NestedInt64(last, "spec", "template", "spec", "priority"); n != 9007199254740993 {
 		t.Errorf("priority %d", n)
 	}
-	if diff := cmp.Diff([]string{"the bundle depends on olm.package map[packageName:db version:1], which is not installed with it"}, pkg.Warnings); diff != "" {
+	if diff := cmp.Diff([]string{"the bundle depends on olm.package map[packageName:db version:1], which is not " +
+		"installed with it"}, pkg.Warnings); diff != "" {
 		t.Error(diff)
 	}
 
 	suggested := strings.Replace(operatorCSV, "annotations: {",
 		"annotations: {operatorframework.io/suggested-namespace: here, ", 1)
-	pkg = load(suggested + "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: here}\n")
+	pkg = load(suggested + "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\n---\napiVersion: v1\n" +
+		"kind: Namespace\nmetadata: {name: here}\n")
 	kinds := map[string]int{}
 	for _, object := range pkg.Objects {
 		kinds[object.GetKind()]++
@@ -168,7 +171,8 @@ func TestRegistryProblems(t *testing.T) {
 		"what cannot be installed": {
 			map[string]string{file: strings.NewReplacer("strategy: deployment", "strategy: other",
 				"AllNamespaces, supported: true", "SingleNamespace, supported: true").Replace(operatorCSV) +
-				"  apiservicedefinitions: {owned: [{name: v1.api.example.com, kind: Api}]}\n  webhookdefinitions: [{type: ConversionWebhook, generateName: convert}]\n"},
+				"  apiservicedefinitions: {owned: [{name: v1.api.example.com, kind: Api}]}\n" +
+				"  webhookdefinitions: [{type: ConversionWebhook, generateName: convert}]\n"},
 			[]string{
 				file + ": apiServiceDefinitions are not supported: v1.api.example.com",
 				file + ": webhookDefinitions are not supported: ConversionWebhook convert",
@@ -204,8 +208,10 @@ func TestRegistryProblems(t *testing.T) {
 			map[string]string{file: strings.Replace(operatorCSV, "- name: web", "- name: ''", 1)},
 			[]string{"invalid registry+v1 bundle: " + file + ": Deployment: metadata.name: required"},
 		},
-		"invalid namespace": {map[string]string{"metadata/annotations.yaml": strings.Replace(annotations, "web", "Web_1",
-			1)}, []string{`invalid registry+v1 bundle: ` + file + `: invalid namespace "Web_1-system": a lowercase RFC 1123`}},
+		"invalid namespace": {map[string]string{"metadata/annotations.yaml": strings.Replace(annotations, "web",
+			"Web_1",
+			1)}, []string{`invalid registry+v1 bundle: ` + file +
+			`: invalid namespace "Web_1-system": a lowercase RFC 1123`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := maps.Clone(valid)

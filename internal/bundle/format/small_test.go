@@ -17,7 +17,8 @@ func TestSmall(t *testing.T) {
 		objects  []string
 		warnings []string
 	}{
-		"csv": {format: format.Registry, objects: []string{"Namespace/p-system"}}, // a ClusterServiceVersion is known by its kind
+		// a ClusterServiceVersion is known by its kind
+		"csv": {format: format.Registry, objects: []string{"Namespace/p-system"}},
 		"dk": {
 			format: format.Plain, objects: []string{"ConfigMap/a"},
 			warnings: []string{`manifests/a.yaml:5: key "data" already set in map; the last one counts`},
@@ -26,14 +27,16 @@ func TestSmall(t *testing.T) {
 		"ssa": {
 			format: format.Helm, objects: []string{"Deployment/a"},
 			warnings: []string{
-				"dup/templates/a.yaml:1: Deployment a: spec.template.spec.containers[0].env has name X more than once: the last one counts",
+				"dup/templates/a.yaml:1: Deployment a: spec.template.spec.containers[0].env has name X more than " +
+					"once: the last one counts",
 				"dup/templates/a.yaml:1: Deployment a: spec.template.spec.unknownField is not a field, and is left out",
 			},
 		},
 		"rec": {format: format.Plain, objects: []string{"Secret/a", "ConfigMap/b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := format.Load(t.Context(), os.DirFS("testdata/small/"+name), format.Options{Instance: "i", Namespace: "space"})
+			p, err := format.Load(t.Context(), os.DirFS("testdata/small/"+name),
+				format.Options{Instance: "i", Namespace: "space"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +50,8 @@ func TestSmall(t *testing.T) {
 			if diff := cmp.Diff(want.warnings, p.Warnings); diff != "" {
 				t.Error(diff)
 			}
-			if name == "dk" && p.Objects[0].Object["data"].(map[string]any)["a"] != true { // in YAML 1.1, that is what y is
+			// in YAML 1.1, that is what y is
+			if name == "dk" && p.Objects[0].Object["data"].(map[string]any)["a"] != true {
 				t.Errorf("%v", p.Objects[0].Object)
 			}
 		})

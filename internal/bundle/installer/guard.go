@@ -125,14 +125,16 @@ func Policies(system string) []manifest.Policy {
 					"metadata.finalizers", "metadata.annotations", "metadata.labels")},
 			},
 			Variables: []admissionv1.Variable{{
-				Name:       "accounts",
-				Expression: "[object, oldObject].filter(o, o != null && has(o.spec.serviceAccount)).map(o, [o.spec.serviceAccount.namespace, o.spec.serviceAccount.name])",
+				Name: "accounts",
+				Expression: "[object, oldObject].filter(o, o != null && has(o.spec.serviceAccount)).map(o, " +
+					"[o.spec.serviceAccount.namespace, o.spec.serviceAccount.name])",
 			}},
 			Checks: mayActAs(),
 		},
 		{
-			Name:  policyContents,
-			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update}, "bundles", "bundles/status"),
+			Name: policyContents,
+			Rules: rules([]admissionv1.OperationType{admissionv1.Create, admissionv1.Update}, "bundles",
+				"bundles/status"),
 			Conditions: []admissionv1.MatchCondition{{
 				Name:       "changes-more-than-finalizers",
 				Expression: changes("spec", "status", "metadata.annotations", "metadata.labels"),
@@ -171,7 +173,10 @@ func changes(fields ...string) string {
 func rules(operations []admissionv1.OperationType, resources ...string) []admissionv1.RuleWithOperations {
 	return []admissionv1.RuleWithOperations{{
 		Operations: operations,
-		Rule:       admissionv1.Rule{APIGroups: []string{v1alpha1.Group}, APIVersions: []string{"*"}, Resources: resources},
+		Rule: admissionv1.Rule{
+			APIGroups: []string{v1alpha1.Group}, APIVersions: []string{"*"},
+			Resources: resources,
+		},
 	}}
 }
 
@@ -181,7 +186,8 @@ func mayActAs() []admissionv1.Validation {
 	return []admissionv1.Validation{{
 		Expression: "variables.accounts.all(a, a.size() == 2 && " +
 			"authorizer.group('').resource('serviceaccounts').namespace(a[0]).name(a[1]).check('impersonate').allowed())",
-		MessageExpression: "'what is installed as a ServiceAccount is chosen by those who may impersonate it; ' + request.userInfo.username + " +
+		MessageExpression: "'what is installed as a ServiceAccount is chosen by those who may impersonate it; ' + " +
+			"request.userInfo.username + " +
 			"' may not impersonate all of: ' + variables.accounts.map(a, a.join('/')).join(', ')",
 		Reason: new(reasonForbidden),
 	}}

@@ -25,8 +25,8 @@ func inForce() (policies []*admissionv1.ValidatingAdmissionPolicy,
 	bindings []*admissionv1.ValidatingAdmissionPolicyBinding,
 ) {
 	for _, p := range Policies(system) {
-		name, fail, equivalent, all := manifest.PolicyName(server.Role, p.Name), admissionv1.Fail, admissionv1.Equivalent,
-			admissionv1.AllScopes
+		name, fail, equivalent, all := manifest.PolicyName(server.Role, p.Name), admissionv1.Fail,
+			admissionv1.Equivalent, admissionv1.AllScopes
 		rule := admissionv1.NamedRuleWithOperations{RuleWithOperations: p.Rules[0]}
 		rule.Scope = &all
 		policies = append(policies, &admissionv1.ValidatingAdmissionPolicy{
@@ -34,8 +34,9 @@ func inForce() (policies []*admissionv1.ValidatingAdmissionPolicy,
 			Spec: admissionv1.ValidatingAdmissionPolicySpec{
 				FailurePolicy: &fail, MatchConditions: p.Conditions, Variables: p.Variables, Validations: p.Checks,
 				MatchConstraints: &admissionv1.MatchResources{
-					MatchPolicy: &equivalent, NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
-					ResourceRules: []admissionv1.NamedRuleWithOperations{rule},
+					MatchPolicy: &equivalent, NamespaceSelector: &metav1.LabelSelector{},
+					ObjectSelector: &metav1.LabelSelector{},
+					ResourceRules:  []admissionv1.NamedRuleWithOperations{rule},
 				},
 			},
 		})
@@ -117,7 +118,10 @@ func TestGuard(t *testing.T) {
 			for i := range p {
 				all = append(all, p[i], b[i])
 			}
-			g := &Guard{Client: dynamicfake.NewSimpleDynamicClient(scheme.Scheme, all...), System: system, Now: time.Now}
+			g := &Guard{
+				Client: dynamicfake.NewSimpleDynamicClient(scheme.Scheme, all...), System: system,
+				Now: time.Now,
+			}
 			err := g.Check(t.Context())
 			if (err != nil) != (test.says != "") || err != nil && !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%v, want %q", err, test.says)
@@ -155,7 +159,8 @@ func TestWhoIsAsked(t *testing.T) {
 	const (
 		collector = "system:serviceaccount:kube-system:generic-garbage-collector"
 		berth     = "system:serviceaccount:berth-system:berth-bundles"
-		before    = "{metadata: {name: a, annotations: {a: b}, finalizers: [x]}, spec: {serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: a-1}}"
+		before    = "{metadata: {name: a, annotations: {a: b}, finalizers: [x]}, spec: {serviceAccount: {namespace: " +
+			"shop, name: d}}, status: {installedBundleName: a-1}}"
 	)
 	for name, test := range map[string]struct {
 		by, before, after string
@@ -166,35 +171,43 @@ func TestWhoIsAsked(t *testing.T) {
 		"writes it as it is": {"alice", before, before, false},
 		"is the next to write it": {
 			"alice", before,
-			"{metadata: {name: a, resourceVersion: '2', managedFields: [x], annotations: {a: b}, finalizers: [x]}, spec: {serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: a-1}}", false,
+			"{metadata: {name: a, resourceVersion: '2', managedFields: [x], annotations: {a: b}, finalizers: [x]}, " +
+				"spec: {serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: a-1}}", false,
 		},
 		"changes what is wanted": {
 			"alice", before,
-			"{metadata: {name: a, annotations: {a: b}, finalizers: [x]}, spec: {}, status: {installedBundleName: a-1}}", true,
+			"{metadata: {name: a, annotations: {a: b}, finalizers: [x]}, spec: {}, status: {installedBundleName: a-1}}",
+			true,
 		},
 		"gives it an owner": {
 			"alice", before,
-			"{metadata: {name: a, annotations: {a: b}, finalizers: [x], ownerReferences: [{kind: Pod}]}, spec: {serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: a-1}}", true,
+			"{metadata: {name: a, annotations: {a: b}, finalizers: [x], ownerReferences: [{kind: Pod}]}, spec: " +
+				"{serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: a-1}}", true,
 		},
 		"takes off a finalizer": {
 			"alice", before,
-			"{metadata: {name: a, annotations: {a: b}}, spec: {serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: a-1}}", true,
+			"{metadata: {name: a, annotations: {a: b}}, spec: {serviceAccount: {namespace: shop, name: d}}, status: " +
+				"{installedBundleName: a-1}}", true,
 		},
 		"says that it is uninstalled": {
 			"alice", before,
-			"{metadata: {name: a, annotations: {a: b, berth.dev/uninstalling: now}, finalizers: [x]}, spec: {serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: a-1}}", true,
+			"{metadata: {name: a, annotations: {a: b, berth.dev/uninstalling: now}, finalizers: [x]}, spec: " +
+				"{serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: a-1}}", true,
 		},
 		"labels it": {
 			"alice", before,
-			"{metadata: {name: a, labels: {a: b}, annotations: {a: b}, finalizers: [x]}, spec: {serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: a-1}}", true,
+			"{metadata: {name: a, labels: {a: b}, annotations: {a: b}, finalizers: [x]}, spec: {serviceAccount: " +
+				"{namespace: shop, name: d}}, status: {installedBundleName: a-1}}", true,
 		},
 		"says what is installed": {
 			"alice", before,
-			"{metadata: {name: a, annotations: {a: b}, finalizers: [x]}, spec: {serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: b}}", true,
+			"{metadata: {name: a, annotations: {a: b}, finalizers: [x]}, spec: {serviceAccount: {namespace: shop, " +
+				"name: d}}, status: {installedBundleName: b}}", true,
 		},
 		"is the server": {
 			berth, before,
-			"{metadata: {name: a, annotations: {a: b}, finalizers: [x]}, spec: {serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: b}}", false,
+			"{metadata: {name: a, annotations: {a: b}, finalizers: [x]}, spec: {serviceAccount: {namespace: shop, " +
+				"name: d}}, status: {installedBundleName: b}}", false,
 		},
 		"is the server of another place": {
 			"system:serviceaccount:mine:berth-bundles", before,
@@ -204,7 +217,8 @@ func TestWhoIsAsked(t *testing.T) {
 		"collects without an account": {"system:kube-controller-manager", before, "", false},
 		"collects it in the foreground": {
 			collector, before,
-			"{metadata: {name: a, annotations: {a: b}}, spec: {serviceAccount: {namespace: shop, name: d}}, status: {installedBundleName: a-1}}", false,
+			"{metadata: {name: a, annotations: {a: b}}, spec: {serviceAccount: {namespace: shop, name: d}}, status: " +
+				"{installedBundleName: a-1}}", false,
 		},
 		"is named as the collector": {"system:serviceaccount:mine:generic-garbage-collector", before, "", true},
 	} {

@@ -25,7 +25,8 @@ func TestReserved(t *testing.T) {
 	const rbac, extensions = "rbac.authorization.k8s.io/v1", "apiextensions.k8s.io/v1"
 	subject := func(s string) string {
 		return "{apiVersion: " + rbac +
-			", kind: RoleBinding, metadata: {name: b, namespace: shop}, subjects: [{kind: Group, name: shop}, " + s + "]}"
+			", kind: RoleBinding, metadata: {name: b, namespace: shop}, subjects: [{kind: Group, name: shop}, " + s +
+			"]}"
 	}
 	for name, test := range map[string]struct{ object, namespace, says string }{
 		"an object elsewhere": {
@@ -54,8 +55,11 @@ func TestReserved(t *testing.T) {
 			"{apiVersion: x/v1, kind: Namespace, metadata: {name: berth, namespace: shop}}",
 			"shop", "",
 		},
-		"the definition of bundles": {"{apiVersion: " + extensions +
-			", kind: CustomResourceDefinition, metadata: {name: bundles.core.rukpak.io}}", "shop", "defines the API of bundles"},
+		"the definition of bundles": {
+			"{apiVersion: " + extensions +
+				", kind: CustomResourceDefinition, metadata: {name: bundles.core.rukpak.io}}", "shop",
+			"defines the API of bundles",
+		},
 		"another of the group": {
 			"{apiVersion: " + extensions +
 				", kind: CustomResourceDefinition, metadata: {name: x}, spec: {group: core.rukpak.io}}", "shop",
@@ -63,12 +67,14 @@ func TestReserved(t *testing.T) {
 		},
 		"another definition": {"{apiVersion: " + extensions +
 			", kind: CustomResourceDefinition, metadata: {name: boats.x}, spec: {group: x}}", "shop", ""},
-		"an API service": {"{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1alpha1.core.rukpak.io}}", "shop", "defines the API of bundles"},
+		"an API service": {"{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: " +
+			"v1alpha1.core.rukpak.io}}", "shop", "defines the API of bundles"},
 		"a role of berth": {"{apiVersion: " + rbac +
 			", kind: ClusterRole, metadata: {name: berth-gateway}}", "shop", "berth's own"},
 		"a role for users of berth": {"{apiVersion: " + rbac +
 			", kind: ClusterRole, metadata: {name: bundle-reader}}", "shop", "berth's own"},
-		"a policy of berth": {"{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: berth-bundles-instances}}", "shop", "berth's own"},
+		"a policy of berth": {"{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, " +
+			"metadata: {name: berth-bundles-instances}}", "shop", "berth's own"},
 		"another role": {
 			"{apiVersion: " + rbac + ", kind: ClusterRole, metadata: {name: shop}}",
 			"shop", "",

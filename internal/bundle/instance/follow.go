@@ -29,7 +29,8 @@ func (r Reconciler) leader(ctx context.Context, class string) (string, error) {
 func (p *pass) leaveTo(ctx context.Context, leader string, wanted, current *v1alpha1.Instance) (_ Outcome, err error) {
 	if p.Force {
 		return p.outcome, fault.New(fault.InvalidArgument,
-			"--force-conflicts cannot be used while %s reconciles the bundles of this cluster: it takes no fields over", leader).
+			"--force-conflicts cannot be used while %s reconciles the bundles of this cluster: it takes no fields over",
+			leader).
 			WithHint("undo the changes that are in conflict, and leave out --force-conflicts")
 	}
 	if err := resource.RequestRetry(wanted, current, p.Now()); err != nil {
@@ -68,17 +69,18 @@ func (p *pass) followed(ctx context.Context) error {
 			return api.Watch(ctx, o)
 		},
 	}
-	_, err := watchtools.UntilWithSync(ctx, source, &unstructured.Unstructured{}, nil, func(e watch.Event) (bool, error) {
-		object, is := e.Object.(*unstructured.Unstructured)
-		if !is || e.Type == watch.Deleted {
-			return true, fault.New(fault.NotFound, "instance %s was deleted", p.in.Name)
-		}
-		var now v1alpha1.Instance
-		if err := resource.Decode(object, &now); err != nil {
-			return true, err
-		}
-		return p.arrived(&now)
-	})
+	_, err := watchtools.UntilWithSync(ctx, source, &unstructured.Unstructured{}, nil,
+		func(e watch.Event) (bool, error) {
+			object, is := e.Object.(*unstructured.Unstructured)
+			if !is || e.Type == watch.Deleted {
+				return true, fault.New(fault.NotFound, "instance %s was deleted", p.in.Name)
+			}
+			var now v1alpha1.Instance
+			if err := resource.Decode(object, &now); err != nil {
+				return true, err
+			}
+			return p.arrived(&now)
+		})
 	return kube.Fault(err, resource.Call("watch", v1alpha1.Instances(), p.in.Name))
 }
 

@@ -18,7 +18,8 @@ func TestArrived(t *testing.T) {
 		in := &v1alpha1.Instance{}
 		in.Generation, in.Status.ObservedGeneration, in.Status.InstalledBundleName = 2, observed, "web-1"
 		for kind, text := range map[string]string{
-			v1alpha1.ConditionHasValidBundle: valid, v1alpha1.ConditionInstalled: installed, v1alpha1.ConditionHealthy: healthy,
+			v1alpha1.ConditionHasValidBundle: valid, v1alpha1.ConditionInstalled: installed,
+			v1alpha1.ConditionHealthy: healthy,
 		} {
 			if text != "" {
 				c := metav1.Condition{Type: kind, Status: metav1.ConditionStatus(text), Reason: "R"}

@@ -61,7 +61,8 @@ func TestPlacesOf(t *testing.T) {
 		}
 	}
 	h, err := placesOf([]*helm.Release{
-		record(helm.StatusFailed, "newest"), record(helm.StatusFailed, "failed"), record(helm.StatusDeployed, "installed"),
+		record(helm.StatusFailed, "newest"), record(helm.StatusFailed, "failed"),
+		record(helm.StatusDeployed, "installed"),
 		record(helm.StatusSuperseded, "old"),
 	})
 	if err != nil || names(h.named) != "newest hook failed hook installed hook old hook" ||
@@ -114,7 +115,8 @@ func TestDivide(t *testing.T) {
 // A kept object of a kind goes with the definition of the kind, which is said.
 func TestDivideWithDefinitions(t *testing.T) {
 	applier := Reconciler{Installs: &kube.Client{Interface: fake.NewClientset()}, System: "ns"}.Applier("web", "ns")
-	marks := `labels: {app.kubernetes.io/managed-by: Helm}, annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: ns, helm.sh/resource-policy: `
+	marks := `labels: {app.kubernetes.io/managed-by: Helm}, annotations: {meta.helm.sh/release-name: web, ` +
+		`meta.helm.sh/release-namespace: ns, helm.sh/resource-policy: `
 	objects := parsed(t, `{apiVersion: example.org/v1, kind: Boat, metadata: {name: kept, `+marks+`keep}}}
 {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: definition, `+marks+`none}}, spec: {group: example.org, names: {kind: Boat, plural: boats}, versions: [{name: v1}]}}`)
 	for definitions, want := range map[bool]int{false: 2, true: 0} {
@@ -127,7 +129,8 @@ func TestDivideWithDefinitions(t *testing.T) {
 
 // A namespace would take what is kept with it.
 func TestKeptIn(t *testing.T) {
-	keep := []left{{object: parsed(t, `{apiVersion: v1, kind: Secret, metadata: {name: password, namespace: shop}}`)[0]}}
+	keep := []left{{object: parsed(t,
+		`{apiVersion: v1, kind: Secret, metadata: {name: password, namespace: shop}}`)[0]}}
 	if keptIn("other", keep) != "" || !strings.Contains(keptIn("shop", keep), "it holds secret/password") {
 		t.Error(keptIn("other", keep), keptIn("shop", keep))
 	}

@@ -186,7 +186,8 @@ func (r Reconciler) lookup(ctx context.Context, apiVersion, kind, namespace, nam
 	object.SetNamespace(namespace)
 	object.SetName(name)
 	if r.Reserved.Hides(namespace) || r.Reserved.Hides(name) && kind == "Namespace" {
-		return nil, fault.New(fault.Failed, "the template looks up %s, which bundles leave alone", r.reserved(kind, name)).
+		return nil, fault.New(fault.Failed, "the template looks up %s, which bundles leave alone",
+			r.reserved(kind, name)).
 			WithHint("a server with --allow-system lets it")
 	}
 	resource, known, err := r.Applier("", namespace).ResourceOf(ctx, object.GroupVersionKind())

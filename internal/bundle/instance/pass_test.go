@@ -67,7 +67,8 @@ func TestUnpackingEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := meta.FindStatusCondition(now.Status.Conditions, v1alpha1.ConditionHasValidBundle)
-			if (c != nil) != (test.says != "") || c != nil && (c.Status != "False" || !strings.Contains(c.Message, test.says)) {
+			if (c != nil) != (test.says != "") || c != nil &&
+				(c.Status != "False" || !strings.Contains(c.Message, test.says)) {
 				t.Errorf("%+v", c)
 			}
 		})

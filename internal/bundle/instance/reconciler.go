@@ -85,8 +85,8 @@ func (r Reconciler) records() release.Records {
 	return release.Records{
 		Secrets: r.Own.CoreV1().Secrets(r.System), Namespace: r.System,
 		Repair: func(secret string) string {
-			return fmt.Sprintf("delete it, so that the record before it counts: kubectl delete secret %s --namespace %s",
-				secret, r.System)
+			return fmt.Sprintf("delete it, so that the record before it counts: kubectl delete secret "+
+				"%s --namespace %s", secret, r.System)
 		},
 	}
 }
@@ -163,7 +163,8 @@ func (r Reconciler) define(ctx context.Context) error {
 	err = r.share(ctx, append(objects, kube.Named("Namespace", r.System))...)
 	if fault.CodeOf(err) == fault.PermissionDenied {
 		return fault.New(fault.PermissionDenied,
-			"the cluster does not have the kinds Bundle and BundleInstance or the namespace %s, and you may not create them: %w", r.System, err).
+			"the cluster does not have the kinds Bundle and BundleInstance or the namespace %s, and you may "+
+				"not create them: %w", r.System, err).
 			WithHint("ask an administrator to run `%s`, and `kubectl create namespace %s`", resource.DefinitionsCommand,
 				r.System)
 	}
@@ -223,8 +224,10 @@ func (r Reconciler) denied(err error) error {
 	}
 	f := *fault.From(err)
 	if strings.Contains(f.Message, " cannot impersonate ") {
-		return f.WithHint("let the server act as it, by a Role with the verb impersonate: print it with `berth serve manifests bundles --service-account %s`", r.account)
+		return f.WithHint("let the server act as it, by a Role with the verb impersonate: print it with `berth serve "+
+			"manifests bundles --service-account %s`", r.account)
 	}
 	f.Message = "the ServiceAccount " + r.account.String() + " lacks a permission: " + f.Message
-	return f.WithHint("what a bundle contains is read, written and watched as that ServiceAccount: bind it to a role that allows it")
+	return f.WithHint("what a bundle contains is read, written and watched as that ServiceAccount: bind it to a " +
+		"role that allows it")
 }

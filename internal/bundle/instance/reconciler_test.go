@@ -78,14 +78,17 @@ func TestDenied(t *testing.T) {
 		return kube.Fault(apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "s", errors.New(text)),
 			kube.Call{Verb: "create", Resource: "services", Namespace: "shop"})
 	}
-	lacks := forbidden(`User "system:serviceaccount:shop:deployer" cannot create resource "services" in API group "" in the namespace "shop"`)
-	cannot := forbidden(`User "system:serviceaccount:ns:berth-bundles" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "shop"`)
+	lacks := forbidden(`User "system:serviceaccount:shop:deployer" cannot create resource "services" in API group "" ` +
+		`in the namespace "shop"`)
+	cannot := forbidden(`User "system:serviceaccount:ns:berth-bundles" cannot impersonate resource "serviceaccounts" ` +
+		`in API group "" in the namespace "shop"`)
 	r := Reconciler{account: &v1alpha1.ServiceAccount{Namespace: "shop", Name: "deployer"}}
 	for says, err := range map[string]error{
 		"the ServiceAccount shop/deployer lacks a permission: you may not create services in namespace shop": lacks,
 		"`berth serve manifests bundles --service-account shop/deployer`":                                    cannot,
 	} {
-		if got := resource.Why(r.denied(err)); !strings.Contains(got, says) || fault.CodeOf(r.denied(err)) != fault.PermissionDenied {
+		if got := resource.Why(r.denied(err)); !strings.Contains(got, says) ||
+			fault.CodeOf(r.denied(err)) != fault.PermissionDenied {
 			t.Errorf("%q, want %q", got, says)
 		}
 		if got := (Reconciler{}).denied(err); got != err { //nolint:errorlint // the very one

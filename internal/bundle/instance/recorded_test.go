@@ -10,8 +10,8 @@ import (
 	"github.com/berthdev/berth/internal/release"
 )
 
-// What a record says was applied is what was applied, to the last newline of a script: otherwise the next pass would put
-// right what is right.
+// What a record says was applied is what was applied, to the last newline of a script: otherwise the next pass would
+// put right what is right.
 func TestRecordedIsApplied(t *testing.T) {
 	for _, dir := range []string{
 		"../format/testdata/small/rec", "../format/testdata/small/csv", "../../chart/testdata/newline/chart",

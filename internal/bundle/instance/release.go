@@ -73,7 +73,8 @@ func inBundle(err error) error {
 	case refused:
 		return f.WithHint("change what the message names in the bundle, or ask the administrator of the cluster")
 	case f.Reason == apply.ReasonNothingWritten:
-		return f.WithHint("undo the changes that are named, or take the fields over with --force-conflicts; nothing has been written")
+		return f.WithHint("undo the changes that are named, or take the fields over with --force-conflicts; nothing " +
+			"has been written")
 	}
 	return err
 }

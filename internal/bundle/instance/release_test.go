@@ -124,7 +124,10 @@ func TestRecorded(t *testing.T) {
 		"other values":      {record(same), with(func(o *origin) { o.Values = "a: c" }), false},
 		"another namespace": {record(same), with(func(o *origin) { o.Namespace = "other" }), false},
 		"it failed":         {record(func(r *helm.Release) { release.Failed(r, "no") }), first, false},
-		"it was cut off":    {record(func(r *helm.Release) { r.Info.Status = helm.StatusPendingUpgrade }), first, false},
+		"it was cut off": {
+			record(func(r *helm.Release) { r.Info.Status = helm.StatusPendingUpgrade }), first,
+			false,
+		},
 		"helm has upgraded": {record(func(r *helm.Release) { r.Chart = chart }), first, false},
 		"there is no chart": {record(func(r *helm.Release) { r.Chart = nil }), first, false},
 		"it says nothing":   {record(func(r *helm.Release) { r.Chart = &helmchart.Chart{} }), first, false},

@@ -181,7 +181,8 @@ func leftovers(applier apply.Applier, objects []*unstructured.Unstructured) []*u
 // checkPlaces finds out before anything is written whether the cluster has the kinds and the
 // namespaces of a bundle's objects. A namespace that the caller may not read is taken to exist.
 func (r Reconciler) checkPlaces(ctx context.Context, q Request) error {
-	objects, err := r.Applier(q.Name, cmp.Or(q.Package.Namespace, r.namespaceOf(q.Config))).Placed(ctx, q.Package.Objects)
+	objects, err := r.Applier(q.Name, cmp.Or(q.Package.Namespace, r.namespaceOf(q.Config))).
+		Placed(ctx, q.Package.Objects)
 	if err != nil {
 		return err
 	}
@@ -214,7 +215,8 @@ func (r Reconciler) checkNamespace(ctx context.Context, name, asked string) erro
 	if name == asked {
 		return err
 	}
-	return fault.From(err).WithHint("it is where an object of the bundle is to be: create it with `kubectl create namespace %s`, or add it to the bundle", name)
+	return fault.From(err).WithHint("it is where an object of the bundle is to be: create it with `kubectl create "+
+		"namespace %s`, or add it to the bundle", name)
 }
 
 // remains says of a first installation that has failed that its instance stands, though nothing
@@ -225,6 +227,7 @@ func remains(in *v1alpha1.Instance, err error) error {
 	}
 	f := *fault.From(err)
 	f.Hint = strings.TrimPrefix(f.Hint+"; ", "; ") + "bundle " + in.Name +
-		" is listed though it is not installed: install it again, or remove it with `berth bundle uninstall " + in.Name + "`"
+		" is listed though it is not installed: install it again, or remove it with `berth bundle uninstall " +
+		in.Name + "`"
 	return &f
 }

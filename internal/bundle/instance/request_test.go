@@ -45,7 +45,8 @@ func TestPlacesAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 		exitsWith fault.Code
 	}{
 		"into a namespace that does not exist": {
-			objects: inDefault, want: "namespace team does not exist", hint: "--create-namespace", exitsWith: fault.NotFound,
+			objects: inDefault, want: "namespace team does not exist", hint: "--create-namespace",
+			exitsWith: fault.NotFound,
 		},
 		"an object names a namespace that does not exist": {
 			objects: inDefault + inShop, there: []string{"team"}, want: "namespace shop does not exist",
@@ -75,7 +76,8 @@ func TestPlacesAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 			}
 			q := Request{
 				Name: "web", Class: v1alpha1.ClassPlain, Config: v1alpha1.Config{Namespace: "team"},
-				Content: &content.Content{Digest: "sha256:1"}, Package: &format.Package{Objects: parsed(t, test.objects)},
+				Content: &content.Content{Digest: "sha256:1"},
+				Package: &format.Package{Objects: parsed(t, test.objects)},
 			}
 			if test.want == "" {
 				if err := r.checkPlaces(t.Context(), q); err != nil {
@@ -84,7 +86,8 @@ func TestPlacesAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 				return
 			}
 			_, err := r.Install(t.Context(), q, Known{}, quiet())
-			if f := fault.From(err); err == nil || f.Code != test.exitsWith || !strings.Contains(f.Message, test.want) ||
+			if f := fault.From(err); err == nil || f.Code != test.exitsWith ||
+				!strings.Contains(f.Message, test.want) ||
 				!strings.Contains(f.Hint, test.hint) {
 				t.Errorf("%+v", f)
 			}
@@ -106,7 +109,8 @@ func TestWhatRemainsOfAFailedInstallation(t *testing.T) {
 		return in
 	}
 	refused := func() error { return fault.New(fault.Failed, "quota").WithHint("ask for more") }
-	uninstall := "bundle shop is listed though it is not installed: install it again, or remove it with `berth bundle uninstall shop`"
+	uninstall := "bundle shop is listed though it is not installed: install it again, or remove it with `berth " +
+		"bundle uninstall shop`"
 	for name, test := range map[string]struct {
 		in   *v1alpha1.Instance
 		err  error

@@ -174,9 +174,11 @@ func applyHealth(s *v1.BundleState, rest []health.Reading, now time.Time) {
 			s.State = before // it is on its way for the first time
 		}
 	}
-	if resource.IsOurs(s.Class) && slices.ContainsFunc(rest, func(r health.Reading) bool { return r.State == missing }) {
+	if resource.IsOurs(s.Class) && slices.ContainsFunc(rest,
+		func(r health.Reading) bool { return r.State == missing }) {
 		s.Warnings = append(s.Warnings,
-			"what is missing is installed again by `berth bundle reconcile`, or by `berth serve bundles` in the cluster")
+			"what is missing is installed again by `berth bundle reconcile`, or by `berth serve "+
+				"bundles` in the cluster")
 	}
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
@@ -265,8 +267,8 @@ func (k Known) Keep(system, namespace string, asked bool) (string, error) {
 	if there := cmp.Or(c.Namespace, system); asked && namespace != there {
 		return "", fault.New(fault.Conflict, "bundle %s is installed in namespace %s, and does not move to %s",
 			k.Instance.Name, there, namespace).
-			WithHint("leave out --namespace to upgrade it where it is, or uninstall it first: berth bundle uninstall %s",
-				k.Instance.Name)
+			WithHint("leave out --namespace to upgrade it where it is, or uninstall it first: berth "+
+				"bundle uninstall %s", k.Instance.Name)
 	}
 	return c.Namespace, nil
 }

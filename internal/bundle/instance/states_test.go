@@ -41,7 +41,8 @@ func TestSettle(t *testing.T) {
 		},
 		"one was deleted": {
 			recorded: v1.BundleHealthy, rest: gone, want: v1.BundleUnhealthy,
-			condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist", advised: true,
+			condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist",
+			advised: true,
 		},
 		"one was deleted, of others": {
 			recorded: v1.BundleHealthy, rest: gone, class: "theirs",
@@ -70,7 +71,8 @@ func TestSettle(t *testing.T) {
 		},
 		"nobody has waited, and one was deleted": {
 			recorded: v1.BundlePending, rest: gone, want: v1.BundleUnhealthy,
-			condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist", advised: true,
+			condition: "False", since: now, message: "deployment/hello in namespace team: it does not exist",
+			advised: true,
 		},
 		"what is wanted is not there": {
 			recorded: v1.BundleFailed, want: v1.BundleFailed,
@@ -83,7 +85,8 @@ func TestSettle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := v1.BundleState{
-				State: test.recorded, Class: v1alpha1.ClassPlain, Objects: []v1.BundleObject{{Object: "deployment/hello"}},
+				State: test.recorded, Class: v1alpha1.ClassPlain,
+				Objects: []v1.BundleObject{{Object: "deployment/hello"}},
 				Conditions: []v1.BundleCondition{
 					{Type: v1alpha1.ConditionInstalled, Status: "True"},
 					{Type: v1alpha1.ConditionHealthy, Status: "as recorded", Since: then},
@@ -94,13 +97,15 @@ func TestSettle(t *testing.T) {
 			}
 			applyHealth(&s, test.rest, now)
 			c := s.Conditions[1]
-			if s.State != test.want || c.Status != test.condition || !c.Since.Equal(test.since) || s.Message != test.message {
+			if s.State != test.want || c.Status != test.condition || !c.Since.Equal(test.since) ||
+				s.Message != test.message {
 				t.Errorf("%s: %q, %+v", s.State, s.Message, c)
 			}
 			if test.condition != "as recorded" && (c.Message == allCurrent) != (s.State == v1.BundleHealthy) {
 				t.Errorf("%s, and the condition says %q", s.State, c.Message)
 			}
-			if advice := strings.Join(s.Warnings, ""); strings.Contains(advice, "`berth bundle reconcile`") != test.advised {
+			if advice := strings.Join(s.Warnings, ""); strings.Contains(advice,
+				"`berth bundle reconcile`") != test.advised {
 				t.Errorf("advice %q", advice)
 			}
 		})

@@ -77,7 +77,8 @@ func (r Reconciler) removable(ctx context.Context, name string) (Known, error) {
 	case err != nil:
 		return k, err
 	case k.Instance == nil && k.Release == nil:
-		return k, fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
+		return k, fault.New(fault.NotFound, "bundle %s is not installed", name).
+			WithHint("`berth bundle list` shows what is")
 	case k.Instance != nil && !resource.IsOurs(k.Instance.Spec.ProvisionerClassName):
 		return k, resource.CheckUsable(k.Instance)
 	}
@@ -172,8 +173,9 @@ func (u removal) waitGone(ctx context.Context, objects []*unstructured.Unstructu
 	rest, err := health.WaitGone(ctx, u.view, objects, func(rest []health.Reading) {
 		if len(rest) > 0 {
 			u.steps.Progress(v1.Progress{
-				Message: "waiting for " + rest[0].Describe() + ": " + rest[0].Message, Done: int64(len(objects) - len(rest)),
-				Total: int64(len(objects)),
+				Message: "waiting for " + rest[0].Describe() + ": " + rest[0].Message,
+				Done:    int64(len(objects) - len(rest)),
+				Total:   int64(len(objects)),
 			})
 		}
 	})
@@ -251,5 +253,6 @@ func (u removal) begin(ctx context.Context) error {
 	if err := u.held.Confirm(ctx); err != nil {
 		return err
 	}
-	return u.objects().Annotate(ctx, u.known.Instance, v1alpha1.AnnotationUninstalling, u.Now().UTC().Format(time.RFC3339))
+	return u.objects().Annotate(ctx, u.known.Instance, v1alpha1.AnnotationUninstalling,
+		u.Now().UTC().Format(time.RFC3339))
 }

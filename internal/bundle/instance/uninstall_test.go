@@ -76,7 +76,8 @@ func TestInstallOfAnUninstalling(t *testing.T) {
 	}
 	wanted.Spec = in.Spec
 	got, err := r.objects().SetInstance(t.Context(), wanted, in)
-	if err != nil || resource.IsUninstalling(got) || got.Annotations["theirs"] != "x" || !resource.Same(got.Spec, in.Spec) {
+	if err != nil || resource.IsUninstalling(got) || got.Annotations["theirs"] != "x" ||
+		!resource.Same(got.Spec, in.Spec) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

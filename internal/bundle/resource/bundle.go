@@ -50,8 +50,8 @@ func (o Objects) EnsureBundle(ctx context.Context, in *v1alpha1.Instance, bundle
 		}
 		return b, true, nil
 	}
-	return nil, false, fault.New(fault.Conflict, "there is a bundle of every name that instance %s could give its bundle",
-		in.Name).
+	return nil, false, fault.New(fault.Conflict, "there is a bundle of every name that instance %s "+
+		"could give its bundle", in.Name).
 		WithHint("delete bundles that belong to no instance: kubectl get bundles.core.rukpak.io")
 }
 

@@ -28,7 +28,10 @@ func instance(installed string, conditions ...metav1.Condition) *v1alpha1.Instan
 	return &v1alpha1.Instance{
 		ObjectMeta: metav1.ObjectMeta{Name: "shop", Generation: 2},
 		Spec:       v1alpha1.InstanceSpec{ProvisionerClassName: v1alpha1.ClassPlain},
-		Status:     v1alpha1.InstanceStatus{ObservedGeneration: 2, InstalledBundleName: installed, Conditions: conditions},
+		Status: v1alpha1.InstanceStatus{
+			ObservedGeneration: 2, InstalledBundleName: installed,
+			Conditions: conditions,
+		},
 	}
 }
 
@@ -64,7 +67,10 @@ func TestVerdictOf(t *testing.T) {
 		}
 		b.Name = "web-1"
 		if status != "" {
-			b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionUnpacked, Status: status, Message: "because"}}
+			b.Status.Conditions = []metav1.Condition{{
+				Type: v1alpha1.ConditionUnpacked, Status: status,
+				Message: "because",
+			}}
 		}
 		return b
 	}
@@ -77,7 +83,8 @@ func TestVerdictOf(t *testing.T) {
 			No(v1alpha1.ReasonUnpackPending, "bundle web-1 is not unpacked yet"),
 		},
 		"of another class": {bundle("theirs", "", ""), No(v1alpha1.ReasonUnpackPending,
-			"bundle web-1 is not unpacked yet: its class theirs is not one of berth's, and the program whose it is has to do that")},
+			"bundle web-1 is not unpacked yet: its class theirs is not one of berth's, and the program whose it "+
+				"is has to do that")},
 		"on its way": {
 			bundle("theirs", v1alpha1.PhaseUnpacking, metav1.ConditionFalse),
 			No(v1alpha1.ReasonUnpackPending, "bundle web-1: because"),

@@ -36,7 +36,8 @@ func RequestRetry(wanted, current *v1alpha1.Instance, now time.Time) error {
 	if wanted.Spec.Config, err = json.Marshal(c); err != nil || !Same(current.Spec, wanted.Spec) {
 		return err
 	}
-	if state, _ := judge(current); state != v1.BundleFailed && state != v1.BundleUnhealthy && state != v1.BundleDeleting {
+	if state, _ := judge(current); state != v1.BundleFailed && state != v1.BundleUnhealthy &&
+		state != v1.BundleDeleting {
 		return nil
 	}
 	c.Requested = now.UTC().Format(time.RFC3339Nano)

@@ -15,7 +15,10 @@ import (
 func TestRequestRetry(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	instance := func(cfg string, installed metav1.ConditionStatus) *v1alpha1.Instance {
-		in := &v1alpha1.Instance{Spec: v1alpha1.InstanceSpec{ProvisionerClassName: v1alpha1.ClassPlain, Config: []byte(cfg)}}
+		in := &v1alpha1.Instance{Spec: v1alpha1.InstanceSpec{
+			ProvisionerClassName: v1alpha1.ClassPlain,
+			Config:               []byte(cfg),
+		}}
 		for _, kind := range []string{v1alpha1.ConditionInstalled, v1alpha1.ConditionHealthy} {
 			meta.SetStatusCondition(&in.Status.Conditions, metav1.Condition{Type: kind, Status: installed, Reason: "R"})
 		}

@@ -80,11 +80,12 @@ func CheckName(name string) error {
 	case name == "":
 		return fault.New(fault.InvalidArgument, "the name of the instance is empty")
 	case n > v1alpha1.MaxInstanceName:
-		return fault.New(fault.InvalidArgument, "the name %q has %d characters; that of an instance has at most %d", name,
-			n, v1alpha1.MaxInstanceName)
+		return fault.New(fault.InvalidArgument, "the name %q has %d characters; that of an instance has at most %d",
+			name, n, v1alpha1.MaxInstanceName)
 	case len(problems) > 0:
 		return fault.New(fault.InvalidArgument,
-			"%q cannot be the name of an instance: use lower-case letters, digits and hyphens, with a letter or digit at both ends", name)
+			"%q cannot be the name of an instance: use lower-case letters, digits and hyphens, with a letter or "+
+				"digit at both ends", name)
 	}
 	return nil
 }

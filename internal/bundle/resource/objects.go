@@ -57,7 +57,8 @@ func (o Objects) Instances(ctx context.Context) ([]v1alpha1.Instance, error) {
 func (o Objects) Bundles(ctx context.Context, instance string) ([]v1alpha1.Bundle, error) {
 	selector := ""
 	if instance != "" {
-		selector = v1alpha1.LabelOwnerKind + "=" + v1alpha1.KindInstance + "," + v1alpha1.LabelOwnerName + "=" + instance
+		selector = v1alpha1.LabelOwnerKind + "=" + v1alpha1.KindInstance + "," + v1alpha1.LabelOwnerName + "=" +
+			instance
 	}
 	return list[v1alpha1.Bundle](ctx, o.Client, v1alpha1.Bundles(), selector)
 }
@@ -177,7 +178,8 @@ func setStatus(ctx context.Context, client dynamic.Interface, resource schema.Gr
 	if err != nil {
 		return err
 	}
-	made, err := client.Resource(resource).UpdateStatus(ctx, sent, metav1.UpdateOptions{FieldManager: kube.FieldManager})
+	made, err := client.Resource(resource).UpdateStatus(ctx, sent,
+		metav1.UpdateOptions{FieldManager: kube.FieldManager})
 	if err != nil {
 		return kube.Fault(err, kube.Call{
 			Verb: "update", Resource: resource.GroupResource().String() + "/status",

@@ -35,7 +35,8 @@ func StateOf(in *v1alpha1.Instance, now time.Time) v1.BundleState {
 				s.Class, v1alpha1.ClassPlain, v1alpha1.ClassHelm, v1alpha1.ClassRegistry))
 	case behind:
 		s.Warnings = append(s.Warnings,
-			"nobody has worked on its newest version yet: run `berth bundle reconcile`, or `berth serve bundles` in the cluster")
+			"nobody has worked on its newest version yet: run `berth bundle reconcile`, or `berth serve "+
+				"bundles` in the cluster")
 	}
 	return s
 }
@@ -85,7 +86,8 @@ func judge(in *v1alpha1.Instance) (v1.BundleStateName, string) {
 func conditionsOf(conditions []metav1.Condition) (all []v1.BundleCondition) {
 	for _, c := range conditions {
 		all = append(all, v1.BundleCondition{
-			Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.UTC(),
+			Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message,
+			Since: c.LastTransitionTime.UTC(),
 		})
 	}
 	return all

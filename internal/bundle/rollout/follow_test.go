@@ -183,7 +183,8 @@ func TestClocksThatDiffer(t *testing.T) {
 			f.Open(t.Context(), []health.Reading{r})
 			until(t, f, r, func(got health.Reading) bool { return got.Cause != nil && got.State == health.InProgress })
 			now = now.Add(4 * time.Second)
-			if got, next := f.Inspect(r); got.State != health.InProgress || next.IsZero() || next.Sub(now) > time.Second {
+			if got, next := f.Inspect(r); got.State != health.InProgress || next.IsZero() ||
+				next.Sub(now) > time.Second {
 				t.Errorf("after 4 seconds: %+v, and again in %s", got, next.Sub(now))
 			}
 			now = now.Add(time.Second)

@@ -42,7 +42,8 @@ func Analyze(r health.Reading, around []runtime.Object, p cause.Policy, now time
 	}
 	snapshot, next := watch.Analyze(s, p, now)
 	failed, stuck := snapshot.Verdict() == v1.VerdictFailed, snapshot.Verdict() == v1.VerdictStuck
-	if snapshot.Cause == nil || snapshot.Cause.Tentative || !failed && !stuck && snapshot.Verdict() != v1.VerdictWaiting {
+	if snapshot.Cause == nil || snapshot.Cause.Tentative || !failed && !stuck &&
+		snapshot.Verdict() != v1.VerdictWaiting {
 		return r, next
 	}
 	c := *snapshot.Cause
@@ -227,7 +228,8 @@ func source(client kube.Interface, at scope, workloads []*unstructured.Unstructu
 		Client: lister(client, at), Resource: at.resource, Namespace: at.namespace, Sync: true,
 		Covers: func(o metav1.Object) bool {
 			other, is := o.(runtime.Object)
-			return is && slices.ContainsFunc(workloads, func(w *unstructured.Unstructured) bool { return isAbout(w, other) })
+			return is &&
+				slices.ContainsFunc(workloads, func(w *unstructured.Unstructured) bool { return isAbout(w, other) })
 		},
 	}
 }

@@ -92,7 +92,11 @@ func TestAnalyze(t *testing.T) {
 		},
 		"without ReplicaSets, which the Deployment names": {
 			file: "image", policy: fast, state: health.Failed, code: cause.ImageNotFound, says: "not found",
-			change: func(_ *health.Reading, around []runtime.Object) []runtime.Object { return only[*corev1.Pod](around) },
+			change: func(_ *health.Reading,
+				around []runtime.Object,
+			) []runtime.Object {
+				return only[*corev1.Pod](around)
+			},
 		},
 		"of a revision that has just been replaced": {
 			file: "image", policy: fast, state: health.InProgress,
@@ -126,11 +130,13 @@ func TestAnalyze(t *testing.T) {
 			hint: "kubectl logs",
 		},
 		"a program that ends again and again, and may wait for another": {
-			file: "crash-loop", policy: fast, state: health.Failed, mayPass: true, code: cause.CrashLoop, says: "crash loop: ",
+			file: "crash-loop", policy: fast, state: health.Failed, mayPass: true, code: cause.CrashLoop,
+			says: "crash loop: ",
 			hint: "kubectl logs",
 		},
 		"a claim of a class that does not exist": {
-			file: "claim", policy: fast, state: health.InProgress, code: cause.StorageClassMissing, says: "no-such-class",
+			file: "claim", policy: fast, state: health.InProgress, code: cause.StorageClassMissing,
+			says: "no-such-class",
 			hint: "no-such-class",
 		},
 	} {
@@ -149,7 +155,8 @@ func TestAnalyze(t *testing.T) {
 				t.Errorf("it says %q, %+v", got.Message, got.Cause)
 			case test.code != "" && (got.Cause == nil || got.Cause.Code != test.code):
 				t.Fatalf("the cause is %+v", got.Cause)
-			case test.code != "" && (!strings.Contains(got.Message, test.says) || !strings.Contains(got.Cause.Hint, test.hint)):
+			case test.code != "" && (!strings.Contains(got.Message, test.says) ||
+				!strings.Contains(got.Cause.Hint, test.hint)):
 				t.Errorf("it says %q with the hint %q", got.Message, got.Cause.Hint)
 			}
 		})

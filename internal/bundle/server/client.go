@@ -84,7 +84,8 @@ func (c Client) transport() (http.RoundTripper, error) {
 	config.WrapTransport, config.Transport, config.Username, config.Password = nil, nil, "", ""
 	inner := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: security, TLSHandshakeTimeout: headerTimeout,
-		ResponseHeaderTimeout: headerTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true, DisableCompression: true,
+		ResponseHeaderTimeout: headerTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+		DisableCompression: true,
 	}
 	outer, err := rest.HTTPWrappersForConfig(config, withToken{inner})
 	if err != nil {
@@ -102,7 +103,8 @@ func (t withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Header.Get("Authorization") == "" {
 		return nil, fault.New(fault.Unauthenticated,
 			"the content server takes a token, and the credentials of the kubeconfig have none").
-			WithHint("use a context whose user has a token, such as that of a ServiceAccount: kubectl create token NAME")
+			WithHint("use a context whose user has a token, such as that of a ServiceAccount: kubectl " +
+				"create token NAME")
 	}
 	return t.next.RoundTrip(r)
 }
@@ -120,7 +122,8 @@ func unreachable(at *url.URL, err error) error {
 	case isCertificate:
 		hint = "name the CA that the server's administrator hands out with --" + FlagCA
 	}
-	return fault.New(fault.Unavailable, "the content server %s cannot be reached: %w", at.Host, err).WithHint("%s", hint)
+	return fault.New(fault.Unavailable, "the content server %s cannot be reached: %w", at.Host, err).
+		WithHint("%s", hint)
 }
 
 // problem is what an answer other than the content means; it closes that answer.
@@ -144,6 +147,7 @@ func problem(response *http.Response, host string) error {
 		return fault.New(fault.Unavailable, "the content server %s answers %s", host, response.Status).
 			WithHint("try again in a while")
 	}
-	return fault.New(fault.Unavailable, "the content server %s answers %s instead of the content", host, response.Status).
+	return fault.New(fault.Unavailable, "the content server %s answers %s instead of the content", host,
+		response.Status).
 		WithHint("the provisioner that unpacked the bundle has set the URL; ask its administrators")
 }

@@ -208,7 +208,8 @@ func TestContent(t *testing.T) {
 			if strings.Contains(w.Body.String(), "secret-place") {
 				t.Errorf("the answer has more than it should: %s", w.Body)
 			}
-			if c.header == [2]string{"If-None-Match", tag} && (store.opened.Load() != opened || w.Header().Get("ETag") != tag) {
+			if c.header == [2]string{"If-None-Match", tag} &&
+				(store.opened.Load() != opened || w.Header().Get("ETag") != tag) {
 				t.Errorf("the archive was opened to send nothing of it, or the headers are %v", w.Header())
 			}
 			if audited := strings.Contains(log.String(), `"msg":"audit"`); audited != (c.want != 401) {
@@ -273,9 +274,21 @@ func TestFetch(t *testing.T) {
 			BearerToken: "reader",
 			Impersonate: rest.ImpersonationConfig{UserName: "x"},
 		}, ca, URL(base, "web"), 10, "", fault.InvalidArgument},
-		"an unknown bundle":          {rest.Config{BearerToken: "reader"}, ca, URL(base, "other"), 10, "", fault.NotFound},
-		"one that cannot be read":    {rest.Config{BearerToken: "reader"}, ca, URL(base, "busy"), 10, "", fault.Unavailable},
-		"a server that is not known": {rest.Config{BearerToken: "reader"}, "", URL(base, "web"), 10, "", fault.Unavailable},
+		"an unknown bundle": {
+			rest.Config{BearerToken: "reader"},
+			ca, URL(base, "other"), 10, "",
+			fault.NotFound,
+		},
+		"one that cannot be read": {
+			rest.Config{BearerToken: "reader"},
+			ca, URL(base, "busy"), 10, "",
+			fault.Unavailable,
+		},
+		"a server that is not known": {
+			rest.Config{BearerToken: "reader"},
+			"", URL(base, "web"), 10, "",
+			fault.Unavailable,
+		},
 		"the API server's CA": {rest.Config{
 			BearerToken:     "reader",
 			TLSClientConfig: rest.TLSClientConfig{CAFile: ca},
@@ -312,7 +325,8 @@ func TestFetch(t *testing.T) {
 				Trust:  Trust{Hosts: []string{host, "127.0.0.1:1"}, CAFile: c.ca},
 			}.Fetch(t.Context(), c.url, c.limit)
 			if err != nil {
-				if fault.CodeOf(err) != c.code || fault.From(err).Hint == "" || strings.Contains(err.Error(), "reader") {
+				if fault.CodeOf(err) != c.code || fault.From(err).Hint == "" ||
+					strings.Contains(err.Error(), "reader") {
 					t.Errorf("the error is %s %v, want %s with a hint", fault.CodeOf(err), err, c.code)
 				}
 				return

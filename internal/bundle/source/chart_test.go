@@ -52,7 +52,8 @@ func chartRegistry(t *testing.T, versions ...string) (ref string) {
 		archive, config := chartArchive(t, version), []byte(`{"name":"app"}`)
 		manifest := ocispec.Manifest{
 			Config: ocispec.Descriptor{
-				MediaType: "application/vnd.cncf.helm.config.v1+json", Digest: digest.FromBytes(config), Size: int64(len(config)),
+				MediaType: "application/vnd.cncf.helm.config.v1+json", Digest: digest.FromBytes(config),
+				Size: int64(len(config)),
 			},
 			Layers: []ocispec.Descriptor{{
 				MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
@@ -108,16 +109,19 @@ func TestChart(t *testing.T) {
 		code         fault.Code
 		says         string
 	}{
-		"a tag":             {tag: ":1.2.3", want: "1.2.3"},
-		"a tag with a +":    {tag: ":1.3.0+build.1", want: "1.3.0+build.1"},
-		"a range":           {version: "^1", want: "1.10.0"},
-		"a version":         {version: "1.2.3", want: "1.2.3"},
-		"with a build":      {version: "1.3.0+build.1", want: "1.3.0+build.1"},
-		"no pre-release":    {version: "*", want: "1.10.0"},
-		"a pre-release":     {version: ">=1-0", want: "2.0.0-rc.1"},
-		"nothing that fits": {version: "~4", code: fault.NotFound, says: `has no version "~4"; the newest are 2.0.0-rc.1`},
-		"both":              {tag: ":1.2.3", version: "1.2.3", code: fault.InvalidArgument, says: "leave out"},
-		"no range":          {version: "new", code: fault.InvalidArgument, says: "neither a version"},
+		"a tag":          {tag: ":1.2.3", want: "1.2.3"},
+		"a tag with a +": {tag: ":1.3.0+build.1", want: "1.3.0+build.1"},
+		"a range":        {version: "^1", want: "1.10.0"},
+		"a version":      {version: "1.2.3", want: "1.2.3"},
+		"with a build":   {version: "1.3.0+build.1", want: "1.3.0+build.1"},
+		"no pre-release": {version: "*", want: "1.10.0"},
+		"a pre-release":  {version: ">=1-0", want: "2.0.0-rc.1"},
+		"nothing that fits": {
+			version: "~4", code: fault.NotFound,
+			says: `has no version "~4"; the newest are 2.0.0-rc.1`,
+		},
+		"both":     {tag: ":1.2.3", version: "1.2.3", code: fault.InvalidArgument, says: "leave out"},
+		"no range": {version: "new", code: fault.InvalidArgument, says: "neither a version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, _ := onCluster(t)

@@ -39,10 +39,12 @@ func (f Fetcher) configMaps(ctx context.Context, sources []v1alpha1.ConfigMapSou
 			name := sources[i].ConfigMap.Name
 			switch {
 			case found == nil:
-				problems = append(problems, fmt.Sprintf("configmap/%s does not exist in namespace %s", name, f.Cluster.Namespace))
+				problems = append(problems, fmt.Sprintf("configmap/%s does not exist in namespace %s", name,
+					f.Cluster.Namespace))
 				return nil
 			case isUpload(found):
-				problems = append(problems, fmt.Sprintf("configmap/%s is of the upload of a bundle, which belongs to that one alone", name))
+				problems = append(problems, fmt.Sprintf("configmap/%s is of the upload of a bundle, which belongs "+
+					"to that one alone", name))
 				return nil
 			case found.Immutable == nil || !*found.Immutable:
 				problems = append(problems, fmt.Sprintf("configmap/%s is not immutable", name))
@@ -61,7 +63,8 @@ func (f Fetcher) configMaps(ctx context.Context, sources []v1alpha1.ConfigMapSou
 					strings.Join(from, ", ")))
 			}
 		}
-		return together(problems, "name ConfigMaps of the system namespace with `immutable: true`, and give those with the same keys different paths")
+		return together(problems, "name ConfigMaps of the system namespace with `immutable: true`, and give those "+
+			"with the same keys different paths")
 	})
 }
 

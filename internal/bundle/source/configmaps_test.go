@@ -81,7 +81,10 @@ func TestConfigMapsAreRefused(t *testing.T) {
 		},
 		"one twice": {
 			[]v1alpha1.ConfigMapSource{configMap("three", ""), configMap("three", "")},
-			[]string{"a comes from more than one ConfigMap: three, three", "c comes from more than one ConfigMap: three, three"},
+			[]string{
+				"a comes from more than one ConfigMap: three, three",
+				"c comes from more than one ConfigMap: three, three",
+			},
 		},
 		"paths": {
 			[]v1alpha1.ConfigMapSource{configMap("two", "../x"), configMap("parent", "/x"), configMap("evil", "")},
@@ -105,7 +108,8 @@ func TestConfigMapsAreRefused(t *testing.T) {
 			if len(got) == 0 {
 				got = []string{err.Error()}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" || !strings.Contains(fault.From(err).Hint, "immutable: true") {
+			if diff := cmp.Diff(test.want, got); diff != "" ||
+				!strings.Contains(fault.From(err).Hint, "immutable: true") {
 				t.Error(diff, fault.From(err).Hint)
 			}
 		})

@@ -85,7 +85,8 @@ func (f Fetcher) remote(ctx context.Context, address *url.URL, auth *v1alpha1.Au
 	return remote, closeRemote, err
 }
 
-const loginHint = "check the spelling; if it is private, name a Secret with a login for it (`berth bundle install --source-secret`, or source.git.auth " +
+const loginHint = "check the spelling; if it is private, name a Secret with a login for it (`berth bundle install " +
+	"--source-secret`, or source.git.auth " +
 	"of the bundle), or let a credential helper of git have one"
 
 // ownLogin gives a remote that takes a login the caller's own, as git would find it: if
@@ -115,10 +116,12 @@ func repositoryURL(s v1alpha1.GitSource) (*url.URL, error) {
 	switch address.Scheme {
 	case "https", "http", "ssh":
 	default:
-		problems = append(problems, fmt.Sprintf("source.git.repository has the scheme %q, not https or ssh", address.Scheme))
+		problems = append(problems, fmt.Sprintf("source.git.repository has the scheme %q, not https or ssh",
+			address.Scheme))
 	}
 	if _, password := address.User.Password(); password || address.User != nil && address.Scheme != "ssh" {
-		problems = append(problems, "source.git.repository has a login in it, which belongs into the Secret of source.git.auth")
+		problems = append(problems, "source.git.repository has a login in it, which belongs into the Secret "+
+			"of source.git.auth")
 	}
 	set := 0
 	for _, ref := range []string{s.Ref.Branch, s.Ref.Tag, s.Ref.Commit} {
@@ -127,7 +130,8 @@ func repositoryURL(s v1alpha1.GitSource) (*url.URL, error) {
 		}
 	}
 	if set != 1 {
-		problems = append(problems, fmt.Sprintf("source.git.ref has %d of branch, tag and commit, not exactly one", set))
+		problems = append(problems, fmt.Sprintf("source.git.ref has %d of branch, tag and commit, not exactly one",
+			set))
 	}
 	return address, together(problems, hint)
 }

@@ -24,7 +24,8 @@ func runGit(t *testing.T, dir string, args ...string) string {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "HOME="+t.TempDir(),
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@example.com")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %s: %v\n%s", args, err, out)
@@ -134,12 +135,16 @@ func TestGitIsRefused(t *testing.T) {
 			ofGit("https://host/x", "", v1alpha1.GitRef{Tag: "a", Branch: "b"}, nil), fault.InvalidArgument,
 			"has 2 of branch, tag and commit",
 		},
-		"no key":         {ofGit("ssh://git@host/x", "", tag, withLogin()), fault.InvalidArgument, "has no ssh-privatekey"},
+		"no key": {
+			ofGit("ssh://git@host/x", "", tag, withLogin()), fault.InvalidArgument,
+			"has no ssh-privatekey",
+		},
 		"no known hosts": {ofGit("ssh://git@host/x", "", tag, withKey), fault.InvalidArgument, "has no ssh-knownhosts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := f.Fetch(t.Context(), test.source)
-			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) || fault.From(err).Hint == "" ||
+			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) ||
+				fault.From(err).Hint == "" ||
 				strings.Contains(err.Error(), "s3cret") {
 				t.Errorf("%s: %v", fault.CodeOf(err), err)
 			}
@@ -172,7 +177,10 @@ func TestGitWithTheCallersOwnLogin(t *testing.T) {
 	if text, err := os.ReadFile(asked); !os.IsNotExist(err) {
 		t.Errorf("the helper was asked: %s, %v", text, err)
 	}
-	for address, wanted := range map[string]bool{"http://far.invalid/x": false, "https://far.invalid/x": true, url: true} {
+	for address, wanted := range map[string]bool{
+		"http://far.invalid/x": false, "https://far.invalid/x": true,
+		url: true,
+	} {
 		repository, err := neturl.Parse(address)
 		if err != nil || f.HasOwnLogin(t.Context(), repository) != wanted {
 			t.Errorf("%s: not %t, %v", address, wanted, err)

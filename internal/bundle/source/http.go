@@ -45,7 +45,8 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	}
 	if s.Digest != "" && c.Digest != s.Digest {
 		_ = c.Close()
-		return nil, nil, fault.New(fault.Failed, "%s has other content now: %s, not %s", name(address), c.Digest, s.Digest).
+		return nil, nil, fault.New(fault.Failed, "%s has other content now: %s, not %s", name(address), c.Digest,
+			s.Digest).
 			WithHint("install the bundle again from its source to get the new content")
 	}
 	s.Digest = c.Digest
@@ -88,7 +89,8 @@ func httpURL(text string) (*url.URL, error) {
 	address, err := url.Parse(text)
 	switch {
 	case err != nil || address.Host == "" || address.Opaque != "":
-		return nil, fault.New(fault.InvalidArgument, "source.http.url is not a URL").WithHint("write https://HOST/PATH.tgz")
+		return nil, fault.New(fault.InvalidArgument, "source.http.url is not a URL").
+			WithHint("write https://HOST/PATH.tgz")
 	case address.Scheme != "http" && address.Scheme != "https":
 		return nil, fault.New(fault.InvalidArgument, "source.http.url has the scheme %q", address.Scheme).
 			WithHint("use https://")
@@ -121,7 +123,8 @@ func statusFault(address *url.URL, response *http.Response, secret string) error
 		return nil
 	case code == http.StatusUnauthorized && secret == "":
 		return fault.New(fault.Unauthenticated, "%s requires a login: %s", name(address), status).
-			WithHint("name a Secret with username and password: `berth bundle install --source-secret`, or source.http.auth of the bundle")
+			WithHint("name a Secret with username and password: `berth bundle install --source-secret`, or " +
+				"source.http.auth of the bundle")
 	case code == http.StatusUnauthorized:
 		return fault.New(fault.Unauthenticated, "%s: %s %s", name(address), status, with).
 			WithReason(credential.ReasonRejected).

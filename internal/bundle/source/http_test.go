@@ -96,7 +96,8 @@ func TestHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if resolved.HTTP.Digest != c.Digest || resolved.HTTP.URL != url+"/moved?token=t0ken" || c.Files != 1 || requests != 2 {
+	if resolved.HTTP.Digest != c.Digest || resolved.HTTP.URL != url+"/moved?token=t0ken" || c.Files != 1 ||
+		requests != 2 {
 		t.Errorf("%+v, %+v, %d requests", resolved.HTTP, c, requests)
 	}
 	first, last := told[0], told[len(told)-1]

@@ -57,7 +57,8 @@ func tagOf(ctx context.Context, puller pull.Puller, s *v1alpha1.ImageSource) err
 		return nil
 	}
 	if at := parts.Parse(s.Ref); at.Tag != "" || at.Digest != "" {
-		return fault.New(fault.InvalidArgument, "image %s has a tag or a digest, and source.image.version is set", s.Ref).
+		return fault.New(fault.InvalidArgument, "image %s has a tag or a digest, and source.image.version is set",
+			s.Ref).
 			WithHint("leave out one of them")
 	}
 	tags, err := puller.Tags(ctx, s.Ref)

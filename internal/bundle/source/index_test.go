@@ -18,21 +18,32 @@ func TestIndex(t *testing.T) {
 		says  string
 	}{
 		"as helm writes it": {
-			index: "apiVersion: v1\nentries:\n  aap:\n  - version: 9.0.0\n  app:\n  - description: |\n      entries:\n\n" +
-				"      app:\n    urls:\n    - app-1.tgz\n    version: 1.0.0\n  - urls: [a, b]\n    version: \"2\"\n  zap:\n" +
+			index: "apiVersion: v1\nentries:\n  aap:\n  - version: 9.0.0\n  app:\n  - description: |\n" +
+				"      entries:\n\n" +
+				"      app:\n    urls:\n    - app-1.tgz\n    version: 1.0.0\n  - urls: [a, b]\n    version: \"2\"\n" +
+				"  zap:\n" +
 				"  - version: 9.9.9\ngenerated: \"2026-01-01T00:00:00Z\"\n",
 			want: []string{"1.0.0 app-1.tgz", "2 a b"},
 		},
-		"indented":       {index: "entries:\n    app:\n      - version: 1.0.0\n        urls: [x]\n    b: []\n", want: []string{"1.0.0 x"}},
-		"not indented":   {index: "# x\n---\nentries:\n 'app':  # x\n # y\n - version: 1.0.0\r\n   urls: [x]\r\n", want: []string{"1.0.0 x"}},
-		"JSON":           {index: `{"x":[{}],"entries":{"b":[{"version":"9"}],"app":[{"version":"1.0.0","urls":["x"]}]}}`, want: []string{"1.0.0 x"}},
-		"no such chart":  {index: "entries:\n  b:\n  - version: 1.0.0\n"},
-		"no charts":      {index: "entries: {}\n"},
-		"no versions":    {index: "entries:\n  app: []\n"},
-		"an alias":       {index: "entries:\n  b:\n  - &x {version: 1.0.0}\n  app:\n  - *x\n", says: "unknown anchor"},
-		"no entries":     {index: "<html>\n", says: "it has no entries"},
-		"empty":          {index: "", says: "it has no entries"},
-		"twice":          {index: "entries:\n  app:\n  - version: 1.0.0\n  app:\n  - version: 2.0.0\n", says: `names the chart "app" twice`},
+		"indented": {
+			index: "entries:\n    app:\n      - version: 1.0.0\n        urls: [x]\n    b: []\n",
+			want:  []string{"1.0.0 x"},
+		},
+		"not indented": {
+			index: "# x\n---\nentries:\n 'app':  # x\n # y\n - version: 1.0.0\r\n   urls: [x]\r\n",
+			want:  []string{"1.0.0 x"},
+		},
+		"JSON":          {index: `{"x":[{}],"entries":{"b":[{"version":"9"}],"app":[{"version":"1.0.0","urls":["x"]}]}}`, want: []string{"1.0.0 x"}},
+		"no such chart": {index: "entries:\n  b:\n  - version: 1.0.0\n"},
+		"no charts":     {index: "entries: {}\n"},
+		"no versions":   {index: "entries:\n  app: []\n"},
+		"an alias":      {index: "entries:\n  b:\n  - &x {version: 1.0.0}\n  app:\n  - *x\n", says: "unknown anchor"},
+		"no entries":    {index: "<html>\n", says: "it has no entries"},
+		"empty":         {index: "", says: "it has no entries"},
+		"twice": {
+			index: "entries:\n  app:\n  - version: 1.0.0\n  app:\n  - version: 2.0.0\n",
+			says:  `names the chart "app" twice`,
+		},
 		"entries twice":  {index: "entries: {}\nentries:\n  app:\n  - version: 2.0.0\n", says: "entries twice"},
 		"twice, in JSON": {index: `{"entries":{"app":[],"app":[]}}`, says: `names the chart "app" twice`},
 		"flow":           {index: "entries: {app: [{version: 1.0.0}]}\n", says: "not in block style"},
@@ -50,10 +61,19 @@ func TestIndex(t *testing.T) {
 				"    e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n    f: [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",
 			says: "a version of the chart",
 		},
-		"a long line":      {index: "entries: " + strings.Repeat("x", 2<<20), says: "a line of more than 1 MiB"},
-		"a large version":  {index: "entries:\n  app:\n  - a: b\n" + strings.Repeat("    xxxxxxxx: y\n", 1<<17), says: "more than 1 MiB"},
-		"too many":         {index: "entries:\n  app:\n" + strings.Repeat("  - {}\n", 20_001), says: "more than 20000 versions"},
-		"too many in JSON": {index: `{"entries":{"app":[{}` + strings.Repeat(",{}", 20_000) + `]}}`, says: "more than 20000 versions"},
+		"a long line": {index: "entries: " + strings.Repeat("x", 2<<20), says: "a line of more than 1 MiB"},
+		"a large version": {
+			index: "entries:\n  app:\n  - a: b\n" + strings.Repeat("    xxxxxxxx: y\n", 1<<17),
+			says:  "more than 1 MiB",
+		},
+		"too many": {
+			index: "entries:\n  app:\n" + strings.Repeat("  - {}\n", 20_001),
+			says:  "more than 20000 versions",
+		},
+		"too many in JSON": {
+			index: `{"entries":{"app":[{}` + strings.Repeat(",{}", 20_000) + `]}}`,
+			says:  "more than 20000 versions",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := source.Versions(strings.NewReader(test.index), "app")
@@ -101,7 +121,8 @@ func FuzzIndex(f *testing.F) {
 	f.Add("entries:\n  app:\n  - version: 1.0.0\n    urls: [x]\n")
 	f.Add(`{"entries":{"app":[{"version":"1.0.0","urls":["x"]}]}}`)
 	f.Fuzz(func(t *testing.T, index string) {
-		if _, err := source.Versions(strings.NewReader(index), "app"); err != nil && fault.CodeOf(err) != fault.InvalidArgument {
+		if _, err := source.Versions(strings.NewReader(index), "app"); err != nil &&
+			fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%v", err)
 		}
 	})

@@ -136,7 +136,8 @@ func localFault(err error) error {
 		return err
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.NotFound, "%s does not exist", path.Path).
-			WithHint("name a directory, a tar file, or - for standard input; a source elsewhere begins with oci://, git+https://, ssh:// or https://")
+			WithHint("name a directory, a tar file, or - for standard input; a source elsewhere begins with oci://, " +
+				"git+https://, ssh:// or https://")
 	case errors.Is(err, fs.ErrPermission):
 		return fault.New(fault.PermissionDenied, "%s cannot be read: %w", path.Path, path.Err)
 	}

@@ -18,7 +18,10 @@ import (
 
 func newFetcher(t *testing.T) source.Fetcher {
 	t.Helper()
-	return source.Fetcher{Cache: content.NewCache(t.TempDir(), content.DefaultCacheSize), Limits: content.DefaultLimits()}
+	return source.Fetcher{
+		Cache:  content.NewCache(t.TempDir(), content.DefaultCacheSize),
+		Limits: content.DefaultLimits(),
+	}
 }
 
 func write(t *testing.T, name, text string) {

@@ -48,8 +48,11 @@ func (f Fetcher) login(ctx context.Context, address *url.URL, auth *v1alpha1.Aut
 		From: "secret/" + name,
 	}
 	if login.Anonymous() {
-		return nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no password", name, f.Cluster.Namespace).
-			WithHint("create it with the keys username and password: kubectl create secret generic NAME --namespace %s --type kubernetes.io/basic-auth --from-literal username=USER --from-file password=FILE", f.Cluster.Namespace)
+		return nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no password", name,
+			f.Cluster.Namespace).
+			WithHint("create it with the keys username and password: kubectl create secret generic NAME --namespace "+
+				"%s --type kubernetes.io/basic-auth --from-literal username=USER --from-file password=FILE",
+				f.Cluster.Namespace)
 	}
 	return &credential.Source{Command: func(context.Context) (credential.Credential, error) { return login, nil }}, nil
 }
@@ -70,11 +73,14 @@ func (f Fetcher) sshKey(ctx context.Context, address *url.URL, auth v1alpha1.Aut
 	case len(key) == 0:
 		return nil, nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no ssh-privatekey",
 			auth.Secret.Name, f.Cluster.Namespace).
-			WithHint("create it with the keys ssh-privatekey and ssh-knownhosts: kubectl create secret generic NAME --namespace %s --type kubernetes.io/ssh-auth --from-file ssh-privatekey=FILE --from-file ssh-knownhosts=FILE", f.Cluster.Namespace)
+			WithHint("create it with the keys ssh-privatekey and ssh-knownhosts: kubectl create secret generic NAME "+
+				"--namespace %s --type kubernetes.io/ssh-auth --from-file ssh-privatekey=FILE --from-file "+
+				"ssh-knownhosts=FILE", f.Cluster.Namespace)
 	case len(known) == 0 && !auth.InsecureSkipVerify:
 		return nil, nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no ssh-knownhosts",
 			auth.Secret.Name, f.Cluster.Namespace).
-			WithHint("add the key of the host, as `ssh-keyscan` prints it: compare it with what its administrator publishes")
+			WithHint("add the key of the host, as `ssh-keyscan` prints it: compare it with what its " +
+				"administrator publishes")
 	}
 	return git.SSHKey(key, known, auth.InsecureSkipVerify)
 }
@@ -99,8 +105,8 @@ func (f Fetcher) allow(login *corev1.Secret, address *url.URL) error {
 	return fault.New(fault.PermissionDenied,
 		"the annotation %s of secret/%s in namespace %s does not name %s, so its login is not sent there",
 		AnnotationHosts, login.Name, login.Namespace, address.Host).
-		WithHint("if the login is for that host: kubectl annotate secret %s --namespace %s --overwrite %s=%s", login.Name,
-			login.Namespace, AnnotationHosts, address.Host)
+		WithHint("if the login is for that host: kubectl annotate secret %s --namespace %s --overwrite %s=%s",
+			login.Name, login.Namespace, AnnotationHosts, address.Host)
 }
 
 // encrypted refuses to send a login where others can read it.
@@ -137,7 +143,8 @@ func (c *Cluster) secret(ctx context.Context, name string) (*corev1.Secret, erro
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, fault.New(fault.NotFound, "secret/%s does not exist in namespace %s", name, c.Namespace).
-			WithHint("create it there: the logins of sources are in the system namespace, which --system-namespace names")
+			WithHint("create it there: the logins of sources are in the system namespace, which " +
+				"--system-namespace names")
 	case err != nil:
 		return nil, kube.Fault(err, kube.Call{Verb: "get", Resource: "secrets", Namespace: c.Namespace, Name: name})
 	}

@@ -48,7 +48,8 @@ func TestLoginIsForItsHosts(t *testing.T) {
 		}
 		if (err == nil) != (says == "") || err != nil &&
 			(fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), says) ||
-				!strings.Contains(err.Error(), "secret/login") || !strings.Contains(err.Error(), source.AnnotationHosts) ||
+				!strings.Contains(err.Error(), "secret/login") ||
+				!strings.Contains(err.Error(), source.AnnotationHosts) ||
 				!strings.Contains(fault.From(err).Hint, source.AnnotationHosts+"="+host)) {
 			t.Errorf("%q: %v", hosts, err)
 		}
@@ -85,7 +86,8 @@ func TestLoginIsEncrypted(t *testing.T) {
 		} {
 			_, _, err := f.Fetch(t.Context(), s)
 			if fault.CodeOf(err) != fault.InvalidArgument ||
-				!strings.Contains(err.Error(), "the login from secret/login is not sent to http://far.invalid without encryption") {
+				!strings.Contains(err.Error(), "the login from secret/login is not sent to http://far.invalid "+
+					"without encryption") {
 				t.Errorf("%s: %v", s.Type, err)
 			}
 		}

@@ -24,8 +24,10 @@ type Target struct {
 	Source *v1alpha1.Source
 }
 
-const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITORY.git//DIRECTORY?tag=TAG, ssh://git@HOST/REPOSITORY.git, " +
-	"repo+https://HOST/PATH//CHART, https://HOST/FILE.tgz, configmap/NAME, a directory, a tar file, or - for standard input"
+const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITORY.git//DIRECTORY?tag=TAG, " +
+	"ssh://git@HOST/REPOSITORY.git, " +
+	"repo+https://HOST/PATH//CHART, https://HOST/FILE.tgz, configmap/NAME, a directory, a tar file, or - " +
+	"for standard input"
 
 // Parse reads a SOURCE argument. All that is wrong is reported together; what is
 // reported never has a password in it.
@@ -207,7 +209,8 @@ func (p *parser) url(text string, ssh bool) *url.URL {
 	case password && ssh:
 		p.wrong("SOURCE has a password in it: use a key of your SSH agent, or --source-secret with ssh-privatekey")
 	case !ssh:
-		p.wrong("SOURCE has a login in it, which everybody could read: leave it out, and name a Secret with --source-secret")
+		p.wrong("SOURCE has a login in it, which everybody could read: leave it out, and name a Secret " +
+			"with --source-secret")
 	}
 	return address
 }
@@ -218,7 +221,8 @@ func (p *parser) image(ref string) *v1alpha1.Source {
 	host, repository, ok := strings.Cut(ref, "/")
 	switch {
 	case strings.Contains(host, "@"):
-		p.wrong("SOURCE has a login in it, which everybody could read: leave it out, and log in with `docker login`, or name a Secret with --source-secret")
+		p.wrong("SOURCE has a login in it, which everybody could read: leave it out, and log in with `docker login`, " +
+			"or name a Secret with --source-secret")
 	case !ok || host == "" || strings.Trim(repository, "/") == "":
 		p.wrong("SOURCE does not name a registry: write oci://HOST/REPOSITORY:TAG")
 	case strings.ContainsAny(ref, " \t\r\n?#"):

@@ -68,8 +68,8 @@ func TestParse(t *testing.T) {
 		"https://host/x.tgz":   {want: httpSource("https://host/x.tgz")},
 		"http://host/x?y=z":    {want: httpSource("http://host/x?y=z")},
 		"configmap/a":          {want: configMaps(configMap("a", ""))},
-		"cm/a,configmaps/b=manifests,configmap/c=x/y": {want: configMaps(configMap("a", ""), configMap("b", "manifests"),
-			configMap("c", "x/y"))},
+		"cm/a,configmaps/b=manifests,configmap/c=x/y": {want: configMaps(configMap("a", ""),
+			configMap("b", "manifests"), configMap("c", "x/y"))},
 
 		"oci://host/private:v1": {
 			source.Flags{Secret: "login"},
@@ -256,7 +256,10 @@ func FuzzParse(f *testing.F) {
 		}
 		if git := target.Source.Git; git != nil {
 			again, err := source.Parse("git+"+git.Repository,
-				source.Flags{Branch: git.Ref.Branch, Tag: git.Ref.Tag, Commit: git.Ref.Commit, Directory: git.Directory})
+				source.Flags{
+					Branch: git.Ref.Branch, Tag: git.Ref.Tag, Commit: git.Ref.Commit,
+					Directory: git.Directory,
+				})
 			if diff := cmp.Diff(target, again); err != nil || diff != "" {
 				t.Fatalf("%q is not read in the same way again: %v %s", arg, err, diff)
 			}

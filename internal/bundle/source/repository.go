@@ -20,8 +20,8 @@ import (
 // chartName is what a chart can be called.
 var chartName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,248}[A-Za-z0-9])?$`)
 
-// chart fetches a chart of a repository, and pins it to the URL of its archive and to its content. The login goes to the
-// repository, and along with the archive only if that is there, too.
+// chart fetches a chart of a repository, and pins it to the URL of its archive and to its content. The login goes to
+// the repository, and along with the archive only if that is there, too.
 func (f Fetcher) chart(ctx context.Context, s v1alpha1.ChartSource) (*content.Content, *v1alpha1.HTTPSource, error) {
 	repository, err := httpURL(s.Repository)
 	if err != nil {
@@ -115,7 +115,8 @@ func archiveURL(repository *url.URL, e entry) (*url.URL, error) {
 	case err != nil:
 		return nil, badIndex("version %s has an invalid URL", e.Version)
 	case address.Scheme == "oci":
-		return nil, fault.New(fault.InvalidArgument, "version %s is in a registry: %s", e.Version, fault.Line(e.URLs[0])).
+		return nil, fault.New(fault.InvalidArgument, "version %s is in a registry: %s", e.Version,
+			fault.Line(e.URLs[0])).
 			WithHint("install it from there, with oci:// as SOURCE")
 	case address.Scheme != "https" && address.Scheme != "http", address.Host == "", address.User != nil:
 		return nil, badIndex("version %s has a URL that is not one of https without a login", e.Version)

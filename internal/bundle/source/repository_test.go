@@ -39,11 +39,14 @@ func TestRepository(t *testing.T) {
 		}
 		switch r.URL.Path {
 		case "/charts/index.yaml":
-			_, _ = fmt.Fprintf(w, "entries:\n  app:\n  - version: 1.2.3\n    digest: %s\n    urls: [files/app-1.2.3.tgz]\n"+
+			_, _ = fmt.Fprintf(w, "entries:\n  app:\n  - version: 1.2.3\n    digest: %s\n"+
+				"    urls: [files/app-1.2.3.tgz]\n"+
 				"  - version: 1.2.2\n    digest: sha256:%s\n    urls: [/charts/files/app-1.2.3.tgz]\n"+
-				"  - version: 1.2.1\n    digest: 0123\n    urls: [files/app-1.2.3.tgz]\n  - version: 1.3.0\n    urls: [%s/x.tgz]\n"+
+				"  - version: 1.2.1\n    digest: 0123\n    urls: [files/app-1.2.3.tgz]\n  - version: 1.3.0\n"+
+				"    urls: [%s/x.tgz]\n"+
 				"  - version: 2.0.0\n    urls: ['oci://host/app:2.0.0']\n  - version: 2.1.0\n"+
-				"  - version: 2.2.0\n    urls: ['file:///etc/passwd']\n  - version: 2.3.0\n    urls: ['https://a:b@host/x']\n"+
+				"  - version: 2.2.0\n    urls: ['file:///etc/passwd']\n  - version: 2.3.0\n"+
+				"    urls: ['https://a:b@host/x']\n"+
 				"  - version: 2.4.0\n    urls: [gone.tgz]\n  - version: new\n    urls: [x]\n",
 				hex.EncodeToString(sum[:]), strings.ToUpper(hex.EncodeToString(sum[:])), elsewhere)
 		case "/charts/files/app-1.2.3.tgz":
@@ -73,7 +76,8 @@ func TestRepository(t *testing.T) {
 			sent = ""
 			c, resolved, err := f.Fetch(t.Context(), ofChart(at, version, "login"))
 			if test.code != "" {
-				if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "a:b") {
+				if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) ||
+					strings.Contains(err.Error(), "a:b") {
 					t.Errorf("%s: %v", fault.CodeOf(err), err)
 				}
 				return

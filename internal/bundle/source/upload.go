@@ -83,7 +83,8 @@ func (c *Cluster) put(ctx context.Context, chunk *corev1.ConfigMap, owner *v1alp
 	}
 	if found.Annotations[annotationDigest] != chunk.Annotations[annotationDigest] {
 		return fault.New(fault.Conflict,
-			"configmap/%s in namespace %s is a chunk of the same content, packed in another way", chunk.Name, c.Namespace).
+			"configmap/%s in namespace %s is a chunk of the same content, packed in another way", chunk.Name,
+			c.Namespace).
 			WithHint("delete bundle %s and install it again", owner.Name)
 	}
 	return nil
@@ -162,8 +163,8 @@ func (c *Cluster) chunk(ctx context.Context, owner *v1alpha1.Bundle, digest stri
 		if count > 0 {
 			of = fmt.Sprintf(" of %d", count)
 		}
-		return nil, fault.New(fault.NotFound, "chunk %d%s of the upload, configmap/%s in namespace %s, is missing", index+1,
-			of, chunkName(owner, index), c.Namespace).
+		return nil, fault.New(fault.NotFound, "chunk %d%s of the upload, configmap/%s in namespace %s, is missing",
+			index+1, of, chunkName(owner, index), c.Namespace).
 			WithReason(ReasonIncomplete).WithHint("run the command that uploads it again: berth bundle install")
 	}
 	if err != nil {
@@ -239,8 +240,9 @@ func isUpload(c *corev1.ConfigMap) bool {
 // digest of the content are those of the first, if they are not known.
 func checkChunk(found *corev1.ConfigMap, owner types.UID, digest string, index, count int) error {
 	altered := func(what string) error {
-		return fault.New(fault.Failed, "chunk %d of the upload, configmap/%s in namespace %s, has been altered: %s", index+
-			1, found.Name, found.Namespace, what).
+		return fault.New(fault.Failed, "chunk %d of the upload, configmap/%s in namespace %s, has been altered: %s",
+			index+
+				1, found.Name, found.Namespace, what).
 			WithHint("delete the bundle and install it again from its files")
 	}
 	data := found.BinaryData[chunkKey]

@@ -17,7 +17,8 @@ const maxVersion = 256 // bytes
 func constraint(wanted string) (*semver.Constraints, error) {
 	const hint = "write a version (1.2.3) or a range of them (~1.2, ^1, '>=1.2 <2'); '>=0-0' takes pre-releases as well"
 	if len(wanted) > maxVersion {
-		return nil, fault.New(fault.InvalidArgument, "the version has more than %d characters", maxVersion).WithHint(hint)
+		return nil, fault.New(fault.InvalidArgument, "the version has more than %d characters", maxVersion).
+			WithHint(hint)
 	}
 	c, err := semver.NewConstraint(wanted)
 	if err != nil {
@@ -51,7 +52,8 @@ func choose(versions []string, wanted, of string) (string, error) {
 	}
 	if newest == nil {
 		return "", fault.New(fault.NotFound, "%s has no version %q%s", of, wanted, newestOf(known)).
-			WithHint("choose another version; a pre-release is taken only by its name or a range that names one, as '>=0-0'")
+			WithHint("choose another version; a pre-release is taken only by its name or a range that " +
+				"names one, as '>=0-0'")
 	}
 	return newest.Original(), nil
 }

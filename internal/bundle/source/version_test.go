@@ -31,14 +31,16 @@ func TestChoose(t *testing.T) {
 		"0.1":           {want: "0.1.0+build.7"},
 		"3.0.0":         {want: "v3.0.0"},
 		"latest":        {want: "latest"}, // by its name
-		"^2":            {code: fault.NotFound, says: `a chart has no version "^2"; the newest are v3.0.0, 2.0.0-rc.1, 1.10`},
-		"4":             {code: fault.NotFound, says: "no version"},
-		"new":           {code: fault.InvalidArgument, says: `"new" is neither`},
+		"^2": {code: fault.NotFound, says: `a chart has no version "^2"; the newest are v3.0.0, ` +
+			`2.0.0-rc.1, 1.10`},
+		"4":   {code: fault.NotFound, says: "no version"},
+		"new": {code: fault.InvalidArgument, says: `"new" is neither`},
 
 		strings.Repeat("1", 257): {code: fault.InvalidArgument, says: "more than 256 characters"},
 	} {
 		got, err := source.Choose(some, wanted, "a chart")
-		if got != test.want || fault.CodeOf(err) != test.code || err != nil && !strings.Contains(err.Error(), test.says) {
+		if got != test.want || fault.CodeOf(err) != test.code || err != nil &&
+			!strings.Contains(err.Error(), test.says) {
 			t.Errorf("%q: %q, %s: %v", wanted, got, fault.CodeOf(err), err)
 		}
 	}

@@ -43,7 +43,8 @@ type Fetches struct {
 // NewFetches makes those of a server.
 func NewFetches(cache *content.Cache) *Fetches {
 	return &Fetches{
-		cache: cache, places: make(chan struct{}, beginning), patience: fetchPatience, beginTime: beginTime, keptFor: keptFor,
+		cache: cache, places: make(chan struct{}, beginning), patience: fetchPatience, beginTime: beginTime,
+		keptFor: keptFor,
 		goingOn: goingOn, bundles: map[string]*fetch{},
 	}
 }

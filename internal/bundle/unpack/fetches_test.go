@@ -76,7 +76,8 @@ func TestSlowFetchesKeepNobodyWaiting(t *testing.T) {
 			synctest.Wait()
 			s.mu.Lock()
 			if f := s.bundles[name]; !reconcile.IsAfter(err) || f.begun.Sub(asked) > 0 || f.ended() != (speed == 0) {
-				t.Errorf("of %d bytes a second the fetch has begun after %s, ended: %v", speed, f.begun.Sub(asked), f.ended())
+				t.Errorf("of %d bytes a second the fetch has begun after %s, ended: %v", speed, f.begun.Sub(asked),
+					f.ended())
 			}
 			s.mu.Unlock()
 		}
@@ -95,7 +96,9 @@ func TestSlowFetchesKeepNobodyWaiting(t *testing.T) {
 			t.Errorf("%d go on", going)
 		}
 		quick := sealed(t, u, "a", "quick")
-		if err := s.asks(t, "quick", func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+		if err := s.asks(t, "quick", func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source,
+			error,
+		) {
 			return quick, v1alpha1.Source{}, nil
 		}); err != nil {
 			t.Error(err)
@@ -221,7 +224,11 @@ func TestFetchesOfWhatIsSent(t *testing.T) {
 		if err := s.asks(t, "b", slowly); !reconcile.IsAfter(err) {
 			t.Fatal(err)
 		}
-		failing := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) { panic("a defect") }
+		failing := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source,
+			error,
+		) {
+			panic("a defect")
+		}
 		if c, err := s.send(t.Context(), madeBundle("b", "1"), "resolved", failing); c != nil || err != nil ||
 			time.Since(begun) != time.Minute {
 			t.Errorf("after %s: %v, %v", time.Since(begun), c, err)

@@ -22,7 +22,8 @@ func (u Unpacker) Open(ctx context.Context, bundle, known string) (archive io.Re
 	if err != nil {
 		return nil, "", modified, err
 	}
-	if found == nil || !resource.IsOurs(found.Spec.ProvisionerClassName) || found.Status.Phase != v1alpha1.PhaseUnpacked {
+	if found == nil || !resource.IsOurs(found.Spec.ProvisionerClassName) ||
+		found.Status.Phase != v1alpha1.PhaseUnpacked {
 		return nil, "", modified, fs.ErrNotExist
 	}
 	if err := checkDigest(found); err != nil {

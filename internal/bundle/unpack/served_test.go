@@ -78,7 +78,8 @@ func TestContentOfAnotherServerIsBounded(t *testing.T) {
 	}))
 	t.Cleanup(provisioner.Close)
 	ca := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provisioner.Certificate().Raw}),
+	if err := os.WriteFile(ca,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provisioner.Certificate().Raw}),
 		0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -41,15 +41,17 @@ func TestChartsThatTakeMoreHaveATurnOfTheirOwn(t *testing.T) {
 		slowly   bool // beside others
 		fails    fault.Code
 	}{
-		"small":         {`data: {a: "{{ repeat 100 "x" }}"}`, false, ""},
-		"large":         {`data: {a: "{{ $x := list }}{{ range until 60 }}{{ $x = append $x (repeat 1000000 "x") }}{{ end }}"}`, true, ""},
+		"small": {`data: {a: "{{ repeat 100 "x" }}"}`, false, ""},
+		"large": {`data: {a: "{{ $x := list }}{{ range until 60 }}{{ $x = append $x (repeat 1000000 ` +
+			`"x") }}{{ end }}"}`, true, ""},
 		"without end":   {`{{ range 1000000000000 }}{{ end }}`, true, fault.Failed},
 		"out of bounds": {`{{ repeat 1000000000 "x" }}`, false, fault.InvalidArgument},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fsys := fstest.MapFS{
-				"Chart.yaml":       {Data: []byte("{apiVersion: v2, name: c, version: 1.0.0}")},
-				"templates/a.yaml": {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n" + c.template)},
+				"Chart.yaml": {Data: []byte("{apiVersion: v2, name: c, version: 1.0.0}")},
+				"templates/a.yaml": {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n" +
+					"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n" + c.template)},
 			}
 			o := format.Options{Format: format.Helm, Instance: "shop", RenderTime: 3 * time.Second}
 			_, err := turns.Load(t.Context(), fsys, o)
@@ -57,7 +59,8 @@ func TestChartsThatTakeMoreHaveATurnOfTheirOwn(t *testing.T) {
 				t.Errorf("beside others it ends with %v", err)
 			}
 			_, err = turns.Load(reconcile.WithSlow(t.Context()), fsys, o)
-			if reconcile.IsSlowly(err) || (err != nil) != (c.fails != "") || err != nil && fault.CodeOf(err) != c.fails {
+			if reconcile.IsSlowly(err) || (err != nil) != (c.fails != "") || err != nil &&
+				fault.CodeOf(err) != c.fails {
 				t.Errorf("alone it ends with %v", err)
 			}
 		})

@@ -118,8 +118,8 @@ func checkDigest(b *v1alpha1.Bundle) error {
 	}
 	return fault.New(fault.Failed, "the annotation %s of bundle %s has been changed to %s: its content is %s",
 		v1alpha1.AnnotationContent, b.Name, wanted, b.Status.Digest).
-		WithHint("the content of a bundle stays what it is: kubectl annotate bundles.core.rukpak.io %s --overwrite %s=%s",
-			b.Name, v1alpha1.AnnotationContent, b.Status.Digest)
+		WithHint("the content of a bundle stays what it is: kubectl annotate bundles.core.rukpak.io %s "+
+			"--overwrite %s=%s", b.Name, v1alpha1.AnnotationContent, b.Status.Digest)
 }
 
 // Content is that of a bundle which is unpacked: from the cache, or derived again.
@@ -180,7 +180,8 @@ func (u Unpacker) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.St
 	c, resolved, err := u.fetched(ctx, b, steps, b.Spec.Source)
 	if wanted := b.Annotations[v1alpha1.AnnotationContent]; err == nil && wanted != "" && wanted != c.Digest {
 		_ = c.Close()
-		return nil, resolved, fault.New(fault.Failed, "the content is %s, and not %s as the bundle says", c.Digest, wanted)
+		return nil, resolved, fault.New(fault.Failed, "the content is %s, and not %s as the bundle says", c.Digest,
+			wanted)
 	}
 	return c, resolved, err
 }

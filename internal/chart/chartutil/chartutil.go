@@ -1,5 +1,5 @@
-// Package chartutil has the types that templates see. Its name, and theirs, are those of Helm's: `typeOf .Values` prints
-// them.
+// Package chartutil has the types that templates see. Its name, and theirs, are those of Helm's: `typeOf .Values`
+// prints them.
 package chartutil
 
 import (

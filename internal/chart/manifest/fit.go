@@ -13,9 +13,9 @@ import (
 )
 
 // fit makes of an object of a kind that Kubernetes itself has one that the API server takes at each update: it takes
-// more when something is created. Fields that the kind does not have go, and of entries of a list that have one key those
-// that do not count, such as the first of two variables of one name: dropped says what went. Refused are entries that
-// count both, such as two named ports of one number. Of a newer API server unknown fields may be new.
+// more when something is created. Fields that the kind does not have go, and of entries of a list that have one key
+// those that do not count, such as the first of two variables of one name: dropped says what went. Refused are entries
+// that count both, such as two named ports of one number. Of a newer API server unknown fields may be new.
 func fit(object *unstructured.Unstructured, newer bool) (dropped, refused []string) {
 	typed, err := scheme.Scheme.New(object.GroupVersionKind())
 	if err != nil {

@@ -39,10 +39,14 @@ func TestFits(t *testing.T) {
 			text:    "env: []}, {name: c, image: other",
 			refused: "spec.containers has name c more than once",
 		},
-		"a port for two protocols": {text: "ports: [{containerPort: 53, protocol: UDP}, {containerPort: 53}]", has: "UDP"},
+		"a port for two protocols": {
+			text: "ports: [{containerPort: 53, protocol: UDP}, {containerPort: 53}]",
+			has:  "UDP",
+		},
 		"a port twice, once by default": {
 			text: "ports: [{containerPort: 53, protocol: TCP}, {containerPort: 53, name: two}]", has: "two",
-			says: []string{"spec.containers[0].ports has containerPort 53, protocol TCP more than once: the last one counts"},
+			says: []string{"spec.containers[0].ports has containerPort 53, protocol TCP more than once: " +
+				"the last one counts"},
 		},
 		"two names of a port, which a Service may use": {
 			text:    "ports: [{containerPort: 53, name: one}, {containerPort: 53, name: two}]",
@@ -61,7 +65,8 @@ func TestFits(t *testing.T) {
 		},
 		"a field of a newer cluster": {text: "env: [{name: X}], soon: x", newer: true, has: "soon"},
 		"all as it should be": {
-			text: "env: [{name: X, valueFrom: {secretKeyRef: {name: s, key: k}}}], resources: {limits: {cpu: 1, memory: 1Gi}}, " +
+			text: "env: [{name: X, valueFrom: {secretKeyRef: {name: s, key: k}}}], resources: {limits: {cpu: " +
+				"1, memory: 1Gi}}, " +
 				"livenessProbe: {httpGet: {port: http, path: /}}, args: [a, a], securityContext: {runAsUser: 0}",
 		},
 	} {

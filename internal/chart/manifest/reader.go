@@ -30,8 +30,8 @@ type Reader struct {
 	Namespace string
 	// Repeats warns of a key that a mapping has twice. The last one counts, as for kubectl.
 	Repeats bool
-	// Fits makes objects of Kubernetes' own kinds ones that the API server takes at each update, and warns of what goes; what
-	// cannot be one is a problem.
+	// Fits makes objects of Kubernetes' own kinds ones that the API server takes at each update, and warns of what
+	// goes; what cannot be one is a problem.
 	Fits bool
 	// Newer says that the cluster is newer than this program: it may have fields that are not known here.
 	Newer bool

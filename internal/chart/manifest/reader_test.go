@@ -25,7 +25,8 @@ func TestReader(t *testing.T) {
 		"two documents":        {text: a + "---\n" + b, objects: []string{"ConfigMap/a", "Secret/b"}},
 		"an empty one between": {text: a + "---\n---\n" + b, objects: []string{"ConfigMap/a", "Secret/b"}},
 		"JSON, one after the other": {
-			text:    `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}} {"apiVersion":"v1","kind":"Secret","metadata":{"name":"b"}}`,
+			text: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}} ` +
+				`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"b"}}`,
 			objects: []string{"ConfigMap/a", "Secret/b"},
 		},
 		"a list": {
@@ -78,7 +79,8 @@ func TestReader(t *testing.T) {
 // The limits hold for all that one Reader reads, and what aliases make of a text counts.
 func TestReaderLimits(t *testing.T) {
 	large := func(name string) string {
-		return "{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + "}, data: {x: " + strings.Repeat("x", 5<<20) +
+		return "{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + "}, data: {x: " +
+			strings.Repeat("x", 5<<20) +
 			"}}\n"
 	}
 	var many strings.Builder
@@ -89,9 +91,13 @@ func TestReaderLimits(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		"bytes":  {[]string{large("a"), large("b"), large("c"), large("d")}, "f.yaml: the manifests are larger than 12 MiB"},
+		"bytes": {
+			[]string{large("a"), large("b"), large("c"), large("d")},
+			"f.yaml: the manifests are larger than 12 MiB",
+		},
 		"values": {[]string{strings.Repeat("[", 1_600_000)}, "f.yaml: the manifests have too many values"},
-		"aliases": {[]string{"a: &a [" + strings.Repeat("xxxxxxxxxx,", 10_000) + "]\nb: [" + strings.Repeat("*a,", 1000) +
+		"aliases": {[]string{"a: &a [" + strings.Repeat("xxxxxxxxxx,", 10_000) + "]\nb: [" +
+			strings.Repeat("*a,", 1000) +
 			"]\n"}, "f.yaml:1: larger than 12 MiB with its aliases expanded"},
 		"objects": {[]string{many.String()}, "f.yaml: more than 10000 objects"},
 	} {

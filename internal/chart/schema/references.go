@@ -125,8 +125,9 @@ func isPointer(reference string) bool {
 func leadsToSchema(reference string) bool {
 	const one, named = 1, 2 // how many segments there are to a schema
 	steps := map[string]int{
-		"$defs": named, "definitions": named, "properties": named, "patternProperties": named, "dependentSchemas": named,
-		"dependencies": named, "allOf": named, "anyOf": named, "oneOf": named, "prefixItems": named,
+		"$defs": named, "definitions": named, "properties": named, "patternProperties": named,
+		"dependentSchemas": named,
+		"dependencies":     named, "allOf": named, "anyOf": named, "oneOf": named, "prefixItems": named,
 		"items": one, "additionalItems": one, "additionalProperties": one, "contains": one, "propertyNames": one,
 		"not": one, "if": one, "then": one, "else": one, "unevaluatedItems": one, "unevaluatedProperties": one,
 	}

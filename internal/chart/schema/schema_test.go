@@ -71,8 +71,10 @@ func TestCheck(t *testing.T) {
 			unchecked: true, outside: []string{"https://example.com/a.json"},
 		},
 		"the rest beside another document": {
-			schema: `{"properties":{"a":{"$ref":"https://example.com/a.json"},"b":{"type":"integer"}}}`, values: `{"a":1,"b":"x"}`,
-			unchecked: true, outside: []string{"https://example.com/a.json"}, want: []string{`.b: must be integer, is "x"`},
+			schema:    `{"properties":{"a":{"$ref":"https://example.com/a.json"},"b":{"type":"integer"}}}`,
+			values:    `{"a":1,"b":"x"}`,
+			unchecked: true, outside: []string{"https://example.com/a.json"},
+			want: []string{`.b: must be integer, is "x"`},
 		},
 		"a definition in a container": {
 			schema: `{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"net":{"port":{"type":"integer"}}},
@@ -85,7 +87,8 @@ func TestCheck(t *testing.T) {
 			want: []string{`.top.below.below.n: must be integer, is "x"`},
 		},
 		"what is a value": {
-			schema: `{"properties":{"a":{"const":{"$ref":"https://example.com"}}}}`, values: `{"a":{"$ref":"https://example.com"}}`,
+			schema: `{"properties":{"a":{"const":{"$ref":"https://example.com"}}}}`,
+			values: `{"a":{"$ref":"https://example.com"}}`,
 		},
 		"a missing part": {
 			schema: `{"properties":{"a":{"$ref":"#/$defs/a"}}}`, values: `{"a":1}`,

@@ -34,8 +34,11 @@ func TestOptions(t *testing.T) {
 					Timeout: 2 * time.Minute,
 				}},
 				"of an owner": {Args: "--owner alice -A --context c", Want: batch.Options{
-					Selection: batch.Selection{Args: []string{}, ByOwner: true, Owner: "alice", AllNamespaces: true, Parallel: 4},
-					Flags:     []string{"--context c"},
+					Selection: batch.Selection{
+						Args: []string{}, ByOwner: true, Owner: "alice", AllNamespaces: true,
+						Parallel: 4,
+					},
+					Flags: []string{"--context c"},
 				}},
 				"none":                     {Err: "requires at least one workspace, or --owner"},
 				"an owner and a workspace": {Args: "alice --owner bob", Err: "mutually exclusive"},

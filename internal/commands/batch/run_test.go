@@ -85,7 +85,10 @@ func TestWork(t *testing.T) {
 			work := Work{
 				Batch: test.batch, Requests: func() int { return 7 },
 				Summary: func(results []v1.Result, totals v1.Totals) v1.Result {
-					return v1.Result{Summary: &v1.ProvisionSummary{Items: make([]v1.ProvisionItem, len(results)), Totals: totals}}
+					return v1.Result{Summary: &v1.ProvisionSummary{
+						Items:  make([]v1.ProvisionItem, len(results)),
+						Totals: totals,
+					}}
 				},
 				One: func(_ context.Context, m Member) v1.Result {
 					m.Stream.Step(v1.Step{Name: "work"})
@@ -98,7 +101,8 @@ func TestWork(t *testing.T) {
 				t.Errorf("the hint is %q", got)
 			}
 			last := view.events[len(view.events)-1]
-			if last.Result == nil || (last.Result.Summary == nil) != test.batch.Single || len(view.events) != test.events {
+			if last.Result == nil || (last.Result.Summary == nil) != test.batch.Single ||
+				len(view.events) != test.events {
 				t.Errorf("the view was given %+v", view.events)
 			}
 			if s := r.Summary; s != nil &&

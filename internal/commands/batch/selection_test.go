@@ -15,7 +15,8 @@ func TestWrongArgumentsAreShown(t *testing.T) {
 	_, err := batch.Selection{Args: []string{"alice~dev", "a b", "x~~"}, Parallel: 1}.Parse("deleted")
 	f := fault.From(err)
 	want := []string{
-		"\"a b\": user string: invalid character ' ' in the username: use letters, digits, . _ - and @, or write it as %20\n  a b\n   ^ character 2",
+		"\"a b\": user string: invalid character ' ' in the username: use letters, digits, . _ - and @, or write it " +
+			"as %20\n  a b\n   ^ character 2",
 		"\"x~~\": user string: '~' must be written as %7E here\n  x~~\n    ^ character 3",
 	}
 	if f.Message != "2 of 3 arguments are invalid; nothing was deleted" || !slices.Equal(f.Problems, want) {
@@ -67,7 +68,8 @@ func TestBatchGoesOnWithSome(t *testing.T) {
 		{UserString: "alice~dev", ID: "alice-2", Namespace: "team"},
 		{ID: "alice-3", Namespace: "team"},
 	}
-	typed := batch.Selection{Args: []string{"alice", "id/bob-1"}, Parallel: 2}.Batch("team", all[:2], "stop", again, nil)
+	typed := batch.Selection{Args: []string{"alice", "id/bob-1"}, Parallel: 2}.Batch("team", all[:2], "stop", again,
+		nil)
 	if got := typed.AgainFor([]int{1}); got != "berth stop id/bob-1 --parallel 2 -n team" {
 		t.Error(got)
 	}

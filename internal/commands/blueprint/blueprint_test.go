@@ -165,7 +165,8 @@ func TestExpressionsSurviveShow(t *testing.T) {
 		if err := errors.Join(json.Unmarshal([]byte(document), &a), json.Unmarshal([]byte(repeated), &b)); err != nil {
 			t.Fatal(err)
 		}
-		if len(a.Expressions) != 9 || !reflect.DeepEqual(a.Expressions, b.Expressions) || !reflect.DeepEqual(a.Spec, b.Spec) {
+		if len(a.Expressions) != 9 || !reflect.DeepEqual(a.Expressions, b.Expressions) ||
+			!reflect.DeepEqual(a.Spec, b.Spec) {
 			t.Errorf("%s:\n%+v, want\n%+v in\n%s", name, b, a, file)
 		}
 	}
@@ -190,7 +191,8 @@ func TestValidateKnowsWhatIsConfigured(t *testing.T) {
 		}
 		return failed.Problems
 	}
-	memory := ".k8shell.yaml:2:21: blueprint custom: resources.memory: \"512m\" is in fractions of a byte: did you mean 512Mi?"
+	memory := ".k8shell.yaml:2:21: blueprint custom: resources.memory: \"512m\" is in fractions of a byte: " +
+		"did you mean 512Mi?"
 	field := ".k8shell.yaml:3:1: unknown field \"imge\": did you mean image?"
 	want := []string{memory, field}
 	if got := problems(".k8shell.yaml", "--blueprints", "bp"); !slices.Equal(got, want) {
@@ -214,7 +216,8 @@ func TestValidateKnowsWhatIsConfigured(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := problems(".k8shell.yaml"); len(got) != 4 || !strings.HasPrefix(got[2], "bp/other.yaml:1:28: unknown field") {
+	if got := problems(".k8shell.yaml"); len(got) != 4 || !strings.HasPrefix(got[2],
+		"bp/other.yaml:1:28: unknown field") {
 		t.Errorf("with a broken configuration: %q", got)
 	}
 }

@@ -19,8 +19,11 @@ import (
 // shop is a bundle of plain manifests.
 func shop() map[string]string {
 	return map[string]string{
-		"manifests/config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\ndata: {greeting: \"{{ hello }}\"}\n",
-		"manifests/all.yaml":    "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Service, metadata: {name: shop}}\n- {apiVersion: v1, kind: ServiceAccount, metadata: {name: shop}}\n",
+		"manifests/config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\n" +
+			"data: {greeting: \"{{ hello }}\"}\n",
+		"manifests/all.yaml": "apiVersion: v1\nkind: List\nitems:\n" +
+			"- {apiVersion: v1, kind: Service, metadata: {name: shop}}\n" +
+			"- {apiVersion: v1, kind: ServiceAccount, metadata: {name: shop}}\n",
 	}
 }
 
@@ -159,7 +162,10 @@ func TestUnpackOfWhatIsInvalid(t *testing.T) {
 		})
 	}
 	t.Run("takes values", func(t *testing.T) {
-		there(t, map[string]string{"Chart.yaml": metadata, "templates/a.yaml": "{{ required \"a host\" .Values.host }}"})
+		there(t, map[string]string{
+			"Chart.yaml":       metadata,
+			"templates/a.yaml": "{{ required \"a host\" .Values.host }}",
+		})
 		cmdtest.Must(t, 2, "bundle", "validate", "shop")
 		cmdtest.Must(t, 0, "bundle", "unpack", "shop", "out")
 	})
@@ -183,14 +189,17 @@ func TestCompleteSource(t *testing.T) {
 func TestTemplate(t *testing.T) {
 	there(t, map[string]string{
 		"Chart.yaml": "{apiVersion: v2, name: shop, version: 1.2.3}", "values.yaml": "image: {tag: v1}",
-		"templates/a.yaml": "kind: ConfigMap\napiVersion: v1\nmetadata: {name: {{ .Release.Name }}, namespace: {{ .Release.Namespace }}}\n" +
+		"templates/a.yaml": "kind: ConfigMap\napiVersion: v1\n" +
+			"metadata: {name: {{ .Release.Name }}, namespace: {{ .Release.Namespace }}}\n" +
 			"data:\n  tag: {{ .Values.image.tag }}\n  kube: {{ .Capabilities.KubeVersion.Version }}\n" +
 			"  has: {{ .Capabilities.APIVersions.Has \"a/v1\" | quote }}\n",
-		"templates/hook.yaml": "kind: Job\napiVersion: batch/v1\nmetadata: {name: hook, annotations: {helm.sh/hook: pre-install}}\n",
-		"crds/a.yaml":         "{kind: CustomResourceDefinition, apiVersion: apiextensions.k8s.io/v1, metadata: {name: as.b.c}}\n",
+		"templates/hook.yaml": "kind: Job\napiVersion: batch/v1\n" +
+			"metadata: {name: hook, annotations: {helm.sh/hook: pre-install}}\n",
+		"crds/a.yaml": "{kind: CustomResourceDefinition, apiVersion: apiextensions.k8s.io/v1, metadata: " +
+			"{name: as.b.c}}\n",
 	})
-	text, stderr := cmdtest.Must(t, 0, "bundle", "template", "shop", "--set", "image.tag=v2", "--release-name", "r", "-n", "team",
-		"--kube-version", "v1.31.2", "--api-versions", "a/v1", "--include-crds")
+	text, stderr := cmdtest.Must(t, 0, "bundle", "template", "shop", "--set", "image.tag=v2", "--release-name", "r",
+		"-n", "team", "--kube-version", "v1.31.2", "--api-versions", "a/v1", "--include-crds")
 	want := `---
 # Source: shop/crds/a.yaml
 {kind: CustomResourceDefinition, apiVersion: apiextensions.k8s.io/v1, metadata: {name: as.b.c}}

@@ -28,7 +28,8 @@ func TestDiffOfASecret(t *testing.T) {
 	secret := func(a, b string) *unstructured.Unstructured {
 		data := fmt.Sprintf(`{"a": %q, "b": %q}`, base64.StdEncoding.EncodeToString([]byte(a)),
 			base64.StdEncoding.EncodeToString([]byte(b)))
-		return object(t, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: s, annotations: {kubectl.kubernetes.io/last-applied-configuration: %q}}, data: %s, stringData: {c: %s}}",
+		return object(t, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: s, annotations: "+
+			"{kubectl.kubernetes.io/last-applied-configuration: %q}}, data: %s, stringData: {c: %s}}",
 			`{"kind":"Secret","data":`+data+`}`, data, a))
 	}
 	without := object(t, "{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {}}")

@@ -98,7 +98,8 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 				return err
 			}
 			o.Name, o.Arg, o.Flags = args[0], args[1], clusterFlags(cmd, o.System)
-			o.Namespaced, o.AccountGiven = cmd.Flags().Changed("namespace"), cmd.Flags().Changed(cmdutil.FlagServiceAccount)
+			o.Namespaced, o.AccountGiven = cmd.Flags().Changed("namespace"),
+				cmd.Flags().Changed(cmdutil.FlagServiceAccount)
 			return o.validate()
 		}),
 	}
@@ -111,7 +112,8 @@ func requireNameAndSource(args []string) error {
 	if len(args) == 2 {
 		return nil
 	}
-	return fault.New(fault.InvalidArgument, "requires a name and a source, got %s", english.Plural(len(args), "argument"))
+	return fault.New(fault.InvalidArgument, "requires a name and a source, got %s",
+		english.Plural(len(args), "argument"))
 }
 
 // addFollowFlags adds the flags about how it is written, followed and printed.
@@ -121,7 +123,8 @@ func (o *InstallOptions) addFollowFlags(f *cmdutil.Factory, cmd *cobra.Command) 
 	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false,
 		"create the namespace of --namespace if it does not exist; it outlives the bundle")
 	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount,
-		"install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first you, or the server's installer)")
+		"install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first "+
+			"you, or the server's installer)")
 	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false,
 		"take over what other programs have set in the objects")
 	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are healthy")

@@ -42,14 +42,20 @@ func TestOptions(t *testing.T) {
 			Want: bundle.ValidateOptions{ContentOptions: bundle.ContentOptions{SourceOptions: bundle.SourceOptions{
 				Arg: "shop", Format: format.Helm,
 				ValuesFiles: []string{"v.yaml"}, RenderTimeout: rendering,
-				Set: chart.Set{Values: []string{"a=1"}, Strings: []string{"b=2"}, Files: []string{"c=d"}, JSON: []string{"e=[]"}},
+				Set: chart.Set{
+					Values: []string{"a=1"}, Strings: []string{"b=2"}, Files: []string{"c=d"},
+					JSON: []string{"e=[]"},
+				},
 			}}, RenderOptions: render},
 		},
 		"a chart for a cluster": {
 			Args: "shop --kube-version 1.31 --api-versions a/v1 --api-versions b/v1/C --release-name r",
 			Want: bundle.ValidateOptions{
 				ContentOptions: bundle.ContentOptions{SourceOptions: rendered(from("shop"))},
-				RenderOptions:  bundle.RenderOptions{Release: "r", KubeVersion: "1.31", APIVersions: []string{"a/v1", "b/v1/C"}},
+				RenderOptions: bundle.RenderOptions{
+					Release: "r", KubeVersion: "1.31",
+					APIVersions: []string{"a/v1", "b/v1/C"},
+				},
 			},
 		},
 		"two from stdin": {

@@ -43,7 +43,8 @@ func (o *SourceOptions) parse() (err error) {
 		}
 	}
 	if fromStdin > 1 {
-		return fault.New(fault.InvalidArgument, "standard input can be read only once, as SOURCE or as a file of --values")
+		return fault.New(fault.InvalidArgument, "standard input can be read only once, as SOURCE or as a "+
+			"file of --values")
 	}
 	if err := cmdutil.CheckRender(o.RenderTimeout); err != nil {
 		return err
@@ -91,7 +92,8 @@ func (o *SourceOptions) addSourceFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.Tag, "tag", "", "of a repository: the tag")
 	flags.StringVar(&o.Commit, "commit", "", "of a repository: the commit, by its full hash")
 	flags.StringVar(&o.Subdirectory, "directory", "", "of a repository: the directory of the bundle")
-	flags.StringVar(&o.Version, "version", "", "of a chart in a registry or repository: the version, or a range of which the newest is taken")
+	flags.StringVar(&o.Version, "version", "", "of a chart in a registry or repository: the version, or a range of "+
+		"which the newest is taken")
 	cmdutil.NoFlagValues(cmd, "branch", "tag", "commit", "directory", "version")
 }
 
@@ -111,7 +113,8 @@ func (o *SourceOptions) addFormatFlags(cmd *cobra.Command) {
 		to    *[]string
 		usage string
 	}{
-		"set":        {&o.Set.Values, "a value of a chart, over those of --values: KEY=VALUE[,KEY=VALUE...]; repeatable"},
+		"set": {&o.Set.Values, "a value of a chart, over those of --values: " +
+			"KEY=VALUE[,KEY=VALUE...]; repeatable"},
 		"set-string": {&o.Set.Strings, "as --set, of a value that is a string whatever it looks like"},
 		"set-file":   {&o.Set.Files, "as --set, of a value that is the text of a file: KEY=PATH"},
 		"set-json":   {&o.Set.JSON, "as --set, of a value in JSON: KEY=JSON"},

@@ -14,10 +14,11 @@ import (
 // NewList makes `berth bundle list`.
 func NewList(f *cmdutil.Factory, runF func(context.Context, *ClusterOptions) error) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "list",
-		SuggestFor:        []string{"ls", "get"},
-		Short:             "List the bundles that are installed",
-		Long:              "List the BundleInstances of the cluster, those of other programs included, and what keeps them from being healthy.",
+		Use:        "list",
+		SuggestFor: []string{"ls", "get"},
+		Short:      "List the bundles that are installed",
+		Long: "List the BundleInstances of the cluster, those of other programs included, and what keeps " +
+			"them from being healthy.",
 		Args:              cmdutil.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}

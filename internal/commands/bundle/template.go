@@ -28,7 +28,8 @@ func (o *RenderOptions) addRenderFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Release, "release-name", "release-name", "the name of the release that templates see")
 	flags.StringVar(&o.KubeVersion, "kube-version", "",
-		"the version of Kubernetes that a chart sees, and that its kubeVersion is compared with (default: the newest that berth knows)")
+		"the version of Kubernetes that a chart sees, and that its kubeVersion is compared with (default: the newest "+
+			"that berth knows)")
 	flags.StringArrayVar(&o.APIVersions, "api-versions", nil,
 		"a version of an API, or a kind of one, that a chart sees beside those of Kubernetes; repeatable")
 	cmdutil.NoFlagValues(cmd, "release-name", "kube-version", "api-versions")

@@ -16,8 +16,11 @@ func TestClusterFlags(t *testing.T) {
 	for args, want := range map[string][]string{
 		"status":      nil,
 		"status -n t": {"-n t"},
-		"--kubeconfig=/my|files/k --namespace t status --context x": {"--context x", "--kubeconfig '/my files/k'", "-n t"},
-		"status --output json --token secret":                       nil,
+		"--kubeconfig=/my|files/k --namespace t status --context x": {
+			"--context x", "--kubeconfig '/my files/k'",
+			"-n t",
+		},
+		"status --output json --token secret": nil,
 		"status --insecure-skip-tls-verify --as-group a --as-group b": {
 			"--as-group a", "--as-group b", "--insecure-skip-tls-verify=true",
 		},

@@ -117,7 +117,8 @@ func flagMeant(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	}
 	hint := "see `" + cmd.CommandPath() + " --help`"
 	if takesNames(cmd) {
-		hint += "; a name that begins with - goes after --: `" + cmd.CommandPath() + " " + fault.Command("--", typed) + "`"
+		hint += "; a name that begins with - goes after --: `" + cmd.CommandPath() + " " + fault.Command("--", typed) +
+			"`"
 	}
 	return hint
 }

@@ -6,8 +6,9 @@ import "testing"
 func TestNearestName(t *testing.T) {
 	names := []string{"timeout", "owner", "output", "tail", "timestamps", "force"}
 	for typed, want := range map[string]string{
-		"tiemout": "timeout", "onwer": "owner", "owners": "owner", "otput": "output", "tial": "tail", "times": "timestamps",
-		"Forc": "force", "foce": "force",
+		"tiemout": "timeout", "onwer": "owner", "owners": "owner", "otput": "output", "tial": "tail",
+		"times": "timestamps",
+		"Forc":  "force", "foce": "force",
 		"": "", "t": "", "ti": "", "x": "", "nosuch": "", "timeout-of-all": "",
 	} {
 		if got := NearestName(typed, names); got != want {

@@ -74,7 +74,8 @@ func (d *Dependencies) Through(
 	to.Namespace = cmp.Or(to.Namespace, *d.Kube.Namespace, found.Namespace)
 	if to.Namespace == "" {
 		if to.Namespace, _, err = d.Kube.ToRawKubeConfigLoader().Namespace(); err != nil {
-			return g, to, fault.New(fault.InvalidArgument, "the namespace is not known: %w", err).WithHint("set --namespace")
+			return g, to, fault.New(fault.InvalidArgument, "the namespace is not known: %w", err).
+				WithHint("set --namespace")
 		}
 	}
 	return d.gateway(found), to, nil

@@ -43,7 +43,10 @@ func TestThrough(t *testing.T) {
 			"dev", "lab", "alice~dev+user=root",
 			gateway.Destination{Namespace: "dev", Workspace: "alice-59936c3", Container: "side", User: "root"},
 		},
-		"of a machine": {"dev", "lab", "machine/vm", gateway.Destination{Namespace: "dev", Machine: "vm", Container: "side"}},
+		"of a machine": {"dev", "lab", "machine/vm", gateway.Destination{
+			Namespace: "dev", Machine: "vm",
+			Container: "side",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, _ := configured(t, twoGateways)
@@ -59,8 +62,11 @@ func TestThrough(t *testing.T) {
 // A gateway gets the one credential that it is configured with.
 func TestCredentialOfAGateway(t *testing.T) {
 	for name, has := range map[string]func(gateway.Gateway) bool{
-		"office":  func(g gateway.Gateway) bool { return g.Token != nil && g.Token.File != "" && g.Kubeconfig == nil },
-		"lab":     func(g gateway.Gateway) bool { return g.Token != nil && g.Token.Command != nil && g.Kubeconfig == nil },
+		"office": func(g gateway.Gateway) bool { return g.Token != nil && g.Token.File != "" && g.Kubeconfig == nil },
+		"lab": func(g gateway.Gateway) bool {
+			return g.Token != nil && g.Token.Command != nil &&
+				g.Kubeconfig == nil
+		},
 		"cluster": func(g gateway.Gateway) bool { return g.Token == nil && g.Kubeconfig != nil },
 	} {
 		f, _ := configured(t, twoGateways)

@@ -114,7 +114,8 @@ func (o *Options) validate() error {
 		return fault.New(fault.InvalidArgument, "--%s and --pod are mutually exclusive", cmdutil.FlagGateway).
 			WithHint("leave out one of them")
 	case strings.HasPrefix(o.workspace(), machine.Prefix):
-		return fault.New(fault.InvalidArgument, "%s has no files, only a console", o.workspace()).WithHint("name a workspace")
+		return fault.New(fault.InvalidArgument, "%s has no files, only a console", o.workspace()).
+			WithHint("name a workspace")
 	}
 	return cmdutil.CheckTimeout(o.Timeout)
 }
@@ -154,7 +155,8 @@ func Run(ctx context.Context, o *Options) error {
 func (o *Options) place(ctx context.Context) (v1.CopyResult, exec.Runner, error) {
 	if o.Gateway != "" {
 		through, to, err := o.Through(ctx, o.Gateway, o.workspace(), o.Place.Container)
-		return v1.CopyResult{ID: to.Workspace, Namespace: to.Namespace, Container: to.Container}, through.Runner(to), err
+		return v1.CopyResult{ID: to.Workspace, Namespace: to.Namespace, Container: to.Container}, through.Runner(to),
+			err
 	}
 	client, request, err := o.Pods.Place(ctx, o.workspace(), o.Place)
 	if err != nil {
@@ -179,7 +181,10 @@ func (o *Options) copy(ctx context.Context, run exec.Runner, meter *filecopy.Met
 	if o.To.Workspace != "" {
 		return filecopy.Send{Run: run, From: o.From.Path, To: o.To.Path, Meter: meter}.Do(ctx)
 	}
-	return filecopy.Receive{Run: run, From: o.From.Path, To: o.To.Path, OutsideLinks: o.OutsideLinks, Meter: meter}.Do(ctx)
+	return filecopy.Receive{
+		Run: run, From: o.From.Path, To: o.To.Path, OutsideLinks: o.OutsideLinks,
+		Meter: meter,
+	}.Do(ctx)
 }
 
 // print prints the text on stderr, where the progress was.

@@ -60,7 +60,8 @@ func locations(args []string) (from, to Location, err error) {
 			fault.Command("berth", "exec", from.Workspace, "--", "cat", orFile(from.Path)))
 	case from.Workspace != "" && to.Workspace != "":
 		return from, to, fault.New(fault.InvalidArgument, "source and destination are both in a workspace").
-			WithHint("copy to this machine first; a file of this machine whose name has a colon is written ./%s", args[0])
+			WithHint("copy to this machine first; a file of this machine whose name has a colon is written ./%s",
+				args[0])
 	case from.Workspace == "" && to.Workspace == "":
 		return from, to, fault.New(fault.InvalidArgument,
 			"neither source nor destination is in a workspace: write USERSTR:PATH")

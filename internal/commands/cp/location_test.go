@@ -9,7 +9,8 @@ import (
 // A ~ is the home directory, to which paths are relative; only where it stands alone.
 func TestHomeOfLocation(t *testing.T) {
 	for text, want := range map[string]string{
-		"alice~dev:~": "", "alice~dev:~/": "", "alice~dev:~/note": "note", "alice~dev:~//etc": "etc", "alice~dev:~/.": ".",
+		"alice~dev:~": "", "alice~dev:~/": "", "alice~dev:~/note": "note", "alice~dev:~//etc": "etc",
+		"alice~dev:~/.":    ".",
 		"alice~dev:~bob/x": "~bob/x", "alice~dev:a/~/b": "a/~/b", "alice~dev:/~": "/~",
 	} {
 		if l, err := parseLocation(text); err != nil || l.Path != want || l.Workspace != "alice~dev" {

@@ -41,13 +41,19 @@ func TestOptions(t *testing.T) {
 		},
 		"through a gateway": {
 			Args: "alice:x . --gateway office -c side",
-			Want: cp.Options{From: in("alice", "x"), To: local("."), Gateway: "office", Place: pod.Place{Container: "side"}},
+			Want: cp.Options{
+				From: in("alice", "x"), To: local("."), Gateway: "office",
+				Place: pod.Place{Container: "side"},
+			},
 		},
 		"which chooses a pod": {
 			Args: "alice:x . --gateway office --pod web-1",
 			Err:  "--gateway and --pod are mutually exclusive",
 		},
-		"a machine":           {Args: "machine/web:x . --gateway office", Err: "machine/web has no files, only a console"},
+		"a machine": {
+			Args: "machine/web:x . --gateway office",
+			Err:  "machine/web has no files, only a console",
+		},
 		"one argument":        {Args: "alice:x", Err: "requires a source and a destination, got 1 argument"},
 		"several sources":     {Args: "a b alice:", Err: "requires a source and a destination, got 3 arguments"},
 		"two workspaces":      {Args: "alice:x bob:y", Err: "source and destination are both in a workspace"},

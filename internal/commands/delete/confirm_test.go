@@ -18,7 +18,11 @@ func TestQuestion(t *testing.T) {
 		removals []batch.Workspace
 		storage  bool
 	}{
-		"Delete alice~dev and the storage?": {Options{Selection: batch.Selection{Args: []string{"alice~dev"}}}, one, true},
+		"Delete alice~dev and the storage?": {
+			Options{Selection: batch.Selection{Args: []string{"alice~dev"}}},
+			one,
+			true,
+		},
 		"Delete 3 workspaces and the storage?": {Options{Selection: batch.Selection{Args: []string{
 			"alice~dev", "bob",
 			"id/x",

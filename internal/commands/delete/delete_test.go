@@ -33,8 +33,8 @@ func TestDeleteErrors(t *testing.T) {
 		args := append([]string{"delete"}, strings.Fields(test.args)...)
 		status, stdout, stderr := cmdtest.Run(t, "", args...)
 		if status != test.status || stdout != "" {
-			t.Errorf("berth delete %s: status %d, want %d\nstdout: %s\nstderr: %s", test.args, status, test.status, stdout,
-				stderr)
+			t.Errorf("berth delete %s: status %d, want %d\nstdout: %s\nstderr: %s", test.args, status, test.status,
+				stdout, stderr)
 		}
 		for _, want := range test.says {
 			if !strings.Contains(stderr, want) {

@@ -22,10 +22,12 @@ func blind(t *testing.T) {
 		case strings.Contains(r.URL.Path, "leases"):
 			t.Errorf("%s %s: what cannot be seen is not gone", r.Method, r.URL.Path)
 		case parts[len(parts)-1] == "pods":
-			status, body = http.StatusOK, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`
+			status, body = http.StatusOK,
+				`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`
 		case strings.Contains(r.URL.Path, "/apis/apps/"):
 			status, body = http.StatusNotFound,
-				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"not found","code":404}`
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"not `+
+					`found","code":404}`
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -57,8 +59,8 @@ func TestDeleteOfWhatCannotBeSeen(t *testing.T) {
 	} {
 		status, stdout, stderr := cmdtest.Run(t, "", append([]string{"delete"}, strings.Fields(test.args)...)...)
 		if status != test.status || stdout != "" {
-			t.Errorf("berth delete %s: status %d, want %d\nstdout: %s\nstderr: %s", test.args, status, test.status, stdout,
-				stderr)
+			t.Errorf("berth delete %s: status %d, want %d\nstdout: %s\nstderr: %s", test.args, status, test.status,
+				stdout, stderr)
 		}
 		for _, want := range test.says {
 			if !strings.Contains(stderr, want) {

@@ -39,8 +39,14 @@ func TestOptions(t *testing.T) {
 				DryRun:    apply.DryRunServer,
 			},
 		},
-		"a dry run of several":         {Args: "alice bob --dry-run=client", Err: "--dry-run accepts only one workspace"},
-		"a dry run of an owner's":      {Args: "--owner alice --dry-run=client", Err: "--dry-run accepts only one workspace"},
+		"a dry run of several": {
+			Args: "alice bob --dry-run=client",
+			Err:  "--dry-run accepts only one workspace",
+		},
+		"a dry run of an owner's": {
+			Args: "--owner alice --dry-run=client",
+			Err:  "--dry-run accepts only one workspace",
+		},
 		"a dry run of an unknown kind": {Args: "alice --dry-run=none", Err: "must be one of: client, server"},
 		"nothing":                      {Err: "requires at least one workspace, or --owner"},
 		"all namespaces without owner": {Args: "-A alice", Err: "--all-namespaces requires --owner"},

@@ -37,7 +37,11 @@ func TestAsOf(t *testing.T) {
 	if again := text(tomorrow, diagnose.Options{File: dump}); again != said {
 		t.Errorf("tomorrow it says\n%s\nnot\n%s", again, said)
 	}
-	for _, o := range []diagnose.Options{{File: dump, Now: today}, {File: "-"}, {File: recordings + "oomkilled.jsonl"}} {
+	for _, o := range []diagnose.Options{
+		{File: dump, Now: today},
+		{File: "-"},
+		{File: recordings + "oomkilled.jsonl"},
+	} {
 		if said := text(today, o); strings.Contains(said, "as of") {
 			t.Errorf("%s at %s:\n%s", o.File, o.Now, said)
 		}

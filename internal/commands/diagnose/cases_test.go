@@ -63,7 +63,8 @@ func TestDiagnoseCases(t *testing.T) {
 			t.Fatalf("%s: %v", family, err)
 		}
 		for name, want := range cases {
-			t.Run(filepath.Base(filepath.Dir(family))+"/"+name, func(t *testing.T) { want.check(t, filepath.Dir(family), name) })
+			t.Run(filepath.Base(filepath.Dir(family))+"/"+name,
+				func(t *testing.T) { want.check(t, filepath.Dir(family), name) })
 		}
 	}
 }
@@ -147,7 +148,8 @@ func (want reading) wrong(d v1.Diagnosis, text string) (wrong []string) {
 	}
 	return slices.Concat(wrong, match("the cause", cause, want.Cause, want.CauseNot),
 		match("the hint", hint, want.Hint, nil),
-		match("what is said", said, nil, want.Not), match("what is said with its warnings", said+warnings, want.Says, nil))
+		match("what is said", said, nil, want.Not), match("what is said with its warnings", said+warnings, want.Says,
+			nil))
 }
 
 // match lists the expressions that a text lacks, and those that it must not match.

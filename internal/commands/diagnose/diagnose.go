@@ -84,7 +84,8 @@ subject has failed.`,
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	flags.StringVarP(&o.File, "filename", "f", "",
 		"read a dump from this file, directory or archive (- for standard input) instead of a cluster")
-	flags.StringVar(&o.Subject, "subject", "", "what to diagnose in the dump: NAME or KIND/NAME, or the beginning of one")
+	flags.StringVar(&o.Subject, "subject", "", "what to diagnose in the dump: NAME or KIND/NAME, or the "+
+		"beginning of one")
 	flags.StringVar(&now, "now", "", "the time at which the dump is read, in RFC 3339 (default: the newest time in it)")
 	flags.BoolVar(&o.ExitCode, "exit-code", false, "exit with status 3 if the subject has failed")
 	cmdutil.AddPolicyFlags(cmd)
@@ -98,7 +99,8 @@ func (o *Options) setNow(text string) (err error) {
 		return nil
 	}
 	if o.Now, err = time.Parse(time.RFC3339Nano, text); err != nil {
-		return fault.New(fault.InvalidArgument, "invalid --now %q: use RFC 3339, for example 2026-11-20T23:50:25Z", text)
+		return fault.New(fault.InvalidArgument, "invalid --now %q: use RFC 3339, for example 2026-11-20T23:50:25Z",
+			text)
 	}
 	return nil
 }

@@ -155,7 +155,8 @@ func TestDiagnoseRefuses(t *testing.T) {
 		"a directory":  {"", []string{"-f", t.TempDir()}, []string{"the directory is empty"}},
 		"events alone": {
 			"apiVersion: v1\nkind: List\nitems:\n" +
-				"- {apiVersion: v1, kind: Event, metadata: {name: a.1, namespace: x}, type: Warning, reason: FailedMount, " +
+				"- {apiVersion: v1, kind: Event, metadata: {name: a.1, namespace: x}, type: Warning, " +
+				"reason: FailedMount, " +
 				"message: no such share, involvedObject: {kind: Pod, name: api, namespace: x}}\n" +
 				"- {apiVersion: v1, kind: Event, metadata: {name: a.2, namespace: x}, type: Normal, reason: Scheduled, " +
 				"message: done, involvedObject: {kind: Pod, name: api, namespace: x}}\n",

@@ -206,7 +206,8 @@ func (m mutator) other() any {
 		[]any{nil},
 		map[string]any{"": nil},
 		strings.Repeat("long ", 2000),
-		"\x1b[31mred\x00\n", "../../etc", "%s%!d", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "9223372036854775807",
+		"\x1b[31mred\x00\n", "../../etc", "%s%!d", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z",
+		"9223372036854775807",
 		"1e99", "-1Ki", "Failed", "Unknown",
 	}
 	return all[m.IntN(len(all))]

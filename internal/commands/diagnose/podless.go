@@ -55,7 +55,8 @@ func (o *Options) known(ctx context.Context, namespace string, arg inventory.Arg
 	if recordErr != nil || r.ID == "" {
 		return v1.Diagnosis{}, cmdutil.Because(ctx, err)
 	}
-	return o.of(recorded.Of(r, namespace), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: r.ID, Namespace: namespace}}),
+	return o.of(recorded.Of(r, namespace),
+			&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: r.ID, Namespace: namespace}}),
 		nil
 }
 

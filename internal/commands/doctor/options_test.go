@@ -40,7 +40,8 @@ func TestDoctorSaysAllThatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("config.yaml", "blueprnts: .\nregistry: {server: a/b, username: x, pasword: hunter2}\npolicy: {name: hasty}\n")
+	write("config.yaml", "blueprnts: .\nregistry: {server: a/b, username: x, pasword: hunter2}\n"+
+		"policy: {name: hasty}\n")
 	t.Setenv("BERTH_CONFIG", filepath.Join(dir, "config.yaml"))
 	stdout, _ := cmdtest.Must(t, 3, "doctor")
 	for _, says := range []string{

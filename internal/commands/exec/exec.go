@@ -146,7 +146,10 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // checkArgs wants one workspace, and -- before the command that is to run in it.
 func checkArgs(cmd *cobra.Command, args []string) error {
-	dash, usage := cmd.ArgsLenAtDash(), func(problem string) error { return cmdutil.UsageError(cmd, errors.New(problem)) }
+	dash, usage := cmd.ArgsLenAtDash(), func(problem string) error {
+		return cmdutil.UsageError(cmd,
+			errors.New(problem))
+	}
 	switch {
 	case dash == 0 && isDashed(args):
 		return nil
@@ -181,7 +184,8 @@ func (o *Options) validate() error {
 	}
 	switch {
 	case o.Terminal.Always && o.Terminal.Never:
-		return fault.New(fault.InvalidArgument, "--tty and --no-tty are mutually exclusive").WithHint("leave out one of them")
+		return fault.New(fault.InvalidArgument, "--tty and --no-tty are mutually exclusive").
+			WithHint("leave out one of them")
 	case o.Keep && len(o.Command) > 0:
 		return fault.New(fault.InvalidArgument, "--%s takes no command: it enters a shell", flagKeep).
 			WithHint("leave out the command and type it in the shell, or leave out --%s", flagKeep)
@@ -207,7 +211,8 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	a := attach.Attacher{
 		Command: attach.Command{IO: o.IO, Args: o.Command, Stdin: o.Stdin, Terminal: o.Terminal}, Place: o.Place,
-		Workspaces: o.Workspaces, Follower: o.Follower, States: o.States, Flags: o.Flags, NoWait: o.NoWait, Keep: o.Keep,
+		Workspaces: o.Workspaces, Follower: o.Follower, States: o.States, Flags: o.Flags, NoWait: o.NoWait,
+		Keep: o.Keep,
 	}
 	session, err := o.find(ctx, a)
 	if err != nil {

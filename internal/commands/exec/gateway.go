@@ -26,7 +26,8 @@ func (o *Options) throughOnly() error {
 		{machine.FlagInsecure, o.Machine.Trust.Insecure},
 	} {
 		if refused.set {
-			return fault.New(fault.InvalidArgument, "--%s and --%s are mutually exclusive", cmdutil.FlagGateway, refused.flag).
+			return fault.New(fault.InvalidArgument, "--%s and --%s are mutually exclusive", cmdutil.FlagGateway,
+				refused.flag).
 				WithHint("leave out one of them")
 		}
 	}

@@ -46,7 +46,8 @@ func (m *Machine) flags(cmd *cobra.Command) {
 		"machine: connect to the poollet of its pool instead of through the API server, with your credentials")
 	flags.StringVar(&m.Trust.CAFile, machine.FlagCA, "",
 		"machine: with --direct, the file of the CA of the poollet, in PEM")
-	flags.BoolVar(&m.Trust.Insecure, machine.FlagInsecure, false, "machine: do not verify the certificate of the poollet")
+	flags.BoolVar(&m.Trust.Insecure, machine.FlagInsecure, false,
+		"machine: do not verify the certificate of the poollet")
 	flags.StringSliceVar(&m.Types, flagTypes, nil,
 		"machine: with --direct, the types of addresses to use, in order of preference")
 	_ = cmd.RegisterFlagCompletionFunc(flagTypes,
@@ -92,11 +93,12 @@ func (m *Machine) validate(command, changed []string) error {
 	at := slices.IndexFunc(changed, func(flag string) bool { return slices.Contains(ofWorkspaces, flag) })
 	switch {
 	case len(command) > 0:
-		return fault.New(fault.InvalidArgument, "machine/%s takes no command: it is entered at its serial console", m.Name).
+		return fault.New(fault.InvalidArgument, "machine/%s takes no command: it is entered at its serial console",
+			m.Name).
 			WithHint("leave out the command and type it at the console")
 	case at >= 0:
-		return fault.New(fault.InvalidArgument, "--%s requires a workspace: machine/%s is entered at its serial console",
-			changed[at], m.Name).
+		return fault.New(fault.InvalidArgument, "--%s requires a workspace: machine/%s is entered at "+
+			"its serial console", changed[at], m.Name).
 			WithHint("leave out --%s", changed[at])
 	case !m.Direct && m.Trust.CAFile != "":
 		return fault.New(fault.InvalidArgument, "--%s requires --%s: otherwise the API server verifies the poollet",
@@ -167,7 +169,8 @@ func (o *Options) session(ctx context.Context,
 	}
 	defer restore()
 	o.IO.AtExit(restore)
-	fmt.Fprintf(o.IO.Err, "Console of machine/%s. If you see nothing, press Enter; Ctrl-] leaves it.\r\n", o.Machine.Name)
+	fmt.Fprintf(o.IO.Err, "Console of machine/%s. If you see nothing, press Enter; Ctrl-] leaves it.\r\n",
+		o.Machine.Name)
 	session.Sizes = sizes
 	session.Stdin = machine.Leavable(o.IO.In.Reader, func() { leave(left) })
 	status, err = connect(ctx, session)
@@ -176,7 +179,8 @@ func (o *Options) session(ctx context.Context,
 	case errors.Is(err, left):
 		return 0, nil
 	case err == nil && status == 0: // a console does not end by itself
-		return 0, fault.New(fault.Unavailable, "the console of machine/%s was closed by the other side", o.Machine.Name).
+		return 0, fault.New(fault.Unavailable, "the console of machine/%s was closed by the other side",
+			o.Machine.Name).
 			WithHint("the machine may have been stopped; enter it again to see")
 	}
 	return status, err

@@ -39,8 +39,11 @@ func TestOptionsOfMachines(t *testing.T) {
 			Args: "machine/web --direct --poollet-ca ca.pem --insecure-skip-tls-verify-backend",
 			Err:  "mutually exclusive",
 		},
-		"a CA for nothing":      {Args: "machine/web --poollet-ca ca.pem", Err: "--poollet-ca requires --direct"},
-		"addresses for nothing": {Args: "machine/web --address-types InternalIP", Err: "--address-types requires --direct"},
+		"a CA for nothing": {Args: "machine/web --poollet-ca ca.pem", Err: "--poollet-ca requires --direct"},
+		"addresses for nothing": {
+			Args: "machine/web --address-types InternalIP",
+			Err:  "--address-types requires --direct",
+		},
 		"an unknown type": {
 			Args: "machine/web --direct --poollet-ca ca.pem --address-types IP",
 			Err:  `invalid address type "IP"`,

@@ -12,8 +12,8 @@ import (
 
 func TestOptions(t *testing.T) {
 	forget := func(o *exec.Options) {
-		o.IO, o.Workspaces, o.Follower, o.Provisioner, o.Recorders, o.States, o.Through = terminal.Streams{}, nil, nil, nil,
-			nil, nil, nil
+		o.IO, o.Workspaces, o.Follower, o.Provisioner, o.Recorders, o.States, o.Through = terminal.Streams{}, nil, nil,
+			nil, nil, nil, nil
 	}
 	const usage, two = "requires a workspace", "requires one workspace, and the command to run in it after --"
 	cmdtest.Options(t, exec.NewCmd, forget, map[string]cmdtest.Case[exec.Options]{
@@ -35,7 +35,10 @@ func TestOptions(t *testing.T) {
 		"nothing":                 {Err: usage},
 		"a gateway": {
 			Args: "alice --gateway team -c main",
-			Want: exec.Options{Workspace: "alice", Command: []string{}, Gateway: "team", Place: pod.Place{Container: "main"}},
+			Want: exec.Options{
+				Workspace: "alice", Command: []string{}, Gateway: "team",
+				Place: pod.Place{Container: "main"},
+			},
 		},
 		"a pod through a gateway": {
 			Args: "alice --gateway team --pod x",
@@ -56,7 +59,10 @@ func TestOptions(t *testing.T) {
 		"more before the dash":     {Args: "alice bob -- ls", Err: two},
 		"a container of a pod": {
 			Args: "alice -c web --pod web-1",
-			Want: exec.Options{Workspace: "alice", Command: []string{}, Place: pod.Place{Pod: "web-1", Container: "web"}},
+			Want: exec.Options{
+				Workspace: "alice", Command: []string{},
+				Place: pod.Place{Pod: "web-1", Container: "web"},
+			},
 		},
 		"at once or not at all": {
 			Args: "alice --no-wait --context c",

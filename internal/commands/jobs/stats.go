@@ -52,7 +52,8 @@ record does not say, as those of earlier versions, is counted as "-".`,
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "wide", "json", "yaml", "jsonpath=", "go-template=")
 	cmdutil.DaysVar(cmd, &o.Since, "since",
 		"count only jobs that began less than this ago, such as 90m, 24h or 7d (0: all)")
-	cmdutil.EnumVar(cmd, &o.By, "by", "count in groups", v1.JobsByBlueprint, v1.JobsByUser, v1.JobsByNode, v1.JobsByImage)
+	cmdutil.EnumVar(cmd, &o.By, "by", "count in groups", v1.JobsByBlueprint, v1.JobsByUser, v1.JobsByNode,
+		v1.JobsByImage)
 	return cmd
 }
 

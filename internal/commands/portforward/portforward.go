@@ -53,7 +53,8 @@ open, and connections meanwhile wait. The command ends when the workspace is del
   berth port-forward alice~dev 8080 --address 0.0.0.0`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument, "requires one workspace and at least one port"))
+				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument,
+					"requires one workspace and at least one port"))
 			}
 			return nil
 		},

@@ -25,7 +25,10 @@ func TestBatchErrors(t *testing.T) {
 	}{
 		{
 			"-f -", "alice\nal!ce\nbob~pod=x\nalice\n", 2,
-			[]string{"standard input: 3 of 4 user strings are invalid", "line 2: ", "line 3: ", "line 4: ", "on line 1"},
+			[]string{
+				"standard input: 3 of 4 user strings are invalid", "line 2: ", "line 3: ", "line 4: ",
+				"on line 1",
+			},
 		},
 		{"-f -", "", 2, []string{"contains no user strings"}},
 		{"-f /does/not/exist", "", 2, []string{"/does/not/exist"}},
@@ -42,8 +45,8 @@ func TestBatchErrors(t *testing.T) {
 		args := append([]string{"provision"}, strings.Fields(test.args)...)
 		status, stdout, stderr := cmdtest.Run(t, test.stdin, args...)
 		if status != test.status || stdout != "" {
-			t.Errorf("berth provision %s: status %d, want %d\nstdout: %s\nstderr: %s", test.args, status, test.status, stdout,
-				stderr)
+			t.Errorf("berth provision %s: status %d, want %d\nstdout: %s\nstderr: %s", test.args, status, test.status,
+				stdout, stderr)
 		}
 		for _, want := range test.says {
 			if !strings.Contains(stderr, want) {

@@ -38,9 +38,11 @@ func readFile(path string, stdin io.Reader) ([]userstring.UserString, error) {
 	content, err := io.ReadAll(io.LimitReader(source, maxFileSize+1))
 	switch {
 	case err != nil:
-		return nil, fault.New(fault.InvalidArgument, "cannot read the user strings: %s: %w", name, err).WithHint(fileHint)
+		return nil, fault.New(fault.InvalidArgument, "cannot read the user strings: %s: %w", name, err).
+			WithHint(fileHint)
 	case len(content) > maxFileSize:
-		return nil, fault.New(fault.InvalidArgument, "%s is larger than %d MiB", name, maxFileSize>>20).WithHint(fileHint)
+		return nil, fault.New(fault.InvalidArgument, "%s is larger than %d MiB", name, maxFileSize>>20).
+			WithHint(fileHint)
 	}
 	return parseFile(name, content)
 }

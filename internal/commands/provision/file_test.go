@@ -50,7 +50,8 @@ func TestParseFileProblems(t *testing.T) {
 		"lines": {
 			"alice~dev\nal!ce\n\nAlice~dev+user=root # the same\nbob~pod=ws\ncarol~\n",
 			[]string{
-				"line 2: ", "character 3", `line 4: "Alice~dev+user=root" is the same workspace as "alice~dev" on line 1`,
+				"line 2: ", "character 3", `line 4: "Alice~dev+user=root" is the same workspace as ` +
+					`"alice~dev" on line 1`,
 				"line 5: ", "not provisioned", "line 6: ",
 			},
 		},
@@ -59,7 +60,8 @@ func TestParseFileProblems(t *testing.T) {
 			"- alice\n- [bob]\n- {user: bob}\n- userString:\n    al!ce\n- alice\n- \n- {}\n",
 			[]string{
 				"line 2: must be a user string", `line 3: unknown field "user"`, "line 5: ",
-				`line 6: "alice" is the same workspace as "alice" on line 1`, "line 7: ", "line 8: userString is required",
+				`line 6: "alice" is the same workspace as "alice" on line 1`, "line 7: ",
+				"line 8: userString is required",
 			},
 		},
 		"an alias":       {"- &a alice\n- *a\n", []string{`line 2: "alice" is the same workspace`}},

@@ -19,11 +19,16 @@ func TestOptions(t *testing.T) {
 		"the caller's own":  {Want: command.Options{OnFailure: provision.KeepOnFailure, Parallel: 4}},
 		"an empty argument": {Args: "'' x", Err: "accepts at most one user string, got 2"},
 		"one workspace": {
-			Args: "alice~dev --timeout 90s --timing --if-not-exists --wait --no-wait --create-namespace --force --on-failure DELETE --image a:1 --set cpu=2 --set x=y --context c",
+			Args: "alice~dev --timeout 90s --timing --if-not-exists --wait --no-wait --create-namespace --force " +
+				"--on-failure DELETE --image a:1 --set cpu=2 --set x=y --context c",
 			Want: command.Options{
-				UserString: "alice~dev", Timeout: 90 * time.Second, Timing: true, IfNotExists: true, Wait: true, NoWait: true,
+				UserString: "alice~dev", Timeout: 90 * time.Second, Timing: true, IfNotExists: true, Wait: true,
+				NoWait:          true,
 				CreateNamespace: true, Force: true,
-				OnFailure: provision.DeleteOnFailure, Set: cmdutil.SetFlags{Image: "a:1", Fields: []string{"cpu=2", "x=y"}},
+				OnFailure: provision.DeleteOnFailure, Set: cmdutil.SetFlags{
+					Image:  "a:1",
+					Fields: []string{"cpu=2", "x=y"},
+				},
 				Parallel: 4, Flags: []string{"--context c"},
 			},
 		},
@@ -38,9 +43,12 @@ func TestOptions(t *testing.T) {
 			Args: "alice --exec",
 			Want: command.Options{UserString: "alice", Exec: true, Parallel: 4, OnFailure: provision.KeepOnFailure},
 		},
-		"enter several":          {Args: "-f team.txt --exec", Err: "--exec and --filename are mutually exclusive"},
-		"enter, do not wait":     {Args: "alice --exec --no-wait", Err: "--exec and --no-wait are mutually exclusive"},
-		"enter what is not made": {Args: "alice --exec --dry-run=client", Err: "--exec and --dry-run are mutually exclusive"},
+		"enter several":      {Args: "-f team.txt --exec", Err: "--exec and --filename are mutually exclusive"},
+		"enter, do not wait": {Args: "alice --exec --no-wait", Err: "--exec and --no-wait are mutually exclusive"},
+		"enter what is not made": {
+			Args: "alice --exec --dry-run=client",
+			Err:  "--exec and --dry-run are mutually exclusive",
+		},
 		"a document and a shell": {Args: "alice --exec -o json", Err: "--exec and --output are mutually exclusive"},
 		"an unknown ending":      {Args: "alice --on-failure keep,delete", Err: "must be one of: keep, delete"},
 	})

@@ -126,13 +126,15 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVar(&o.Timing, "timing", false, "print the time of each step and the number of API requests")
 	flags.BoolVar(&o.IfNotExists, "if-not-exists", false, "succeed if the workspace is already running")
 	flags.BoolVar(&o.Wait, "wait", false, "if the workspace is being deleted, wait for that instead of failing")
-	flags.BoolVar(&o.NoWait, "no-wait", false, "exit once everything is created, without waiting for the workspace to run")
+	flags.BoolVar(&o.NoWait, "no-wait", false, "exit once everything is created, without waiting for the "+
+		"workspace to run")
 	flags.BoolVar(&o.Update, "update", false, "bring a workspace that exists to what its blueprint says now")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "with --update: do not ask for confirmation")
 	flags.BoolVar(&o.Exec, "exec", false, "enter the workspace as soon as it runs")
 	flags.BoolVar(&o.CreateNamespace, "create-namespace", false, "create the namespace if it does not exist")
 	flags.BoolVar(&o.Force, "force", false,
-		"inject into a workload even if its rollout is paused, it has no replicas, or only one of them can mount the storage")
+		"inject into a workload even if its rollout is paused, it has no replicas, or only one of them can "+
+			"mount the storage")
 	flags.StringVarP(&o.File, "filename", "f", "", "provision the user strings in this file (- for standard input)")
 	batch.AddParallelFlag(cmd, &o.Parallel)
 	cmdutil.EnumVar(cmd, &o.OnFailure, "on-failure",
@@ -176,7 +178,8 @@ func (o *Options) validate(parallel bool) error {
 	case o.DryRun != "":
 		return fault.New(fault.InvalidArgument, "--dry-run accepts only one workspace")
 	case o.UserString != "":
-		return fault.New(fault.InvalidArgument, "--filename and the user string %q are mutually exclusive", o.UserString)
+		return fault.New(fault.InvalidArgument, "--filename and the user string %q are mutually exclusive",
+			o.UserString)
 	}
 	return batch.CheckParallel(o.Parallel)
 }

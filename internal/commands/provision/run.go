@@ -175,7 +175,10 @@ func (o *Options) provisionOne(
 func summary(users []userstring.UserString, results []v1.Result, totals v1.Totals) v1.Result {
 	items := make([]v1.ProvisionItem, len(results))
 	for i, r := range results {
-		items[i] = v1.ProvisionItem{UserString: users[i].String(), ID: users[i].ID(), Workspace: r.Workspace, Error: r.Error}
+		items[i] = v1.ProvisionItem{
+			UserString: users[i].String(), ID: users[i].ID(), Workspace: r.Workspace,
+			Error: r.Error,
+		}
 	}
 	return v1.Result{Summary: &v1.ProvisionSummary{Items: items, Totals: totals}}
 }

@@ -17,7 +17,10 @@ func TestOptions(t *testing.T) {
 		"the defaults": {Want: reconcile.Options{Parallel: 4}},
 		"all of it": {
 			Args: "-A --full --parallel 2 --timeout 1m --trust-records",
-			Want: reconcile.Options{AllNamespaces: true, Full: true, TrustRecords: true, Parallel: 2, Timeout: time.Minute},
+			Want: reconcile.Options{
+				AllNamespaces: true, Full: true, TrustRecords: true, Parallel: 2,
+				Timeout: time.Minute,
+			},
 		},
 		"an argument": {Args: "alice", Err: "unexpected argument"},
 		"no time":     {Args: "--timeout -1s", Err: "--timeout"},

@@ -34,7 +34,8 @@ func TestResolveOffline(t *testing.T) {
 			map[string]any{"username": "alice", "repo": "alice/proj", "ref": "Main"},
 		},
 		{
-			"alice~dev+workload=Deployment/web+ns=shop", "explicit", "u=alice|bp=dev|workload=deployment/web|ns=shop", "",
+			"alice~dev+workload=Deployment/web+ns=shop", "explicit", "u=alice|bp=dev|workload=deployment/web|ns=shop",
+			"",
 			"alice~dev+ns=shop+workload=deployment/web",
 			map[string]any{"username": "alice", "blueprint": "dev", "workload": "deployment/web", "ns": "shop"},
 		},

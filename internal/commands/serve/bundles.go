@@ -108,9 +108,11 @@ a certificate only this host is listened on.`,
 	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace,
 		"the namespace of records, uploads, logins and leases")
 	cmdutil.AddServiceAccountFlag(cmd, &o.Installer, flagInstaller,
-		"the ServiceAccount as which instances are installed that name none (default: with the rights of the kubeconfig)")
+		"the ServiceAccount as which instances are installed that name none (default: with the rights "+
+			"of the kubeconfig)")
 	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false,
-		"let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the rights of the installer go")
+		"let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the rights of "+
+			"the installer go")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 	cmdutil.AddFetchFlag(cmd, &o.FetchTimeout)
@@ -155,7 +157,8 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 	}
 	if o.Installer == nil && client.InPod() {
 		return fault.New(fault.InvalidArgument,
-			"--%s is required in a pod: bundles would be installed with the rights of the server itself", flagInstaller).
+			"--%s is required in a pod: bundles would be installed with the rights of the server itself",
+			flagInstaller).
 			WithHint("apply what `berth serve manifests bundles` prints: it has the ServiceAccount for that")
 	}
 	backend, err := o.Backend(ctx, BackendOptions{
@@ -172,7 +175,8 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 	}
 	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
 	if o.Installer == nil {
-		log.Warn("instances are installed with the rights of the kubeconfig, no matter who has written them: name a ServiceAccount with --" + flagInstaller)
+		log.Warn("instances are installed with the rights of the kubeconfig, no matter who has written them: name a " +
+			"ServiceAccount with --" + flagInstaller)
 	}
 	metrics, health, limits := serve.NewMetrics(), &serve.Health{}, serve.NewLimiter(serve.DefaultLimits(), time.Now)
 	work := &controller.Controller{

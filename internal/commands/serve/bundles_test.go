@@ -46,9 +46,11 @@ func TestBundlesOptions(t *testing.T) {
 	cmdtest.Options(t, newCmd, forget, map[string]cmdtest.Case[serve.BundlesOptions]{
 		"the defaults": {Want: defaults(func(*serve.BundlesOptions) {})},
 		"as in a pod": {
-			Args: "--listen :1 --metrics-listen :2 --tls-cert c --tls-key k --base-url https://x:8443 --system-namespace s --period 1m --workers 2 --content-host a,b:1 --installer s/i --allow-system",
+			Args: "--listen :1 --metrics-listen :2 --tls-cert c --tls-key k --base-url https://x:8443 " +
+				"--system-namespace s --period 1m --workers 2 --content-host a,b:1 --installer s/i --allow-system",
 			Want: defaults(func(o *serve.BundlesOptions) {
-				o.Listen, o.MetricsListen, o.Cert, o.Key, o.BaseURL, o.Namespace = ":1", ":2", "c", "k", "https://x:8443", "s"
+				o.Listen, o.MetricsListen, o.Cert, o.Key, o.BaseURL, o.Namespace = ":1", ":2", "c", "k",
+					"https://x:8443", "s"
 				o.Period, o.Workers, o.Trust.Hosts = time.Minute, 2, []string{"a", "b:1"}
 				o.Installer, o.AllowSystem = &v1alpha1.ServiceAccount{Namespace: "s", Name: "i"}, true
 			}),
@@ -57,9 +59,12 @@ func TestBundlesOptions(t *testing.T) {
 		"half a certificate":               {Args: "--tls-cert c", Err: "--tls-cert and --tls-key are given together"},
 		"no period":                        {Args: "--period 0s", Err: "--period must be positive, got 0s"},
 		"no time":                          {Args: "--timeout -1s", Err: "--timeout must be positive, got -1s"},
-		"no time to fetch":                 {Args: "--fetch-timeout 0s", Err: "--fetch-timeout must be positive, got 0s"},
-		"no workers":                       {Args: "--workers 0", Err: "--workers must be at least 1, got 0"},
-		"no namespace":                     {Args: "--system-namespace=", Err: "--system-namespace must not be empty"},
+		"no time to fetch": {
+			Args: "--fetch-timeout 0s",
+			Err:  "--fetch-timeout must be positive, got 0s",
+		},
+		"no workers":   {Args: "--workers 0", Err: "--workers must be at least 1, got 0"},
+		"no namespace": {Args: "--system-namespace=", Err: "--system-namespace must not be empty"},
 		"a base without TLS": {
 			Args: "--base-url http://x",
 			Err:  `--base-url must be https://HOST[:PORT], got "http://x"`,
@@ -167,8 +172,11 @@ func TestBundles(t *testing.T) {
 	listen, about := freePort(t), freePort(t)
 	o := &serve.BundlesOptions{
 		IO: streams, Client: f.Client, Namespace: "team", BaseURL: "https://" + listen,
-		Serving: serve.Serving{Listen: listen, About: serve.About{MetricsListen: about, Cert: pair.Cert, Key: pair.Key}},
-		Period:  time.Hour, Timeout: time.Minute, Workers: 2,
+		Serving: serve.Serving{Listen: listen, About: serve.About{
+			MetricsListen: about, Cert: pair.Cert,
+			Key: pair.Key,
+		}},
+		Period: time.Hour, Timeout: time.Minute, Workers: 2,
 		Backend: func(_ context.Context, o serve.BackendOptions) (serve.Backend, error) {
 			made = o
 			return work, nil
@@ -234,7 +242,10 @@ func TestBundles(t *testing.T) {
 	if err != nil || lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" {
 		t.Errorf("the lease was not given back: %v, %v", lease.Spec, err)
 	}
-	for _, want := range []string{`"msg":"audit","user":"alice","access":"get /bundles/web-1.tgz"`, `"msg":"leadership"`} {
+	for _, want := range []string{
+		`"msg":"audit","user":"alice","access":"get /bundles/web-1.tgz"`,
+		`"msg":"leadership"`,
+	} {
 		if !strings.Contains(out.Err.String(), want) {
 			t.Errorf("the log has no %s:\n%s", want, out.Err.String())
 		}
@@ -253,7 +264,8 @@ func TestBundlesCannotListen(t *testing.T) {
 	f := cmdutil.NewFactory(streams, func(string) string { return "" })
 	err := serve.Bundles(t.Context(), &serve.BundlesOptions{
 		IO: streams, Client: f.Client, Namespace: "team",
-		Serving: serve.Serving{Listen: "0.0.0.0:0", About: serve.About{MetricsListen: "127.0.0.1:0"}}, Period: time.Hour,
+		Serving: serve.Serving{Listen: "0.0.0.0:0", About: serve.About{MetricsListen: "127.0.0.1:0"}},
+		Period:  time.Hour,
 		Timeout: time.Hour, Workers: 1,
 		Backend: func(context.Context, serve.BackendOptions) (serve.Backend, error) {
 			return &backend{worked: map[string]int{}}, nil

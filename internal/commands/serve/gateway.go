@@ -130,8 +130,9 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	debug.SetGCPercent(collectAt)
 	base := &url.URL{Scheme: "http", Host: streams.Addr().String()}
 	return serve.Role(serve.WithLog(ctx, log), serve.Config{
-		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key, ClientCertificates: authorities != nil,
-		Handler: gateway.Handler(base), Health: health, Metrics: metrics,
+		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key,
+		ClientCertificates: authorities != nil,
+		Handler:            gateway.Handler(base), Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: timeouts,
 	}, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
 }
@@ -146,7 +147,8 @@ func (o *GatewayOptions) authorities(log *slog.Logger) (*serve.ClientCA, error) 
 		return nil, nil //nolint:nilnil // tokens only
 	}
 	return serve.NewClientCA(o.ClientCA, time.Now, func(err error) {
-		log.Error("the authorities of clients have changed and cannot be used", slog.String("error", fault.Line(err.Error())))
+		log.Error("the authorities of clients have changed and cannot be used",
+			slog.String("error", fault.Line(err.Error())))
 	})
 }
 
@@ -265,7 +267,8 @@ func (m *Machines) validate() error {
 func (m *Machines) arguments(kubeconfig string) []string {
 	all := []string{"--" + flagMachinePool + "=" + m.MachinePool, "--" + flagTargetKubeconfig + "=" + kubeconfig}
 	if m.TargetNamespace != "" {
-		all = append(all, "--"+flagTargetNamespace+"="+m.TargetNamespace, "--"+flagMachineNamespace+"="+m.MachineNamespace)
+		all = append(all, "--"+flagTargetNamespace+"="+m.TargetNamespace,
+			"--"+flagMachineNamespace+"="+m.MachineNamespace)
 	}
 	return all
 }

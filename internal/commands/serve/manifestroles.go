@@ -50,7 +50,10 @@ func (o *ManifestsOptions) ofBundles(options manifest.Options) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		options.Accounts = append(options.Accounts, types.NamespacedName{Namespace: account.Namespace, Name: account.Name})
+		options.Accounts = append(options.Accounts, types.NamespacedName{
+			Namespace: account.Namespace,
+			Name:      account.Name,
+		})
 	}
 	if o.AllowSystem {
 		options.Arguments = append(options.Arguments, "--"+flagAllowSystem)
@@ -59,7 +62,8 @@ func (o *ManifestsOptions) ofBundles(options manifest.Options) ([]byte, error) {
 		return nil, err
 	}
 	if o.InstallRole == "" {
-		fmt.Fprintln(o.IO.Err, "The server can install nothing: choose the ClusterRole for that with --install-role (cluster-admin is what most bundles take).")
+		fmt.Fprintln(o.IO.Err, "The server can install nothing: choose the ClusterRole for that with --install-role "+
+			"(cluster-admin is what most bundles take).")
 	} else {
 		fmt.Fprintf(o.IO.Err, "Anyone who may create a bundle instance installs with the ClusterRole %s.\n",
 			fault.Line(o.InstallRole))
@@ -91,7 +95,8 @@ func gatewayRole(pool string) manifest.Role {
 	}
 	if pool != "" {
 		role.Users = append(role.Users,
-			manifest.UserRole{Name: rbac.MachinePoolUser(pool), Rules: rbac.Named(rbac.EnterMachineByPool).PolicyRulesOf(pool)})
+			manifest.UserRole{Name: rbac.MachinePoolUser(pool), Rules: rbac.Named(rbac.EnterMachineByPool).
+				PolicyRulesOf(pool)})
 		role.Ports = []manifest.Port{{Name: "poollet", Number: machine.DefaultPort}}
 	}
 	return role
@@ -150,7 +155,8 @@ func (o *ManifestsOptions) ofVolumes(options manifest.Options) ([]byte, error) {
 	}
 	options.Arguments = append(options.Arguments, "--"+flagNode+"=$("+manifest.EnvNode+")")
 	options.Arguments = append(options.Arguments, o.Scratch.arguments()...)
-	fmt.Fprintf(o.IO.Err, "The pods of the namespace %s are privileged. Anyone who may create pods there, or exec into them, has every scratch volume.\n", o.Namespace)
+	fmt.Fprintf(o.IO.Err, "The pods of the namespace %s are privileged. Anyone who may create pods there, or exec "+
+		"into them, has every scratch volume.\n", o.Namespace)
 	return o.ofRole(role, options)
 }
 

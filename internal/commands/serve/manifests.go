@@ -100,7 +100,8 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version), "the image to run")
+	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version),
+		"the image to run")
 	flags.StringVar(&o.Issuer, "cert-manager", "",
 		"cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
 	o.bundleFlags(cmd)
@@ -119,7 +120,8 @@ func (o *ManifestsOptions) bundleFlags(cmd *cobra.Command) {
 	flags.StringSliceVar(&o.Accounts, cmdutil.FlagServiceAccount, nil,
 		"a ServiceAccount, NAMESPACE/NAME, that instances may name to be installed as")
 	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false,
-		"let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the install role goes")
+		"let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the "+
+			"install role goes")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 }
 
@@ -139,7 +141,8 @@ func (o *ManifestsOptions) workspaceFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Configuration, flagConfiguration, "",
 		"the configuration file of the role workspaces (default: none)")
-	flags.StringVar(&o.Only, flagOnly, "", "the one namespace whose workspaces the role workspaces keeps (default: all)")
+	flags.StringVar(&o.Only, flagOnly, "", "the one namespace whose workspaces the role workspaces "+
+		"keeps (default: all)")
 	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
 }
 

@@ -51,7 +51,8 @@ func TestManifestsOptions(t *testing.T) {
 			}),
 		},
 		"a gateway with machines": {
-			Args: "gateway --host a.example.com,10.0.0.1,*.b --machine-pool p --target-kubeconfig f --target-namespace n --machine-namespace m --max-sessions 9 --max-sessions-per-user 8",
+			Args: "gateway --host a.example.com,10.0.0.1,*.b --machine-pool p --target-kubeconfig f " +
+				"--target-namespace n --machine-namespace m --max-sessions 9 --max-sessions-per-user 8",
 			Want: defaults(func(o *serve.ManifestsOptions) {
 				o.Roles, o.Hosts, o.Capacity = []string{"gateway"}, []string{"a.example.com", "10.0.0.1", "*.b"},
 					serve.Capacity{Sessions: 9, SessionsPerUser: 8}
@@ -80,7 +81,8 @@ func TestManifestsOptions(t *testing.T) {
 			Err:  "--configuration requires the role workspaces",
 		},
 		"scratch volumes": {
-			Args: "volumes --afterlife 24h --headroom 0.2 --max-volumes 5 --kubelet-directory /k --directory /d --driver-name n.example.com",
+			Args: "volumes --afterlife 24h --headroom 0.2 --max-volumes 5 --kubelet-directory /k --directory /d " +
+				"--driver-name n.example.com",
 			Want: defaults(func(o *serve.ManifestsOptions) {
 				o.Roles, o.Namespace = []string{"volumes"}, "berth-volumes"
 				o.Scratch = serve.Scratch{
@@ -132,7 +134,8 @@ func TestManifests(t *testing.T) {
 	}
 	text := out.Out.String()
 	for _, want := range []string{
-		"kind: CustomResourceDefinition", "name: bundleinstances.core.rukpak.io", "kind: Deployment", "name: bundle-reader",
+		"kind: CustomResourceDefinition", "name: bundleinstances.core.rukpak.io", "kind: Deployment",
+		"name: bundle-reader",
 		"--base-url=https://berth-bundles.ns.svc", "BEGIN PRIVATE KEY",
 	} {
 		if !strings.Contains(text, want) {
@@ -163,7 +166,8 @@ func TestManifests(t *testing.T) {
 			t.Errorf("what is printed has no %s", want)
 		}
 	}
-	if said := out.Err.String(); said != "Anyone who may create a bundle instance installs with the ClusterRole cluster-admin.\n" {
+	if said := out.Err.String(); said != "Anyone who may create a bundle instance installs with the ClusterRole "+
+		"cluster-admin.\n" {
 		t.Errorf("it says %q", said)
 	}
 }
@@ -228,7 +232,8 @@ func TestManifestsOfAPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	goldentest.Check(t, "pool.yaml", out.Out.String())
-	if said := out.Err.String(); said != "The Secret berth-gateway-target that is printed holds the credential of --target-kubeconfig.\n" {
+	if said := out.Err.String(); said != "The Secret berth-gateway-target that is printed holds the credential of "+
+		"--target-kubeconfig.\n" {
 		t.Errorf("it says %q", said)
 	}
 	streams, out = terminal.Test("", time.Now())
@@ -255,13 +260,15 @@ func TestManifestsOfWorkspaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	goldentest.Check(t, "workspaces.yaml", out.Out.String())
-	if said := out.Err.String(); said != "The Secret berth-workspaces-configuration that is printed holds the file of --configuration.\n" {
+	if said := out.Err.String(); said != "The Secret berth-workspaces-configuration that is printed holds the file of "+
+		"--configuration.\n" {
 		t.Errorf("it says %q", said)
 	}
 	o.IO, out = terminal.Test("", time.Now())
 	o.Only = "team"
 	// Everywhere it may only read its policy.
-	if err := serve.Manifests(t.Context(), o); err != nil || strings.Count(out.Out.String(), "ClusterRoleBinding") != 1 ||
+	if err := serve.Manifests(t.Context(), o); err != nil ||
+		strings.Count(out.Out.String(), "ClusterRoleBinding") != 1 ||
 		!strings.Contains(out.Out.String(), "kind: ClusterRole\n  name: berth-workspaces-guard\n") ||
 		!strings.Contains(out.Out.String(), "name: berth-workspaces-only\n  namespace: team\n") ||
 		!strings.Contains(out.Out.String(), "--only=team") {

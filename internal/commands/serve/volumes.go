@@ -106,7 +106,8 @@ func (s *Scratch) flags(cmd *cobra.Command) {
 	flags.StringVar(&s.Directory, flagDirectory, d.Directory, "the directory of a node that has the volumes")
 	flags.StringVar(&s.Kubelet, flagKubelet, d.Kubelet, "the directory of the kubelet")
 	flags.DurationVar(&s.Afterlife, flagAfterlife, d.Afterlife, "how long data outlives its pod at most")
-	flags.DurationVar(&s.PruneInterval, flagPruneInterval, d.PruneInterval, "how often the driver looks for what is to go")
+	flags.DurationVar(&s.PruneInterval, flagPruneInterval, d.PruneInterval,
+		"how often the driver looks for what is to go")
 	flags.Float64Var(&s.Headroom, flagHeadroom, d.Headroom,
 		"the part of the disk that is to be free, from 0 to 1: with less, data goes earlier")
 	flags.Int64Var(&s.MaxVolumes, flagMaxVolumes, d.MaxVolumes,

@@ -27,7 +27,8 @@ func Volumes(ctx context.Context, o *VolumesOptions) (err error) {
 	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
 	work, err := driver.New(driver.Options{
 		Name: o.Driver, Version: cmp.Or(cmdutil.Version().Version, "unknown"), Node: o.Node, Directory: o.Directory,
-		Afterlife: o.Afterlife, PruneInterval: o.PruneInterval, Headroom: o.Headroom, MaxVolumes: o.MaxVolumes, Log: log,
+		Afterlife: o.Afterlife, PruneInterval: o.PruneInterval, Headroom: o.Headroom, MaxVolumes: o.MaxVolumes,
+		Log: log,
 		Now: time.Now,
 	})
 	if err != nil {

@@ -32,7 +32,8 @@ func TestVolumesOptions(t *testing.T) {
 	cmdtest.Options(t, serve.NewVolumes, forget, map[string]cmdtest.Case[serve.VolumesOptions]{
 		"the defaults": {Args: "--node n", Want: defaults(func(*serve.VolumesOptions) {})},
 		"all of it": {
-			Args: "--node n --endpoint unix:///e --directory /d/ --afterlife 1h --prune-interval 1s --headroom 0 --max-volumes 7 --driver-name x.y --kubelet-directory /k --metrics-listen :1 --tls-cert c --tls-key k",
+			Args: "--node n --endpoint unix:///e --directory /d/ --afterlife 1h --prune-interval 1s --headroom 0 " +
+				"--max-volumes 7 --driver-name x.y --kubelet-directory /k --metrics-listen :1 --tls-cert c --tls-key k",
 			Want: defaults(func(o *serve.VolumesOptions) {
 				o.Endpoint, o.About = "unix:///e", serve.About{MetricsListen: ":1", Cert: "c", Key: "k"}
 				o.Scratch = serve.Scratch{
@@ -41,11 +42,23 @@ func TestVolumesOptions(t *testing.T) {
 				}
 			}),
 		},
-		"no node":                     {Err: "--node is required"},
-		"headroom below the range":    {Args: "--node n --headroom -0.1", Err: "--headroom must be from 0 to 1, got -0.1"},
-		"headroom above the range":    {Args: "--node n --headroom 1.01", Err: "--headroom must be from 0 to 1, got 1.01"},
-		"headroom, no number":         {Args: "--node n --headroom NaN", Err: "--headroom must be from 0 to 1, got NaN"},
-		"an afterlife less than none": {Args: "--node n --afterlife -1s", Err: "--afterlife must not be negative, got -1s"},
+		"no node": {Err: "--node is required"},
+		"headroom below the range": {
+			Args: "--node n --headroom -0.1",
+			Err:  "--headroom must be from 0 to 1, got -0.1",
+		},
+		"headroom above the range": {
+			Args: "--node n --headroom 1.01",
+			Err:  "--headroom must be from 0 to 1, got 1.01",
+		},
+		"headroom, no number": {
+			Args: "--node n --headroom NaN",
+			Err:  "--headroom must be from 0 to 1, got NaN",
+		},
+		"an afterlife less than none": {
+			Args: "--node n --afterlife -1s",
+			Err:  "--afterlife must not be negative, got -1s",
+		},
 		"no interval": {
 			Args: "--node n --prune-interval 0s",
 			Err:  "--prune-interval must be positive, got 0s",
@@ -62,12 +75,18 @@ func TestVolumesOptions(t *testing.T) {
 			Args: "--node n --directory d",
 			Err:  `--directory must be an absolute path, got "d"`,
 		},
-		"the directory of everything": {Args: "--node n --directory /x/..", Err: "--directory must be an absolute path"},
+		"the directory of everything": {
+			Args: "--node n --directory /x/..",
+			Err:  "--directory must be an absolute path",
+		},
 		"a relative kubelet directory": {
 			Args: "--node n --kubelet-directory k",
 			Err:  "--kubelet-directory must be an absolute path",
 		},
-		"half a certificate":            {Args: "--node n --tls-cert c", Err: "--tls-cert and --tls-key are given together"},
+		"half a certificate": {
+			Args: "--node n --tls-cert c",
+			Err:  "--tls-cert and --tls-key are given together",
+		},
 		"an argument that nobody takes": {Args: "--node n x", Err: `unexpected argument "x"`},
 	})
 }

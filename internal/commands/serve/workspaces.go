@@ -131,7 +131,8 @@ func Workspaces(ctx context.Context, o *WorkspacesOptions) error {
 	}
 	metrics, health := serve.NewMetrics(), &serve.Health{}
 	work := &controller.Controller{
-		Provisioner: p, Namespace: o.Only, Limits: limits.of, Changed: limits.changed, Workers: o.Workers, Timeout: o.Timeout,
+		Provisioner: p, Namespace: o.Only, Limits: limits.of, Changed: limits.changed, Workers: o.Workers,
+		Timeout: o.Timeout,
 		Partial: o.Partial, Full: o.Full, Log: log, Guarded: guarded, Jobs: recorders.Single,
 		Done: func(did controller.Action, took time.Duration, err error) { metrics.Reconciled(string(did), took, err) },
 	}

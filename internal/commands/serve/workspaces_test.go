@@ -24,7 +24,8 @@ func TestWorkspacesOptions(t *testing.T) {
 	cmdtest.Options(t, serve.NewWorkspaces, forget, map[string]cmdtest.Case[serve.WorkspacesOptions]{
 		"the defaults": {Want: defaults(func(*serve.WorkspacesOptions) {})},
 		"all of it": {
-			Args: "--only team --system-namespace s --partial 1s --full 2s --timeout 3s --workers 4 --metrics-listen :1 --tls-cert c --tls-key k --trust-records",
+			Args: "--only team --system-namespace s --partial 1s --full 2s --timeout 3s --workers 4 --metrics-listen " +
+				":1 --tls-cert c --tls-key k --trust-records",
 			Want: defaults(func(o *serve.WorkspacesOptions) {
 				o.Only, o.System, o.Partial, o.Full, o.Timeout, o.Workers = "team", "s", time.Second, 2*time.Second,
 					3*time.Second, 4

@@ -81,8 +81,10 @@ func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions)
 	f.For(cmd).AddGatewayFlag(cmd, &o.Gateway)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Block.Name, "name", "", "name of the block: host names end with .NAME.berth")
-	flags.StringArrayVarP(&o.Block.Options, "option", "o", nil, "an option of ssh_config for workspaces, KEYWORD=VALUE; may be repeated")
-	flags.BoolVar(&o.Block.Multiplex, "multiplex", false, "let the sessions of a workspace share one connection (ControlMaster)")
+	flags.StringArrayVarP(&o.Block.Options, "option", "o", nil, "an option of ssh_config for workspaces, "+
+		"KEYWORD=VALUE; may be repeated")
+	flags.BoolVar(&o.Block.Multiplex, "multiplex", false, "let the sessions of a workspace share one "+
+		"connection (ControlMaster)")
 	flags.BoolVar(&o.Start, "start", false, "start a workspace that is stopped when a client connects")
 	flags.BoolVar(&o.List, "list", false, "a line for each workspace, for editors that list hosts")
 	flags.BoolVar(&o.Windows, "wsl", false, "write the configuration of Windows (in WSL)")
@@ -121,7 +123,8 @@ func (o *ConfigOptions) validate() error {
 		}
 	}
 	if o.Gateway != "" && (o.Start || o.List) {
-		return fault.New(fault.InvalidArgument, "--%s is mutually exclusive with --start and --list", cmdutil.FlagGateway).
+		return fault.New(fault.InvalidArgument, "--%s is mutually exclusive with --start and --list",
+			cmdutil.FlagGateway).
 			WithHint("a gateway neither starts workspaces nor lists them")
 	}
 	if o.Print && (o.Remove || o.DryRun) {
@@ -291,7 +294,8 @@ func (o *ConfigOptions) confirm(ctx context.Context) error {
 		return nil
 	}
 	if !o.IO.CanAsk() {
-		return fault.New(fault.InvalidArgument, "--yes is required to change the configuration of ssh without a terminal").
+		return fault.New(fault.InvalidArgument, "--yes is required to change the configuration of ssh "+
+			"without a terminal").
 			WithHint("pass --yes to write it, or --dry-run to see the changes alone")
 	}
 	return batch.Confirm(ctx, o.IO, "Make these changes?", "changed")
@@ -309,7 +313,8 @@ func (o *ConfigOptions) write(places Places, shown plan) error {
 		return err
 	}
 	if !bytes.Equal(now.own.Old, shown.own.Old) || !bytes.Equal(now.user.Old, shown.user.Old) {
-		return fault.New(fault.Conflict, "the configuration has changed meanwhile").WithHint("see what would change now: run it again")
+		return fault.New(fault.Conflict, "the configuration has changed meanwhile").
+			WithHint("see what would change now: run it again")
 	}
 	order := []sshconfig.Change{now.own, now.user}
 	if o.Remove {

@@ -98,15 +98,19 @@ func TestConfigWritesNothing(t *testing.T) {
 		says   string
 		err    string
 	}{
-		"a dry run":  {func(o *ssh.ConfigOptions) { o.DryRun = true }, "+Host *.berth", ""},
-		"the file":   {func(o *ssh.ConfigOptions) { o.Print, o.List = true, true }, "Host alice-1.berth\nHost bob-2.berth\nHost *.berth", ""},
+		"a dry run": {func(o *ssh.ConfigOptions) { o.DryRun = true }, "+Host *.berth", ""},
+		"the file": {
+			func(o *ssh.ConfigOptions) { o.Print, o.List = true, true },
+			"Host alice-1.berth\nHost bob-2.berth\nHost *.berth", "",
+		},
 		"unasked":    {func(o *ssh.ConfigOptions) { o.Yes = false }, "+Host *.berth", "--yes is required"},
 		"no block":   {func(o *ssh.ConfigOptions) { o.Remove = true }, "nothing to remove", ""},
 		"no cluster": {func(o *ssh.ConfigOptions) { o.Pinned = noCluster }, "", "no cluster"},
 	} {
 		home := t.TempDir()
 		out, err := configured(t, home, test.change)
-		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) || !strings.Contains(out, test.says) {
+		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) ||
+			!strings.Contains(out, test.says) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 		if left, err := os.ReadDir(home); err != nil || len(left) > 0 {

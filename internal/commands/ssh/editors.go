@@ -46,10 +46,11 @@ func editors() []editor {
 	}
 }
 
-// gatewayAddress fills in the form of JetBrains Gateway, which looks the host up in the configuration of ssh. It downloads
-// the IDE into the workspace when the user goes on from there.
+// gatewayAddress fills in the form of JetBrains Gateway, which looks the host up in the configuration of ssh. It
+// downloads the IDE into the workspace when the user goes on from there.
 func gatewayAddress(host, at string) []string {
-	address := "jetbrains-gateway://connect#type=ssh&deploy=true&host=" + url.PathEscape(host) + "&port=22&user=" + sshconfig.User
+	address := "jetbrains-gateway://connect#type=ssh&deploy=true&host=" + url.PathEscape(host) + "&port=22&user=" +
+		sshconfig.User
 	if at != "" {
 		address += "&projectPath=" + url.PathEscape(at)
 	}
@@ -86,6 +87,7 @@ func choose(wanted string, look func(string) (string, error)) (e editor, program
 		return e, "", fault.New(fault.InvalidArgument, "there is no editor %q", wanted).
 			WithHint("name one of: %s", strings.Join(editorNames(), ", "))
 	}
-	return e, "", fault.New(fault.Failed, "no editor that works over SSH is installed here: looked for %s", strings.Join(tried, ", ")).
+	return e, "", fault.New(fault.Failed, "no editor that works over SSH is installed here: looked for %s",
+		strings.Join(tried, ", ")).
 		WithHint("install one, with its command on PATH; in VS Code: Shell Command: Install 'code' command in PATH")
 }

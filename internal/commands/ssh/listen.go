@@ -79,8 +79,8 @@ key:       %s
 host key:  %s
 connect:   %s
 `, listener.Addr(), sshconfig.User, file, xssh.FingerprintSHA256(key.PublicKey()),
-		fault.Command("ssh", "-F", "none", "-i", file, "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile="+known, "-p", port,
-			sshconfig.User+"@"+host))
+		fault.Command("ssh", "-F", "none", "-i", file, "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile="+known,
+			"-p", port, sshconfig.User+"@"+host))
 	server := &sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: find, Explain: explain}
 	return cmdutil.FollowEnded(ctx, accept(ctx, listener, func(ctx context.Context, conn net.Conn) {
 		_ = server.ServeKey(ctx, conn, accepted) // its client has been told
@@ -95,7 +95,8 @@ func checkAddress(address string) error {
 			WithHint("use --listen 127.0.0.1:0 for a free port")
 	}
 	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return fault.New(fault.InvalidArgument, "--listen takes an address that only this machine can reach, not %s", host).
+		return fault.New(fault.InvalidArgument, "--listen takes an address that only this machine can reach, not %s",
+			host).
 			WithHint("use --listen 127.0.0.1:0 for a free port")
 	}
 	return nil

@@ -77,8 +77,8 @@ func (m *mender) until(ctx context.Context, of Name, say func(string), try func(
 // another runs a command of berth about a workspace, until the context ends.
 type another func(ctx context.Context, of Name, verb string, arguments ...string) error
 
-// anotherProcess is for a command as a process of its own, which reads the configuration, follows the policy and keeps a
-// record as that command does. The last of what it says is in the error, unless it goes to out.
+// anotherProcess is for a command as a process of its own, which reads the configuration, follows the policy and keeps
+// a record as that command does. The last of what it says is in the error, unless it goes to out.
 func anotherProcess(cluster, shown []string, out io.Writer) another {
 	return func(ctx context.Context, of Name, verb string, arguments ...string) error {
 		own, err := os.Executable()
@@ -98,9 +98,11 @@ func anotherProcess(cluster, shown []string, out io.Writer) another {
 			cmd.Stderr = &said
 		}
 		if err := cmd.Run(); err != nil {
-			message := strings.TrimSpace("the workspace cannot be entered:\n" + said.String()[max(0, said.Len()-maxSaid):])
+			message := strings.TrimSpace("the workspace cannot be entered:\n" +
+				said.String()[max(0, said.Len()-maxSaid):])
 			return fault.New(fault.Failed, "%s", strings.TrimSuffix(message, ":")).
-				WithHint("see what keeps it back: %s", fault.Command(append([]string{"berth", "diagnose", of.Workspace}, shown...)...))
+				WithHint("see what keeps it back: %s", fault.Command(append([]string{"berth", "diagnose", of.Workspace},
+					shown...)...))
 		}
 		return nil
 	}

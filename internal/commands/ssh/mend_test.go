@@ -28,22 +28,33 @@ func TestMend(t *testing.T) {
 	}{
 		{name: "it runs"},
 		{name: "it starts", first: because(pod.ReasonNotRunning), ran: "exec -- true", says: "is not ready yet"},
-		{name: "its workload has no pod yet", first: because(inventory.ReasonNoPod), ran: "exec -- true", says: "is not ready yet"},
-		{name: "it is stopped", first: because(cmdutil.ReasonStopped), last: errors.New("unused"), want: "it is not there"},
-		{name: "it is stopped, and started", starts: true, first: because(cmdutil.ReasonStopped), ran: "start", says: "is stopped"},
+		{
+			name: "its workload has no pod yet", first: because(inventory.ReasonNoPod), ran: "exec -- true",
+			says: "is not ready yet",
+		},
+		{
+			name: "it is stopped", first: because(cmdutil.ReasonStopped), last: errors.New("unused"),
+			want: "it is not there",
+		},
+		{
+			name: "it is stopped, and started", starts: true, first: because(cmdutil.ReasonStopped), ran: "start",
+			says: "is stopped",
+		},
 		{name: "its pod is over", starts: true, first: because(pod.ReasonEnded), ran: "start", says: "is stopped"},
 		{name: "it does not exist", starts: true, first: fault.New(fault.NotFound, "nowhere"), want: "nowhere"},
 		{
-			name: "it fails", first: because(pod.ReasonNotRunning), runs: errors.New("no image"), last: because(pod.ReasonNotRunning),
-			ran: "exec -- true", says: "is not ready yet", want: "no image",
+			name: "it fails", first: because(pod.ReasonNotRunning), runs: errors.New("no image"),
+			last: because(pod.ReasonNotRunning),
+			ran:  "exec -- true", says: "is not ready yet", want: "no image",
 		},
 		{
 			name: "it has no program true", first: because(pod.ReasonNotRunning), runs: errors.New("status 127"),
 			ran: "exec -- true", says: "is not ready yet",
 		},
 		{
-			name: "it is deleted meanwhile", first: because(pod.ReasonNotRunning), last: fault.New(fault.NotFound, "gone"),
-			ran: "exec -- true", says: "is not ready yet", want: "gone",
+			name: "it is deleted meanwhile", first: because(pod.ReasonNotRunning),
+			last: fault.New(fault.NotFound, "gone"),
+			ran:  "exec -- true", says: "is not ready yet", want: "gone",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -66,7 +77,8 @@ func TestMend(t *testing.T) {
 			if err != nil {
 				got = fault.From(err).Message
 			}
-			if strings.Join(ran, " ") != test.ran || got != test.want || !strings.Contains(said, test.says) || test.says == "" && said != "" {
+			if strings.Join(ran, " ") != test.ran || got != test.want || !strings.Contains(said, test.says) ||
+				test.says == "" && said != "" {
 				t.Errorf("ran %q, said %q, ends with %q", ran, said, got)
 			}
 		})

@@ -64,14 +64,16 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
   berth open alice~dev --editor zed /src --yes`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument, "requires one workspace, and a path in it at most"))
+				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument,
+					"requires one workspace, and a path in it at most"))
 			}
 			return nil
 		},
 		ValidArgsFunction: f.CompleteWorkspace,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Workspace, o.Path, o.Flags = args[0], cmdutil.Optional(args[1:]), cmdutil.ClusterFlags(cmd)
-			given := slices.DeleteFunc(cluster(cmd), func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
+			given := slices.DeleteFunc(cluster(cmd),
+				func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
 			o.Pinned = func() (env, flags []string, err error) { return pinned(f, given) }
 			o.Another = anotherProcess(cluster(cmd), o.Flags, f.IO.ForPrograms())
 			if o.Path != "" && !path.IsAbs(o.Path) {
@@ -81,7 +83,8 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 		}),
 	}
 	o.States = f.For(cmd).States
-	cmdutil.EnumVar(cmd, &o.Editor, "editor", "the editor (default: $BERTH_EDITOR, or the first that is installed)", editorNames()...)
+	cmdutil.EnumVar(cmd, &o.Editor, "editor", "the editor (default: $BERTH_EDITOR, or the first that is installed)",
+		editorNames()...)
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "change the configuration of ssh without asking")
 	return cmd
 }
@@ -89,7 +92,8 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 // Open opens the workspace.
 func Open(ctx context.Context, o *OpenOptions) error {
 	if o.Getenv("SSH_CONNECTION") != "" {
-		return fault.New(fault.Failed, "this is a session over SSH: an editor would open on a screen that is not yours").
+		return fault.New(fault.Failed,
+			"this is a session over SSH: an editor would open on a screen that is not yours").
 			WithHint("run this on your own machine, where its kubeconfig leads to the same cluster")
 	}
 	wanted := o.Editor
@@ -181,7 +185,8 @@ func (o *OpenOptions) configure(ctx context.Context) error {
 	}
 	if slices.Contains(names, "") && !sshconfig.Leads(own.Old, "", flags) {
 		return fault.New(fault.Conflict, "the configuration of ssh leads to another cluster").
-			WithHint("add this one under a name: %s", fault.Command(append([]string{"berth", "ssh", "config", "--name", "NAME"}, flags...)...))
+			WithHint("add this one under a name: %s",
+				fault.Command(append([]string{"berth", "ssh", "config", "--name", "NAME"}, flags...)...))
 	}
 	return RunConfig(ctx, &o.ConfigOptions)
 }

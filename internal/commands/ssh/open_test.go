@@ -35,7 +35,8 @@ func TestOpen(t *testing.T) {
 		{"open alice /src --editor zed", "", "zeditor ssh://alice-a975fae.NAMESPACE.berth/src\n"},
 	} {
 		out, _ := cmdtest.Must(t, 0, strings.Fields(test.arguments)...)
-		if got := anyNamespace(contents(t, called)); got != test.want || !strings.Contains(out, test.says) || test.says == "" && out != "" {
+		if got := anyNamespace(contents(t, called)); got != test.want || !strings.Contains(out, test.says) ||
+			test.says == "" && out != "" {
 			t.Errorf("%s: %q, want %q\n%s", test.arguments, got, test.want, out)
 		}
 	}
@@ -73,8 +74,11 @@ func anyNamespace(text string) string {
 func TestOpenOptions(t *testing.T) {
 	forget := func(o *ssh.OpenOptions) { *o = ssh.OpenOptions{Workspace: o.Workspace, Path: o.Path, Editor: o.Editor} }
 	cmdtest.Options(t, ssh.NewOpenCmd, forget, map[string]cmdtest.Case[ssh.OpenOptions]{
-		"a workspace":     {Args: "alice", Want: ssh.OpenOptions{Workspace: "alice"}},
-		"all":             {Args: "alice /src --editor zed", Want: ssh.OpenOptions{Workspace: "alice", Path: "/src", Editor: "zed"}},
+		"a workspace": {Args: "alice", Want: ssh.OpenOptions{Workspace: "alice"}},
+		"all": {Args: "alice /src --editor zed", Want: ssh.OpenOptions{
+			Workspace: "alice", Path: "/src",
+			Editor: "zed",
+		}},
 		"nothing":         {Args: "", Err: "requires one workspace"},
 		"a relative path": {Args: "alice src", Err: "must be absolute"},
 		"another editor":  {Args: "alice --editor vi", Err: "must be one of"},

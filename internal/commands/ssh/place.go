@@ -130,7 +130,9 @@ func (f *finder) portsOf(client *kube.Client, p *corev1.Pod) *forward.Dialer {
 	defer f.mu.Unlock()
 	if f.ports == nil || f.uid != string(p.UID) {
 		name := p.Name
-		f.uid, f.ports = string(p.UID), &forward.Dialer{Connect: func(ctx context.Context) (httpstream.Connection, error) {
+		f.uid, f.ports = string(p.UID), &forward.Dialer{Connect: func(ctx context.Context) (httpstream.Connection,
+			error,
+		) {
 			return client.DialPorts(ctx, client.Namespace, name)
 		}}
 	}

@@ -61,8 +61,8 @@ func isHome(dir string) bool {
 	return err == nil && self.HomeDir == dir && runtime.GOOS != "windows"
 }
 
-// executable is this program as the user calls it, if that is the same: the file behind a link may be gone with the next
-// version.
+// executable is this program as the user calls it, if that is the same: the file behind a link may be gone with the
+// next version.
 func executable() (string, error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -144,7 +144,8 @@ func pinned(f *cmdutil.Factory, given []string) (env, flags []string, err error)
 	}
 	for _, secret := range []string{"token", "password"} {
 		if named(secret) {
-			return nil, nil, fault.New(fault.InvalidArgument, "--%s would be written into the configuration of ssh", secret).
+			return nil, nil, fault.New(fault.InvalidArgument, "--%s would be written into the configuration of ssh",
+				secret).
 				WithHint("put it into the kubeconfig, and name its context by --context")
 		}
 	}

@@ -31,7 +31,8 @@ type ProxyOptions struct {
 	Gateway string
 	Through Through
 
-	// Host is a host name of a workspace that ends with Suffix; Workspace, if it is not empty, says instead what is meant.
+	// Host is a host name of a workspace that ends with Suffix; Workspace, if it is not empty, says instead what is
+	// meant.
 	Host, Suffix, Workspace string
 }
 

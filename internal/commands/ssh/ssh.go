@@ -95,7 +95,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	deps := f.For(cmd)
 	o.States, o.Through = deps.States, deps.Through
 	deps.AddGatewayFlag(cmd, &o.Gateway)
-	cmd.Flags().StringVar(&o.Listen, "listen", "", "serve SSH clients on this address of the machine, such as 127.0.0.1:0")
+	cmd.Flags().StringVar(&o.Listen, "listen", "", "serve SSH clients on this address of the machine, "+
+		"such as 127.0.0.1:0")
 	cmdutil.NoFlagValues(cmd, "listen")
 	cmd.Flags().SetInterspersed(false) // what follows the workspace is the client's
 	cmd.AddCommand(newConfigCmd(f, RunConfig), newProxyCmd(f, RunProxy))

@@ -27,13 +27,19 @@ func TestOptions(t *testing.T) {
 			Args: "alice -L 8080:localhost:80 -N --context x",
 			Want: ssh.Options{Workspace: "alice", Client: strings.Fields("-L 8080:localhost:80 -N --context x")},
 		},
-		"a command like a subcommand": {Args: "alice config", Want: ssh.Options{Workspace: "alice", Client: []string{"config"}}},
+		"a command like a subcommand": {
+			Args: "alice config",
+			Want: ssh.Options{Workspace: "alice", Client: []string{"config"}},
+		},
 		"a port": {
 			Args: "--listen 127.0.0.1:0 alice",
 			Want: ssh.Options{Workspace: "alice", Client: []string{}, Listen: "127.0.0.1:0"},
 		},
 		"a gateway": {
-			Args: "--gateway office alice", Want: ssh.Options{Workspace: "alice", Client: []string{}, Gateway: "office"},
+			Args: "--gateway office alice", Want: ssh.Options{
+				Workspace: "alice", Client: []string{},
+				Gateway: "office",
+			},
 		},
 		"a port and a command": {Args: "--listen 127.0.0.1:0 alice uname", Err: `"uname" cannot be passed on`},
 		"nothing":              {Args: "", Err: "requires a workspace"},
@@ -44,7 +50,8 @@ func TestOptions(t *testing.T) {
 // A port leads into a workspace: only users of this machine are to reach it.
 func TestListensForThisMachineAlone(t *testing.T) {
 	for address, says := range map[string]string{
-		"0.0.0.0:0": "only this machine can reach, not 0.0.0.0", ":2222": "only this machine can reach", "[::]:22": "not ::",
+		"0.0.0.0:0": "only this machine can reach, not 0.0.0.0", ":2222": "only this machine can reach",
+		"[::]:22":        "not ::",
 		"example.com:22": "not example.com", "2222": "is not ADDRESS:PORT",
 	} {
 		err := ssh.Run(t.Context(), &ssh.Options{Workspace: "alice", Listen: address})
@@ -91,7 +98,8 @@ func options(t *testing.T, status int, called *[]string) *ssh.Options {
 	}
 }
 
-// The client is called so that no configuration and no key of the user's has a say, and what the user adds has the first.
+// The client is called so that no configuration and no key of the user's has a say, and what the user adds has the
+// first.
 func TestRun(t *testing.T) {
 	var called []string
 	o := options(t, 7, &called)

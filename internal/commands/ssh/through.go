@@ -15,8 +15,8 @@ import (
 // Through gives a gateway of the configuration, and what is meant by a target there.
 type Through func(ctx context.Context, name, target, container string) (gateway.Gateway, gateway.Destination, error)
 
-// behind finds a workspace behind a gateway, which has exec alone: ports are connected by a program in the image. In which
-// pod it is, and whether it runs, is the gateway's to say when a command is run.
+// behind finds a workspace behind a gateway, which has exec alone: ports are connected by a program in the image. In
+// which pod it is, and whether it runs, is the gateway's to say when a command is run.
 type behind struct {
 	through Through
 	gateway string

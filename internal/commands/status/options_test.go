@@ -18,7 +18,8 @@ func TestOptions(t *testing.T) {
 	cmdtest.Options(t, status.NewCmd, forget, map[string]cmdtest.Case[status.Options]{
 		"a list": {},
 		"a list of some": {
-			Args: "-A --owner a,b --owner c --blueprint dev --stage failed,Pulling -l x=y --sort-by AGE --no-headers -w",
+			Args: "-A --owner a,b --owner c --blueprint dev --stage failed,Pulling -l x=y --sort-by " +
+				"AGE --no-headers -w",
 			Want: status.Options{
 				AllNamespaces: true, Owners: []string{"a", "b", "c"}, Blueprints: []string{"dev"},
 				Stages:   []v1.Stage{v1.StageFailed, v1.StagePulling},

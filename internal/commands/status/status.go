@@ -93,7 +93,8 @@ only lost its pod "startable": true as well.
 	flags.BoolVarP(&o.Watch, "watch", "w", false, "keep printing changes until Ctrl-C")
 	flags.BoolVar(&o.Events, "events", false, "also show the Kubernetes events of the workspace")
 	flags.BoolVar(&o.History, "history", false,
-		"show what happened when the workspace was provisioned, even if it no longer exists, and how its states have changed since")
+		"show what happened when the workspace was provisioned, even if it no longer exists, and how its states "+
+			"have changed since")
 	f.CompleteFrom(cmd, "owner", func(w v1.Workspace) string { return w.Owner })
 	f.CompleteFrom(cmd, "blueprint", func(w v1.Workspace) string { return w.Blueprint })
 	cmdutil.NoFlagValues(cmd, "selector")
@@ -112,7 +113,8 @@ func (o *Options) validate(given func(flag string) bool) error {
 	}
 	for _, name := range []string{"owner", "blueprint", "stage", "selector", "sort-by", "all-namespaces", "all"} {
 		if given(name) {
-			return fault.New(fault.InvalidArgument, "--%s and the workspace %q are mutually exclusive", name, o.Workspace)
+			return fault.New(fault.InvalidArgument, "--%s and the workspace %q are mutually exclusive", name,
+				o.Workspace)
 		}
 	}
 	return nil

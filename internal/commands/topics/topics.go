@@ -35,8 +35,12 @@ func exitCodes() string {
 		}
 		fmt.Fprintf(&b, "  %-5d %-35s %s\n", m.Exit, strings.Join(codes, ", "), m.When)
 	}
-	b.WriteString("\nA command on several workspaces exits with 3 if any of them failed, with 5 if some only\ntimed out, and with 6 if some only ran already; each one's own code is in the document.\n")
-	b.WriteString("\n`berth exec` exits with the status of the command that it ran; its own failures\nexit with 125, a program that the container does not have with 127, and one that cannot\nbe executed with 126. A command whose output is not read any further, as by head, exits with\n141 and prints no error.")
+	b.WriteString("\nA command on several workspaces exits with 3 if any of them failed, with 5 if some only\n" +
+		"timed out, and with 6 if some only ran already; each one's own code is in the document.\n")
+	b.WriteString("\n`berth exec` exits with the status of the command that it ran; its own failures\n" +
+		"exit with 125, a program that the container does not have with 127, and one that cannot\n" +
+		"be executed with 126. A command whose output is not read any further, as by head, exits with\n" +
+		"141 and prints no error.")
 	return b.String()
 }
 

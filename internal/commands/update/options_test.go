@@ -16,9 +16,11 @@ func TestOptions(t *testing.T) {
 	cmdtest.Options(t, command.NewCmd, forget, map[string]cmdtest.Case[command.Options]{
 		"one": {Args: "alice~dev", Want: command.Options{UserString: "alice~dev"}},
 		"all": {
-			Args: "alice~dev --image a:1 --set cpu=2 -y --wait --no-wait --force --timing --timeout 2m --dry-run=server --context c",
+			Args: "alice~dev --image a:1 --set cpu=2 -y --wait --no-wait --force --timing --timeout 2m " +
+				"--dry-run=server --context c",
 			Want: command.Options{
-				UserString: "alice~dev", Set: cmdutil.SetFlags{Image: "a:1", Fields: []string{"cpu=2"}}, Yes: true, Wait: true,
+				UserString: "alice~dev", Set: cmdutil.SetFlags{Image: "a:1", Fields: []string{"cpu=2"}}, Yes: true,
+				Wait:   true,
 				NoWait: true, Force: true,
 				Timing: true, Timeout: 2 * time.Minute, DryRun: apply.DryRunServer, Flags: []string{"--context c"},
 			},

@@ -85,9 +85,11 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	flags.BoolVar(&o.Rollback, "rollback", false, "bring it back to what it was before the last update")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	flags.BoolVar(&o.Wait, "wait", false, "if another command works on the workspace, wait for that instead of failing")
-	flags.BoolVar(&o.NoWait, "no-wait", false, "exit once everything is created, without waiting for the workspace to run")
+	flags.BoolVar(&o.NoWait, "no-wait", false, "exit once everything is created, without waiting for the "+
+		"workspace to run")
 	flags.BoolVar(&o.Force, "force", false,
-		"inject into a workload even if its rollout is paused, it has no replicas, or only one of them can mount the storage")
+		"inject into a workload even if its rollout is paused, it has no replicas, or only one of them can "+
+			"mount the storage")
 	flags.BoolVar(&o.Timing, "timing", false, "print the time of each step and the number of API requests")
 	cmdutil.AddPolicyFlags(cmd)
 	cmdutil.AddStuckAfterFlag(cmd, &o.StuckAfter)

@@ -22,8 +22,8 @@ const leastID = 4
 func checkIDs(ids []string) error {
 	for _, id := range ids {
 		if len(withoutPrefix(id)) < leastID {
-			return fault.New(fault.InvalidArgument, "%q is too short for the ID of a volume: give at least %d characters", id,
-				leastID)
+			return fault.New(fault.InvalidArgument, "%q is too short for the ID of a volume: give at "+
+				"least %d characters", id, leastID)
 		}
 	}
 	return nil
@@ -46,7 +46,8 @@ func find(answers []nodes.Answer, id string) (kept, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		err := fault.New(fault.NotFound, "volume %s not found", id).WithHint("berth volume list lists those that are kept")
+		err := fault.New(fault.NotFound, "volume %s not found", id).
+			WithHint("berth volume list lists those that are kept")
 		if missing := unasked(answers); len(missing) > 0 {
 			err = fault.New(fault.NotFound, "volume %s not found; not asked: %s", id, strings.Join(missing, ", ")).
 				WithHint("it may be on a node that does not answer: try again later")

@@ -78,7 +78,8 @@ func TestListDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := list.Items[len(list.Items)-1]
-	if want := now().Add(2 * time.Hour); !last.GoesAt.Equal(want) || last.LifespanSeconds != 6*3600 || last.Node != "n2" {
+	if want := now().Add(2 * time.Hour); !last.GoesAt.Equal(want) || last.LifespanSeconds != 6*3600 ||
+		last.Node != "n2" {
 		t.Errorf("%+v, want that it goes at %s", last, want)
 	}
 	lines, _ := cmdtest.Must(t, 0, "volume", "list", "-o", "jsonl")
@@ -107,8 +108,11 @@ func TestNodesThatDoNotAnswer(t *testing.T) {
 		status int
 		says   string
 	}{
-		"list --node n3":                     {8, "the driver does not answer on"},
-		"list --node n4":                     {7, "node n4 has no driver of scratch volumes in namespace berth-volumes"},
+		"list --node n3": {8, "the driver does not answer on"},
+		"list --node n4": {
+			7,
+			"node n4 has no driver of scratch volumes in namespace berth-volumes",
+		},
 		"list --driver-namespace other":      {7, "no driver of scratch volumes runs in namespace other"},
 		"purge --yes ffffff":                 {7, "volume ffffff not found; not asked: n3"},
 		"purge --yes --node n1 ffffff":       {7, "volume ffffff not found (NOT_FOUND)"},

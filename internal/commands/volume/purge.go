@@ -43,7 +43,9 @@ removed. If one cannot be removed, the others are, and the exit status is 3, as 
 with --all-of if a node does not answer.`,
 		Example: `  berth volume purge 1f0c9a2b4d
   berth volume purge --all-of alice~dev --yes`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+			cobra.ShellCompDirective,
+		) {
 			return f.CompleteVolumes(cmd, o.Namespace, volumeNames(args))
 		},
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {

@@ -50,7 +50,8 @@ func TestPurge(t *testing.T) {
 			got := slices.Concat(drivers["n1"].purged, drivers["n2"].purged)
 			slices.Sort(got)
 			if diff := cmp.Diff(c.purged, got,
-				cmp.Transformer("empty", func(all []string) []string { return append([]string{}, all...) })); diff != "" {
+				cmp.Transformer("empty",
+					func(all []string) []string { return append([]string{}, all...) })); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -56,7 +56,9 @@ volume any more. The workspace needs sh and tar.`,
   berth volume restore 1f0c9a2b4d --into alice~dev
   berth volume restore 1f0c9a2b4d --into alice~dev:/build --overwrite`,
 		Args: cmdutil.OneArg("volume"),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+			cobra.ShellCompDirective,
+		) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -74,7 +76,8 @@ volume any more. The workspace needs sh and tar.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.To, "to", "", "the directory of this machine to restore to")
 	flags.StringVar(&into, "into", "", "the workspace to restore into: USERSTR|ID[:PATH]")
-	flags.BoolVar(&o.Overwrite, "overwrite", false, "add the files to what is there, and replace those of the same name")
+	flags.BoolVar(&o.Overwrite, "overwrite", false, "add the files to what is there, and replace those "+
+		"of the same name")
 	flags.BoolVar(&o.OutsideLinks, "outside-links", false,
 		"copy symbolic links as they are, also those that lead out of the volume")
 	_ = cmd.MarkFlagDirname("to")

@@ -125,12 +125,16 @@ func driverPod(name, dir, state string) *kubetest.Object {
 			"labels":    map[string]any{"app.kubernetes.io/name": "berth", "app.kubernetes.io/component": "volumes"},
 		},
 		"spec": map[string]any{
-			"nodeName":   strings.TrimPrefix(name, "berth-volumes-"),
-			"containers": []any{map[string]any{"name": "volumes", "args": []any{"serve", "volumes", "--directory=" + dir}}},
+			"nodeName": strings.TrimPrefix(name, "berth-volumes-"),
+			"containers": []any{map[string]any{"name": "volumes", "args": []any{"serve", "volumes", "--directory=" +
+				dir}}},
 		},
 		"status": map[string]any{
-			"phase":             "Running",
-			"containerStatuses": []any{map[string]any{"name": "volumes", "state": map[string]any{state: map[string]any{}}}},
+			"phase": "Running",
+			"containerStatuses": []any{map[string]any{
+				"name":  "volumes",
+				"state": map[string]any{state: map[string]any{}},
+			}},
 		},
 	}}
 }

@@ -45,14 +45,20 @@ func TestRead(t *testing.T) {
 			[]string{"ADDED Pod a"},
 			nil,
 		},
-		"a sequence, further in": {"-\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n-   apiVersion: v1\n    kind: Pod\n    metadata: {name: b}\n", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
-		"YAML with quoted keys":  {"\"apiVersion\": \"v1\"\n\"kind\": \"Pod\"\n\"metadata\":\n  \"name\": \"a\"\n---\n'kind': Pod\n'apiVersion': v1\n'metadata': {name: b}\n", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
+		"a sequence, further in": {"-\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n-   apiVersion: v1\n" +
+			"    kind: Pod\n    metadata: {name: b}\n", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
+		"YAML with quoted keys": {"\"apiVersion\": \"v1\"\n\"kind\": \"Pod\"\n\"metadata\":\n  \"name\": \"a\"\n" +
+			"---\n'kind': Pod\n'apiVersion': v1\n'metadata': {name: b}\n", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
 		"JSON beside YAML": {
 			podJSON + "\n---\n" + podYAML + "--- # more\n" + otherJSON,
 			[]string{"ADDED Pod a", "ADDED Pod a", "ADDED Pod b"},
 			nil,
 		},
-		"an array":                 {"[" + podJSON + "," + otherJSON + "]", []string{"ADDED Pod a", "ADDED Pod b"}, nil},
+		"an array": {
+			"[" + podJSON + "," + otherJSON + "]",
+			[]string{"ADDED Pod a", "ADDED Pod b"},
+			nil,
+		},
 		"a list in a list":         {`{"kind":"List","apiVersion":"v1","items":[{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"c"}}]}]}`, []string{"ADDED Pod c"}, nil},
 		"kinds that are not known": {`{"kind":"List","apiVersion":"v1","items":[{"kind":"Widget","apiVersion":"e.com/v1"},` + podJSON + `]}`, []string{"ADDED Pod a"}, nil},
 		"a change in YAML": {
@@ -77,8 +83,13 @@ func TestRead(t *testing.T) {
 			[]string{"ADDED Pod a"},
 			[]string{"f:2: Error from server (Forbidden): no"},
 		},
-		"logs between lists": {podJSON +
-			"\n==== START logs for container c of pod p ====\n{\nError from server: x\n==== END logs for container c of pod p ====\n" + otherJSON, []string{"ADDED Pod a", "ADDED Pod b"}, nil},
+		"logs between lists": {
+			podJSON +
+				"\n==== START logs for container c of pod p ====\n{\nError from server: x\n" +
+				"==== END logs for container c of pod p ====\n" + otherJSON,
+			[]string{"ADDED Pod a", "ADDED Pod b"},
+			nil,
+		},
 		"a line that is broken": {
 			podJSON + "\n{\"apiVersion\":\n" + otherJSON + "\n",
 			[]string{"ADDED Pod a", "ADDED Pod b"},
@@ -189,7 +200,8 @@ func TestDirectory(t *testing.T) {
 	for name, text := range map[string]string{
 		"a/pod.yaml": podYAML, "a/list.json": "{\"kind\":\"List\",", "a/empty.yaml": "",
 		"b/table.txt": "NAME   READY\na      0/1\n",
-		"b/1.log":     "hello\n", "b/2.log": "{\"level\":\"info\"}\n", "b/3.log": "[INFO] x\n", "b/4.log": "\x00\x01\x02",
+		"b/1.log":     "hello\n", "b/2.log": "{\"level\":\"info\"}\n", "b/3.log": "[INFO] x\n",
+		"b/4.log":     "\x00\x01\x02",
 		".git/config": "x: [",
 	} {
 		write(t, filepath.Join(dir, name), text)
@@ -207,7 +219,8 @@ func TestDirectory(t *testing.T) {
 		in("a/list.json") + ":1: cut off: what begins on line 1 has no end",
 		in("b/table.txt") + ": a table, as kubectl get prints it without -o yaml",
 		in("link.yaml") + ": not a file: links are not followed",
-		"4 files: no Kubernetes objects in YAML or JSON: " + in("b/1.log") + ", " + in("b/2.log") + ", " + in("b/3.log") +
+		"4 files: no Kubernetes objects in YAML or JSON: " + in("b/1.log") + ", " + in("b/2.log") + ", " +
+			in("b/3.log") +
 			", …",
 	}
 	if diff := cmp.Diff(want, c.Skipped); diff != "" {

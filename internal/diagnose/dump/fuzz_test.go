@@ -10,7 +10,8 @@ import (
 // Whatever the bytes are, they are read within limits, or the error says what is wrong.
 func FuzzDump(f *testing.F) {
 	for _, seed := range [][]byte{
-		[]byte(podYAML), []byte(podJSON), []byte(change), []byte(podYAML + "---\n" + podYAML), []byte("[" + podJSON + "]"),
+		[]byte(podYAML), []byte(podJSON), []byte(change), []byte(podYAML + "---\n" + podYAML),
+		[]byte("[" + podJSON + "]"),
 		[]byte("\xff\xfek\x00i\x00n\x00d\x00:\x00"), packed(podYAML), []byte("PK\x03\x04"),
 		[]byte("Error from server: x\n==== START logs for\n==== END logs for\n"), []byte("kind: &a [*a]\n"),
 	} {

@@ -23,8 +23,8 @@ func TestLimits(t *testing.T) {
 	}
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for i := range 9 {
-		bomb += fmt.Sprintf("%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", 'b'+i, 'b'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i,
-			'a'+i, 'a'+i, 'a'+i)
+		bomb += fmt.Sprintf("%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", 'b'+i, 'b'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i,
+			'a'+i, 'a'+i, 'a'+i, 'a'+i)
 	}
 	bomb = "apiVersion: v1\nkind: Pod\n" + bomb
 	self := "apiVersion: v1\nkind: Pod\nmetadata: &m {name: *m}\n"
@@ -59,7 +59,8 @@ func TestLimits(t *testing.T) {
 		},
 		"a bomb in gzip in tar": {
 			small(func(l *limits) { l.unpacked = 1 << 20 }),
-			tarOf(t, "x.gz", string(packed(podYAML+strings.Repeat("#\n", 1<<20)))), "more than 1 MiB unpacked, up to f: x.gz",
+			tarOf(t, "x.gz", string(packed(podYAML+strings.Repeat("#\n", 1<<20)))),
+			"more than 1 MiB unpacked, up to f: x.gz",
 		},
 		"a bomb of zip": {
 			small(func(l *limits) { l.unpacked = 1 << 20 }),
@@ -97,7 +98,10 @@ func TestLimits(t *testing.T) {
 			[]byte("kind: Pod\nx: " + strings.Repeat("[", 1000) + strings.Repeat("]", 1000)),
 			"f:1: nested more than 500 levels deep",
 		},
-		"nesting beyond reason":  {defaults(), []byte(`{"kind":` + strings.Repeat("[", 1_000_000)), "exceeded max depth"},
+		"nesting beyond reason": {
+			defaults(), []byte(`{"kind":` + strings.Repeat("[", 1_000_000)),
+			"exceeded max depth",
+		},
 		"nesting beyond in YAML": {defaults(), []byte("kind: " + strings.Repeat("[", 1_000_000)), "exceeded max depth"},
 		"a bomb of YAML":         {defaults(), []byte(bomb), "f:1: larger than 32 MiB with its aliases expanded"},
 		"an alias of itself":     {defaults(), []byte(self), `f:3: alias "m" refers to itself`},

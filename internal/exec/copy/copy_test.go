@@ -257,7 +257,8 @@ func TestModesOfWhatIsAdded(t *testing.T) {
 				}
 				for _, name := range []string{"both/new/in", "both/new", "both", "new/in", "new"} {
 					path := filepath.Join(here, "src", name)
-					must(t, os.MkdirAll(path, 0o755), os.WriteFile(filepath.Join(path, "f"), nil, 0o600), os.Chmod(path, modes[name]))
+					must(t, os.MkdirAll(path, 0o755), os.WriteFile(filepath.Join(path, "f"), nil, 0o600),
+						os.Chmod(path, modes[name]))
 					for _, dir := range []string{path, filepath.Join(there, "src", name)} {
 						t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
 					}

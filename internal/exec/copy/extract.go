@@ -125,7 +125,8 @@ func (x *extractor) check(name string, header *tar.Header) error {
 		if !x.links && leadsOut(name, header.Linkname) {
 			err := fault.From(refuse(header.Name, "it is a link to %q, which is not copied with it", header.Linkname))
 			if name == tree {
-				return err.WithHint("with a slash at its end, the path means what the link points to; --outside-links copies the link")
+				return err.WithHint("with a slash at its end, the path means what the link points to; " +
+					"--outside-links copies the link")
 			}
 			return err.WithHint("--outside-links copies such links as they are")
 		}

@@ -149,8 +149,9 @@ func TestModesOfWhatIsThereAreKept(t *testing.T) {
 func TestNoArchive(t *testing.T) {
 	whole := archive(t, tar.Header{Typeflag: tar.TypeReg, Name: "./x/f"})
 	for name, stream := range map[string][]byte{
-		"nothing": nil, "text": []byte(strings.Repeat("hello\n", 500)), "cut": whole[:700], "cut in a file": whole[:1026],
-		"more": append(bytes.Clone(whole), make([]byte, 5<<20)...),
+		"nothing": nil, "text": []byte(strings.Repeat("hello\n", 500)), "cut": whole[:700],
+		"cut in a file": whole[:1026],
+		"more":          append(bytes.Clone(whole), make([]byte, 5<<20)...),
 	} {
 		dir := t.TempDir()
 		_, err := filecopy.Receive{Run: sends(stream), From: "x", To: dir, Meter: &filecopy.Meter{}}.Do(t.Context())

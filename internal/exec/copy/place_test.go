@@ -27,12 +27,18 @@ func ways(t *testing.T) map[string]way {
 	t.Helper()
 	return map[string]way{
 		"send": func(p place, here, from, to string) error {
-			_, err := filecopy.Send{Run: p.run, From: here + "/" + from, To: to, Meter: &filecopy.Meter{}}.Do(t.Context())
+			_, err := filecopy.Send{
+				Run: p.run, From: here + "/" + from, To: to,
+				Meter: &filecopy.Meter{},
+			}.Do(t.Context())
 			return err
 		},
 		"receive": func(p place, here, from, to string) error { // the other end is where the other test has here
 			p.home, here = here, p.home
-			_, err := filecopy.Receive{Run: p.run, From: from, To: here + "/" + to, Meter: &filecopy.Meter{}}.Do(t.Context())
+			_, err := filecopy.Receive{
+				Run: p.run, From: from, To: here + "/" + to,
+				Meter: &filecopy.Meter{},
+			}.Do(t.Context())
 			return err
 		},
 	}
@@ -96,7 +102,10 @@ func TestDestinations(t *testing.T) {
 					if got, _ := os.ReadFile(filepath.Join(there, c.want)); c.want != "" && string(got) != "x" {
 						t.Errorf("%s is %q\n%s", c.want, got, listing(t, there))
 					}
-					for _, path := range []string{"target", "dir/both/stays", "dir/both/deep/stays", "dir/taken/stays"} {
+					for _, path := range []string{
+						"target", "dir/both/stays", "dir/both/deep/stays",
+						"dir/taken/stays",
+					} {
 						if got, _ := os.ReadFile(filepath.Join(there, path)); string(got) != filepath.Base(path) {
 							t.Errorf("%s is %q", path, got)
 						}
@@ -170,7 +179,8 @@ func TestFailureIsHeard(t *testing.T) {
 			}
 			return status, err
 		}, From: large, To: "new", Meter: meter}.Do(t.Context())
-		if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), "cannot write to new in the container: ") {
+		if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(),
+			"cannot write to new in the container: ") {
 			t.Errorf("%s: %v", maker, err)
 		}
 		noLeftovers(t, p.home)
@@ -182,7 +192,8 @@ func TestUnreadableThere(t *testing.T) {
 	for maker, p := range places(t) {
 		must(t, os.Mkdir(filepath.Join(p.home, "secret"), 0o700))
 		// Root may read everything, so the shell says what it says to others.
-		const denied = `cd() { case $1 in *secret*) echo "cd: $1: Permission denied" >&2; return 1 ;; esac; command cd "$@"; }` + "\n"
+		const denied = `cd() { case $1 in *secret*) echo "cd: $1: Permission denied" >&2; return 1 ;; esac; ` +
+			`command cd "$@"; }` + "\n"
 		_, err := filecopy.Receive{Run: func(ctx context.Context, command []string, s exec.Session) (int, error) {
 			command[2] = denied + command[2]
 			return p.run(ctx, command, s)

@@ -47,7 +47,10 @@ func TestArchiveArrives(t *testing.T) {
 			}
 			must(t, os.Chmod(from, 0o755)) // what an archive does not say of itself
 			want := describe(t, from, false)
-			there, err := filecopy.Relay{Run: p.run, From: archiveOf(from), To: "new", Meter: &filecopy.Meter{}}.Do(t.Context())
+			there, err := filecopy.Relay{
+				Run: p.run, From: archiveOf(from), To: "new",
+				Meter: &filecopy.Meter{},
+			}.Do(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +85,10 @@ func TestArchiveOfNothing(t *testing.T) {
 			To: filepath.Join(here, "new"), Meter: &filecopy.Meter{},
 		}.Do(t.Context())
 		must(t, err)
-		_, err = filecopy.Relay{Run: p.run, From: bytesOf(empty.Bytes()), To: "new", Meter: &filecopy.Meter{}}.Do(t.Context())
+		_, err = filecopy.Relay{
+			Run: p.run, From: bytesOf(empty.Bytes()), To: "new",
+			Meter: &filecopy.Meter{},
+		}.Do(t.Context())
 		must(t, err)
 		for _, dir := range []string{filepath.Join(here, "new"), filepath.Join(p.home, "new")} {
 			if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {

@@ -24,7 +24,8 @@ func answered(code int32) error {
 
 // What a gateway answers, and why it ends a session, is told by codes; its words are kept.
 func TestFailure(t *testing.T) {
-	workspace, machine := Destination{Namespace: "dev", Workspace: "alice"}, Destination{Namespace: "dev", Machine: "vm"}
+	workspace, machine := Destination{Namespace: "dev", Workspace: "alice"},
+		Destination{Namespace: "dev", Machine: "vm"}
 	for name, c := range map[string]struct {
 		err        error
 		to         Destination

@@ -31,7 +31,8 @@ func (t Trust) Check() error {
 	switch {
 	case t.CAFile == "" && !t.Insecure:
 		return fault.New(fault.InvalidArgument, "the certificate of the poollet cannot be verified without its CA").
-			WithHint("name the file of the CA that the pool's administrator hands out with --%s; --%s connects without verifying it", FlagCA, FlagInsecure)
+			WithHint("name the file of the CA that the pool's administrator hands out with --%s; --%s connects "+
+				"without verifying it", FlagCA, FlagInsecure)
 	case t.CAFile != "" && t.Insecure:
 		return fault.New(fault.InvalidArgument, "--%s and --%s are mutually exclusive", FlagCA, FlagInsecure).
 			WithHint("leave out --%s", FlagInsecure)

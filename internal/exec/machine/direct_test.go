@@ -147,7 +147,8 @@ func TestThrough(t *testing.T) {
 		}
 		_, err = console.Open(t.Context(), exec.Session{Stdout: io.Discard})
 		if asked := strings.TrimPrefix(console.url.String(), "https://"+
-			p.at.Host); fault.CodeOf(err) != fault.PermissionDenied || !strings.Contains(err.Error(), "asked for "+asked) {
+			p.at.Host); fault.CodeOf(err) != fault.PermissionDenied ||
+			!strings.Contains(err.Error(), "asked for "+asked) {
 			t.Errorf("asked for %s: %v", asked, err)
 		}
 	}
@@ -210,7 +211,10 @@ func TestOutcome(t *testing.T) {
 		err  error
 		want outcome
 	}{
-		"over WebSockets": {seen: &answer{}, err: refused, want: outcome{http.StatusTooManyRequests, "7", "these words"}},
+		"over WebSockets": {seen: &answer{}, err: refused, want: outcome{
+			http.StatusTooManyRequests, "7",
+			"these words",
+		}},
 		"over SPDY": {
 			seen: &answer{code: http.StatusTooManyRequests, retryAfter: "5"},
 			err:  errors.New("unable to upgrade connection: these words"),

@@ -37,7 +37,8 @@ func (c Console) failure(err error, o outcome) error {
 	}
 	return fault.New(fault.Unavailable, "the poollet of machine %s at %s cannot be reached: %w", c.Name, c.url.Host,
 		err).
-		WithHint("check the network from here to there, or leave out --direct; another address of the pool is chosen with --address-types")
+		WithHint("check the network from here to there, or leave out --direct; another address of the pool is chosen " +
+			"with --address-types")
 }
 
 // untrusted is a poollet whose certificate is not what was wanted.

@@ -35,7 +35,8 @@ func (w world) Pool(_ context.Context, name string) (Pool, error) {
 func TestLocate(t *testing.T) {
 	at := func(port int32, addresses ...Address) []Pool { return []Pool{{"east", addresses, port}} }
 	name, other := Address{Hostname, "node-1"}, Address{Hostname, "node-2"}
-	inner, outer, six := Address{InternalIP, "10.0.0.1"}, Address{ExternalIP, "192.0.2.1"}, Address{InternalIP, "fd00::1"}
+	inner, outer, six := Address{InternalIP, "10.0.0.1"}, Address{ExternalIP, "192.0.2.1"},
+		Address{InternalIP, "fd00::1"}
 	const path = "/apis/compute.ironcore.dev/namespaces/ns/machines/web/exec"
 	scheduled := Machine{"ns", "web", "east"}
 	for _, c := range []struct {
@@ -47,13 +48,17 @@ func TestLocate(t *testing.T) {
 		code    fault.Code
 		status  int
 	}{
-		{name: "the default order", machine: scheduled, pools: at(7000, outer, inner, name), want: "https://node-1:7000" +
-			path},
+		{
+			name: "the default order", machine: scheduled, pools: at(7000, outer, inner, name),
+			want: "https://node-1:7000" +
+				path,
+		},
 		{
 			name: "types before addresses", machine: scheduled, pools: at(7000, inner, outer),
 			types: []AddressType{ExternalIP, InternalIP}, want: "https://192.0.2.1:7000" + path,
 		},
-		{name: "the first of a type", machine: scheduled, pools: at(7000, other, name), want: "https://node-2:7000" + path},
+		{name: "the first of a type", machine: scheduled, pools: at(7000, other, name), want: "https://node-2:7000" +
+			path},
 		{
 			name: "a type that is not there is skipped", machine: scheduled, pools: at(7000, outer),
 			types: []AddressType{Hostname, ExternalIP}, want: "https://192.0.2.1:7000" + path,
@@ -62,7 +67,8 @@ func TestLocate(t *testing.T) {
 		{name: "a port below none", machine: scheduled, pools: at(-1, inner), want: "https://10.0.0.1:12319" + path},
 		{name: "brackets", machine: scheduled, pools: at(7000, six), want: "https://[fd00::1]:7000" + path},
 		{
-			name: "no such machine", machine: Machine{"other", "web", "east"}, pools: at(7000, name), code: fault.NotFound,
+			name: "no such machine", machine: Machine{"other", "web", "east"}, pools: at(7000, name),
+			code:   fault.NotFound,
 			status: http.StatusNotFound,
 		},
 		{
@@ -87,11 +93,13 @@ func TestLocate(t *testing.T) {
 			status: http.StatusInternalServerError,
 		},
 		{
-			name: "an address with a user", machine: scheduled, pools: at(7000, Address{Hostname, "node@evil.example.com"}),
-			code: fault.Unavailable, status: http.StatusInternalServerError,
+			name: "an address with a user", machine: scheduled,
+			pools: at(7000, Address{Hostname, "node@evil.example.com"}),
+			code:  fault.Unavailable, status: http.StatusInternalServerError,
 		},
 		{
-			name: "an empty address", machine: scheduled, pools: at(7000, Address{Hostname, ""}), code: fault.Unavailable,
+			name: "an empty address", machine: scheduled, pools: at(7000, Address{Hostname, ""}),
+			code:   fault.Unavailable,
 			status: http.StatusInternalServerError,
 		},
 		{
@@ -110,8 +118,8 @@ func TestLocate(t *testing.T) {
 			got, err := Locate(t.Context(), world{[]Machine{c.machine}, c.pools}, "ns", "web", types)
 			switch {
 			case fault.CodeOf(err) != c.code || err != nil && StatusCode(err) != c.status:
-				t.Errorf("%v, with code %s and status %d; want %s and %d", err, fault.CodeOf(err), StatusCode(err), c.code,
-					c.status)
+				t.Errorf("%v, with code %s and status %d; want %s and %d", err, fault.CodeOf(err), StatusCode(err),
+					c.code, c.status)
 			case err == nil && got.String() != c.want:
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}

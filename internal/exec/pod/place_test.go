@@ -101,7 +101,8 @@ func TestPlace(t *testing.T) {
 		},
 		"its own sidecar": {
 			place: Place{Container: "alice-2bd806c-proxy", Own: true},
-			pods:  []*corev1.Pod{replica("a"), replica("b", "alice-2bd806c-proxy")}, pod: "b", container: "alice-2bd806c-proxy",
+			pods:  []*corev1.Pod{replica("a"), replica("b", "alice-2bd806c-proxy")}, pod: "b",
+			container: "alice-2bd806c-proxy",
 		},
 		"the main one, of its own": {
 			place: Place{Own: true}, pods: []*corev1.Pod{replica("a", main)}, pod: "a",
@@ -157,7 +158,8 @@ func TestPlace(t *testing.T) {
 			code: fault.InvalidArgument,
 		},
 		"a pod of another workspace": {
-			place: Place{Pod: "c"}, pods: []*corev1.Pod{replica("a", main), replica("b", main)}, code: fault.InvalidArgument,
+			place: Place{Pod: "c"}, pods: []*corev1.Pod{replica("a", main), replica("b", main)},
+			code:    fault.InvalidArgument,
 			message: "pod c is not a pod of workspace alice-2bd806c", hint: "its pods are: a, b",
 		},
 	} {
@@ -206,7 +208,8 @@ func TestPlaceThatIsReady(t *testing.T) {
 			}
 			_, err := Place{Ready: true}.In([]*corev1.Pod{p})
 			if fault.CodeOf(err) != c.want || err != nil &&
-				(fault.ReasonOf(err) != ReasonNotRunning || !strings.Contains(err.Error(), "workspace a is still Starting")) {
+				(fault.ReasonOf(err) != ReasonNotRunning || !strings.Contains(err.Error(),
+					"workspace a is still Starting")) {
 				t.Errorf("%v", err)
 			}
 			if _, err := (Place{}).In([]*corev1.Pod{p}); err != nil {

@@ -108,7 +108,8 @@ func TestRun(t *testing.T) {
 		"a failure":  {exited("3"), 3, ""},
 		"125 as any": {exited("125"), 125, ""},
 		"killed":     {exited("137"), 137, ""},
-		"no program": {`{"status":"Failure","reason":"InternalError","message":"exec: \"nosuch\": executable file not found in $PATH"}`, 0, fault.InvalidArgument},
+		"no program": {`{"status":"Failure","reason":"InternalError","message":"exec: \"nosuch\": executable file not ` +
+			`found in $PATH"}`, 0, fault.InvalidArgument},
 		"a runtime that is broken": {
 			`{"status":"Failure","reason":"InternalError","message":"cannot start"}`, 0, fault.Internal,
 		},
@@ -120,7 +121,8 @@ func TestRun(t *testing.T) {
 				Pod: "alice", Container: "main", Command: []string{"nosuch", "-x"},
 				Session: exec.Session{Stdin: strings.NewReader("hello"), Stdout: &stdout, Stderr: &stderr},
 			})
-			if status != test.status || (err == nil) != (test.code == "") || err != nil && fault.CodeOf(err) != test.code {
+			if status != test.status || (err == nil) != (test.code == "") || err != nil &&
+				fault.CodeOf(err) != test.code {
 				t.Errorf("status %d, %v (%s); want %d and %q", status, err, fault.CodeOf(err), test.status, test.code)
 			}
 			if stdout.String() != "hello" || stderr.String() != "so it ends" {
@@ -135,7 +137,10 @@ func TestRun(t *testing.T) {
 func TestFallsBackToSPDY(t *testing.T) {
 	server := &oldServer{ending: `{"status":"Success"}`}
 	_, err := Run(t.Context(), clientOf(t, server),
-		Request{Pod: "alice", Container: "main", Command: []string{"ls", "a b"}, Session: exec.Session{Stdout: io.Discard}})
+		Request{
+			Pod: "alice", Container: "main", Command: []string{"ls", "a b"},
+			Session: exec.Session{Stdout: io.Discard},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +189,9 @@ func TestRefused(t *testing.T) {
 	client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods \"alice\" is forbidden: User \"bob\" cannot create resource \"pods/exec\""}`)
+		_, _ = io.WriteString(w,
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods `+
+				`\"alice\" is forbidden: User \"bob\" cannot create resource \"pods/exec\""}`)
 	}))
 	_, err := Run(t.Context(), client,
 		Request{Pod: "alice", Command: []string{"ls"}, Session: exec.Session{Stdout: io.Discard}})
@@ -219,9 +226,13 @@ func TestFailure(t *testing.T) {
 		code fault.Code
 		says string
 	}{
-		"websocket": {errors.New("error reading from error stream: next reader: websocket: close 1006 (abnormal closure): unexpected EOF"), fault.Unavailable, "was lost"},
-		"reset": {fmt.Errorf("read tcp: %w",
-			&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}), fault.Unavailable, "was lost"},
+		"websocket": {errors.New("error reading from error stream: next reader: websocket: close 1006 (abnormal " +
+			"closure): unexpected EOF"), fault.Unavailable, "was lost"},
+		"reset": {
+			fmt.Errorf("read tcp: %w",
+				&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}), fault.Unavailable,
+			"was lost",
+		},
 		"end": {io.EOF, fault.Unavailable, "was lost"},
 		"refused": {
 			&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
@@ -236,8 +247,13 @@ func TestFailure(t *testing.T) {
 			errors.New("unable to upgrade connection: HTTP 401 from a proxy"), fault.Unauthenticated,
 			"does not accept your credentials",
 		},
-		"a login page": {errors.New("unable to upgrade connection: a proxy answered with a page in HTML, such as one to log in, not the API server"), fault.Unavailable, "a page in HTML"},
-		"it has ended": {errors.New("rpc error: code = NotFound desc = failed to exec in container: failed to load task: no running task found: task 24e8 not found: not found"), fault.Failed, "workspace alice does not run any more, or not yet"},
+		"a login page": {errors.New("unable to upgrade connection: a proxy answered with a page in HTML, such as one " +
+			"to log in, not the API server"), fault.Unavailable, "a page in HTML"},
+		"it has ended": {
+			errors.New("rpc error: code = NotFound desc = failed to exec in container: failed to load " +
+				"task: no running task found: task 24e8 not found: not found"), fault.Failed,
+			"workspace alice does not run any more, or not yet",
+		},
 		"something else": {
 			errors.New("never seen"), fault.Internal,
 			"cannot run the command in workspace alice: never seen",
@@ -277,7 +293,8 @@ func TestHintsNameTheWorkspace(t *testing.T) {
 		hint string
 	}{
 		{errors.New("error dialing backend: EOF"), "see its state: berth status id/alice-2bd806c --namespace dev"},
-		{io.EOF, "it may still be running there: `berth exec id/alice-2bd806c --namespace dev -- ps` shows its processes"},
+		{io.EOF, "it may still be running there: `berth exec id/alice-2bd806c --namespace dev -- ps` " +
+			"shows its processes"},
 	} {
 		if got := fault.From(failure(c.err, client, r)).Hint; got != c.hint {
 			t.Errorf("%v: hint %q", c.err, got)
@@ -288,13 +305,19 @@ func TestHintsNameTheWorkspace(t *testing.T) {
 // What the container runtimes say of programs that they cannot start.
 func TestNotStarted(t *testing.T) {
 	for text, want := range map[string]string{
-		`OCI runtime exec failed: exec failed: unable to start container process: exec: "nosuch": executable file not found in $PATH: unknown`: ReasonNotFound,
-		`OCI runtime exec failed: exec failed: unable to start container process: exec: "/nosuch": stat /nosuch: no such file or directory`:    ReasonNotFound,
-		"exec failed: crun: executable file `nosuch` not found in $PATH: No such file or directory: OCI runtime attempted to invoke a command": ReasonNotFound,
-		`OCI runtime exec failed: exec failed: unable to start container process: exec: "/etc": permission denied: unknown`:                    ReasonNotExecutable,
-		"crun: open `/etc/passwd`: Permission denied: OCI permission denied":                                                                   ReasonNotExecutable,
-		`OCI runtime exec failed: exec failed: unable to start container process: exec /tmp/x: exec format error: unknown, exec: "/tmp/x"`:     ReasonNotExecutable,
-		`OCI runtime exec failed: exec failed: unable to start container process: exec: "/etc": is a directory: unknown`:                       ReasonNotExecutable,
+		`OCI runtime exec failed: exec failed: unable to start container process: exec: "nosuch": executable file not ` +
+			`found in $PATH: unknown`: ReasonNotFound,
+		`OCI runtime exec failed: exec failed: unable to start container process: exec: "/nosuch": stat /nosuch: no ` +
+			`such file or directory`: ReasonNotFound,
+		"exec failed: crun: executable file `nosuch` not found in $PATH: No such file or directory: OCI runtime " +
+			"attempted to invoke a command": ReasonNotFound,
+		`OCI runtime exec failed: exec failed: unable to start container process: exec: "/etc": ` +
+			`permission denied: unknown`: ReasonNotExecutable,
+		"crun: open `/etc/passwd`: Permission denied: OCI permission denied": ReasonNotExecutable,
+		`OCI runtime exec failed: exec failed: unable to start container process: exec /tmp/x: exec format error: ` +
+			`unknown, exec: "/tmp/x"`: ReasonNotExecutable,
+		`OCI runtime exec failed: exec failed: unable to start container process: exec: "/etc": is a ` +
+			`directory: unknown`: ReasonNotExecutable,
 		`pods "x" is forbidden: permission denied`: "",
 		"error dialing backend: i/o timeout":       "",
 	} {

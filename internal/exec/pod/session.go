@@ -28,9 +28,11 @@ func (l Login) Line(line string, env []string, rows, columns int) []string {
 	return append(l.script(cmp.Or(l.User, l.Own)), inner...)
 }
 
-// Announced runs a command of Shell or Line, and calls found with the ID of its process as soon as it has begun: that is
-// said on its terminal, or on stderr if it has none, so that its output is what the command writes.
-func Announced(ctx context.Context, run exec.Runner, command []string, s exec.Session, found func(pid int)) (int, error) {
+// Announced runs a command of Shell or Line, and calls found with the ID of its process as soon as it has begun: that
+// is said on its terminal, or on stderr if it has none, so that its output is what the command writes.
+func Announced(ctx context.Context, run exec.Runner, command []string, s exec.Session, found func(pid int)) (int,
+	error,
+) {
 	var out *announced
 	if s.TTY {
 		out = &announced{out: s.Stdout, found: found}

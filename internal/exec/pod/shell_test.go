@@ -77,7 +77,8 @@ func (i image) enter(user, workspaceHome, containerHome string, status int, comm
 
 // What switches to another user. A fake one says who it would have switched to.
 const (
-	setpriv     = `[ "$1" = --help ] && { echo " --reuid <uid>"; exit; }; export BY="setpriv $1 $2 $3"; shift 3; exec "$@"`
+	setpriv = `[ "$1" = --help ] && { echo " --reuid <uid>"; exit; }; export BY="setpriv $1 $2 $3"; ` +
+		`shift 3; exec "$@"`
 	su          = `[ "$*" != "${*#-p -s /bin/sh -- dev -c }" ] || exit 9; export BY="su $5"; shift 5; exec /bin/sh "$@"`
 	notAllowed  = `[ "$1" = --help ] && { echo --reuid; exit; }; echo "$0: not permitted" >&2; exit 1`
 	busyboxPriv = `echo "Usage: setpriv [OPTIONS] PROG ARGS" >&2; exit 1`
@@ -94,7 +95,8 @@ func TestShellIsThatOfTheOSUser(t *testing.T) {
 		"nobody is asked for": {uid: "0", me: "root"},
 		"with setpriv": {
 			uid: "0", me: "root", user: "dev",
-			setup: func(i image) { i.program("setpriv", setpriv) }, wantBy: "setpriv --reuid=1000 --regid=1000 --init-groups",
+			setup:  func(i image) { i.program("setpriv", setpriv) },
+			wantBy: "setpriv --reuid=1000 --regid=1000 --init-groups",
 		},
 		"with su": {
 			uid: "0", me: "root", user: "dev", setup: func(i image) { i.program("su", su) },
@@ -112,7 +114,8 @@ func TestShellIsThatOfTheOSUser(t *testing.T) {
 		"they are it by number": {uid: "1000", me: "1000", user: "1000"},
 		"the image has no such user": {
 			uid: "1000", me: "app", user: "dev2",
-			wantErr: "berth: cannot enter container main as user dev2: no such user in the container (its own user is app: user=app)",
+			wantErr: "berth: cannot enter container main as user dev2: no such user in the container (its own user " +
+				"is app: user=app)",
 		},
 		"another one, and not root": {
 			uid: "1001", me: "app", user: "dev",

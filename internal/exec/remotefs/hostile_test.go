@@ -116,7 +116,8 @@ func TestAnotherProgram(t *testing.T) {
 
 func FuzzAnswer(f *testing.F) {
 	for _, answer := range []string{
-		"ok 41ed 1 0 0 0 0\n", "ok 2\n./a\x00./b\x0041ed 1 0 0 0 0 ./a\n\x00", "no ENOENT\n", "ok 4\ntext", "ok\n/x\x00",
+		"ok 41ed 1 0 0 0 0\n", "ok 2\n./a\x00./b\x0041ed 1 0 0 0 0 ./a\n\x00", "no ENOENT\n", "ok 4\ntext",
+		"ok\n/x\x00",
 		"ok 4096 4096 1 1 1 1 1 255\n",
 	} {
 		f.Add(answer)

@@ -167,8 +167,8 @@ func parseList(names []string, text []byte) (all []fs.FileInfo, err error) {
 	return all, nil
 }
 
-// attributes are the words at the beginning of a text, before a name. A place that lies may send no blank for megabytes:
-// they are not looked for behind what attributes can have.
+// attributes are the words at the beginning of a text, before a name. A place that lies may send no blank for
+// megabytes: they are not looked for behind what attributes can have.
 func attributes(text []byte) (words []string, rest []byte) {
 	rest = text
 	for range 6 {

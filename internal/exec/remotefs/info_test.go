@@ -9,7 +9,8 @@ import (
 
 // Names get the attributes that come in their order; what has none has gone since.
 func TestParseList(t *testing.T) {
-	all, err := parseList([]string{"./a b", "./gone", "./c\nd"}, []byte("81a4 5 0 0 1 2 ./a b\n41ed 0 1 1 3 4 ./c\nd\n"))
+	all, err := parseList([]string{"./a b", "./gone", "./c\nd"},
+		[]byte("81a4 5 0 0 1 2 ./a b\n41ed 0 1 1 3 4 ./c\nd\n"))
 	var names []string
 	for _, i := range all {
 		names = append(names, i.Name())

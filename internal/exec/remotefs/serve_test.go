@@ -47,7 +47,8 @@ func place(t *testing.T, name string, shell []string, home string) exec.Runner {
 	path := os.Getenv("PATH")
 	if name == "busybox" {
 		path = t.TempDir()
-		for tool := range strings.FieldsSeq("cat chmod chown dd head ln mkdir mv printf readlink rm rmdir stat touch truncate xargs sh") {
+		for tool := range strings.FieldsSeq("cat chmod chown dd head ln mkdir mv printf readlink rm rmdir stat touch " +
+			"truncate xargs sh") {
 			if err := os.Symlink(shell[0], filepath.Join(path, tool)); err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +108,10 @@ func names() []string {
 			high = append(high, byte(b))
 		}
 	}
-	return []string{string(low), string(high), "plain", "a b", "-rf", "new\nline", "\nfirst", "last\n", "quote'", `back\slash`, "$HOME", "*", ".hidden", "..dots", "\xff\xfe", "é"}
+	return []string{
+		string(low), string(high), "plain", "a b", "-rf", "new\nline", "\nfirst", "last\n", "quote'",
+		`back\slash`, "$HOME", "*", ".hidden", "..dots", "\xff\xfe", "é",
+	}
 }
 
 func TestNames(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package remotefs reads and writes the files of a place where commands can be run, over SFTP, with nothing in the place
-// but a shell and the tools that every image has. See files.sh for what it asks of them.
+// Package remotefs reads and writes the files of a place where commands can be run, over SFTP, with nothing in the
+// place but a shell and the tools that every image has. See files.sh for what it asks of them.
 package remotefs
 
 import (
@@ -36,7 +36,9 @@ type shell struct {
 
 // ask sends a call, with content after its line, and lets the answer be read after its first line, of which it gets the
 // words behind "ok".
-func (s *shell) ask(content []byte, read func(words []string, r *bufio.Reader) error, function string, args ...string) error {
+func (s *shell) ask(content []byte, read func(words []string, r *bufio.Reader) error, function string,
+	args ...string,
+) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -164,8 +166,8 @@ func readUntilNUL(r *bufio.Reader) (string, error) { return readUntil(r, 0, maxP
 // The answers to the questions that have no more than a first line.
 func (s *shell) do(function string, args ...string) error { return s.ask(nil, nil, function, args...) }
 
-// start starts the shell of a place. If the place has a server of its own, it is that one that answers, and the shell is
-// nil.
+// start starts the shell of a place. If the place has a server of its own, it is that one that answers, and the shell
+// is nil.
 func start(ctx context.Context, run exec.Runner) (s *shell, in io.WriteCloser, out *bufio.Reader, err error) {
 	stdin, send := io.Pipe()
 	receive, stdout := io.Pipe()

@@ -173,7 +173,8 @@ func (w *writer) pour() {
 		in, out := io.Pipe()
 		w.stream, w.streamed = out, make(chan error, 1)
 		command := []string{
-			"/bin/sh", "-c", `{ [ "$2" = 0 ] || dd bs=1 seek="$2" count=0 conv=notrunc 2>/dev/null; cat; } 1<>"$1"`, "sh", w.path,
+			"/bin/sh", "-c", `{ [ "$2" = 0 ] || dd bs=1 seek="$2" count=0 conv=notrunc 2>/dev/null; cat; } 1<>"$1"`,
+			"sh", w.path,
 			strconv.FormatInt(w.at, 10),
 		}
 		go func(streamed chan<- error) {

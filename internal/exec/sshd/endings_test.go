@@ -91,7 +91,11 @@ func TestEndOfTheConnection(t *testing.T) {
 				return 0, context.Cause(ctx)
 			}
 			server := sshd.Server{
-				Key: key(t), Version: "1", Find: func(context.Context, string, func(string)) (sshd.Place, error) { return p, nil },
+				Key: key(t), Version: "1", Find: func(context.Context, string, func(string)) (sshd.Place,
+					error,
+				) {
+					return p, nil
+				},
 				Explain: func(err error) (string, int) { return err.Error(), 125 },
 			}
 			served := make(chan error, 1)

@@ -38,7 +38,9 @@ func (c *connection) unix(ctx context.Context, offered ssh.NewChannel) {
 }
 
 // connect joins a channel with what is dialled, or refuses it with the reason.
-func (c *connection) connect(ctx context.Context, offered ssh.NewChannel, dial func(Place) (io.ReadWriteCloser, error)) {
+func (c *connection) connect(ctx context.Context, offered ssh.NewChannel,
+	dial func(Place) (io.ReadWriteCloser, error),
+) {
 	p, err := c.Find(ctx, c.user, func(string) {}) // a channel that is not open yet can tell nothing
 	var there io.ReadWriteCloser
 	if err == nil {

@@ -13,7 +13,10 @@ import (
 
 // FuzzHandshake is what comes before anybody is known.
 func FuzzHandshake(f *testing.F) {
-	for _, text := range []string{"", "SSH-2.0-x\r\n", "GET / HTTP/1.0\r\n\r\n", "SSH-2.0-x\r\n\x00\x00\x00\x0c\x0a\x14"} {
+	for _, text := range []string{
+		"", "SSH-2.0-x\r\n", "GET / HTTP/1.0\r\n\r\n",
+		"SSH-2.0-x\r\n\x00\x00\x00\x0c\x0a\x14",
+	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, sent []byte) {

@@ -82,7 +82,8 @@ func isName(name string) bool {
 // changesPrograms is true for variables that decide what a shell runs, or with what.
 func changesPrograms(name string) bool {
 	switch name {
-	case "PATH", "HOME", "SHELL", "USER", "LOGNAME", "ENV", "BASH_ENV", "IFS", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4":
+	case "PATH", "HOME", "SHELL", "USER", "LOGNAME", "ENV", "BASH_ENV", "IFS", "SHELLOPTS", "BASHOPTS",
+		"PROMPT_COMMAND", "PS4":
 		return true
 	}
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "BASH_FUNC_")

@@ -106,7 +106,8 @@ func (s *Server) serve(ctx context.Context, stream io.ReadWriteCloser, config *s
 	defer cancel()
 	group.Go(func() { answerRequests(requests) })
 	c := &connection{
-		Server: s, user: client.User(), open: make(chan struct{}, maxChannels), starting: make(chan struct{}, maxStarting),
+		Server: s, user: client.User(), open: make(chan struct{}, maxChannels),
+		starting: make(chan struct{}, maxStarting),
 	}
 	for channel := range channels {
 		select {

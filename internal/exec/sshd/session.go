@@ -136,7 +136,10 @@ func (s *session) command(line string) runs {
 				alive()
 				started(pid)
 			}}
-			io := exec.Session{Stdin: lasting{s.channel, running, ctx.Done()}, Stdout: s.channel, Stderr: s.channel.Stderr()}
+			io := exec.Session{
+				Stdin: lasting{s.channel, running, ctx.Done()}, Stdout: s.channel,
+				Stderr: s.channel.Stderr(),
+			}
 			if s.pty != nil {
 				c.Rows, c.Columns = int(s.pty.Rows), int(s.pty.Columns)
 				c.Env = append(c.Env, "TERM="+strings.ReplaceAll(s.pty.Term, "\x00", ""))
@@ -241,8 +244,8 @@ func (t typed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lasting is the input of a command, which does not end before that has begun: a container runtime that closes the input
-// earlier loses what the command writes.
+// lasting is the input of a command, which does not end before that has begun: a container runtime that closes the
+// input earlier loses what the command writes.
 type lasting struct {
 	io.Reader
 	running, over <-chan struct{}

@@ -12,8 +12,8 @@ const (
 )
 
 // spool is what a command has written and a client has not read. A client may pause for as long as it likes, in a pager
-// or with Ctrl-S; but what is still on its way from a cluster when the command ends gets lost there (kubernetes#124571),
-// so that it is fetched as it comes. A command that writes much more has to wait for the client.
+// or with Ctrl-S; but what is still on its way from a cluster when the command ends gets lost there
+// (kubernetes#124571), so that it is fetched as it comes. A command that writes much more has to wait for the client.
 type spool struct {
 	mu      sync.Mutex
 	changed *sync.Cond

@@ -78,7 +78,8 @@ func CheckConfig(s *yamldoc.Checker, config *yaml.Node) {
 		return
 	}
 	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
-		s.Problemf(config, "identity.providers must list at least one provider; leave identity out for the default ones")
+		s.Problemf(config, "identity.providers must list at least one provider; leave identity out for "+
+			"the default ones")
 		return
 	}
 	for _, node := range list.Content {

@@ -65,7 +65,8 @@ func repositories(t *testing.T) (root string) {
 		git init -q -b main org/bare.git; cd org/bare.git; git commit -q --allow-empty -m x`)
 	script.Dir = root
 	script.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@example.com")
 	if out, err := script.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -161,7 +162,8 @@ func TestGitInTheChain(t *testing.T) {
 				!strings.Contains(err.Error(), test.says) {
 				t.Fatalf("%s %s: %v", fault.CodeOf(err), fault.ReasonOf(err), err)
 			}
-			if f := fault.From(err); !strings.Contains(f.Hint, test.hint) || strings.Contains(fmt.Sprintf("%+v", *f), token) {
+			if f := fault.From(err); !strings.Contains(f.Hint, test.hint) ||
+				strings.Contains(fmt.Sprintf("%+v", *f), token) {
 				t.Errorf("%+v", *f)
 			}
 			if got := <-login; test.helperSays != "" && got != test.helperSays {
@@ -232,8 +234,9 @@ func TestRemoteInTheShortForm(t *testing.T) {
 			t.Fatal(err)
 		}
 		address, err := r.address(u)
-		if err != nil || address.Scheme != "ssh" || address.Host != "git.example.com" || "git-upload-pack '"+address.Path+
-			"'" != want {
+		if err != nil || address.Scheme != "ssh" || address.Host != "git.example.com" ||
+			"git-upload-pack '"+address.Path+
+				"'" != want {
 			t.Errorf("%s: %s, %v", typed, address, err)
 		}
 	}

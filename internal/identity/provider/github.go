@@ -208,7 +208,8 @@ func (g *gitHub) fault(ctx context.Context, err error) error {
 func limited(c credential.Credential, until string) error {
 	err := fault.New(fault.Unavailable, "rate limit exceeded%s", until)
 	if c.Anonymous() {
-		return err.WithHint("wait, or give the provider a token, which has a higher limit (GITHUB_TOKEN, or `cli: true` after `gh auth login`)")
+		return err.WithHint("wait, or give the provider a token, which has a higher limit (GITHUB_TOKEN, or `cli: " +
+			"true` after `gh auth login`)")
 	}
 	return err.WithHint("wait, or use another token than that from %s", c.From)
 }

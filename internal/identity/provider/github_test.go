@@ -38,13 +38,15 @@ func hub(t *testing.T) *httptest.Server {
 			base64.StdEncoding.EncodeToString([]byte(text)))
 	}
 	const notFound = `{"message":"Not Found","documentation_url":"https://docs.github.com/rest","status":"404"}`
-	answer("/users/alice", 200, `{"login":"Alice","type":"User","name":"Alice Liddell","email":"a@example.com","company":"@evil"}`)
+	answer("/users/alice", 200, `{"login":"Alice","type":"User","name":"Alice `+
+		`Liddell","email":"a@example.com","company":"@evil"}`)
 	answer("/users/away", 200, `{"login":"away","type":"User","suspended_at":"2026-01-01T00:00:00Z"}`)
 	answer("/users/acme", 200, `{"login":"acme","type":"Organization"}`)
 	answer("/users/limited", 403, `{"message":"API rate limit exceeded for 192.0.2.1."}`,
 		"X-RateLimit-Limit", "60", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1800000000")
 	answer("/users/slowdown", 403,
-		`{"message":"You have exceeded a secondary rate limit.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`, "Retry-After", "30")
+		`{"message":"You have exceeded a secondary rate `+
+			`limit.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`, "Retry-After", "30")
 	answer("/users/unauthorized", 401, `{"message":"Bad credentials"}`)
 	answer("/users/forbidden", 403, `{"message":"Resource protected by organization SAML enforcement."}`)
 	answer("/users/broken", 502, `<html>Bad Gateway</html>`)
@@ -112,7 +114,10 @@ func TestGitHubUsers(t *testing.T) {
 		{"nobody", "", fault.Unauthenticated, identity.ReasonUnknown, "user nobody is unknown"},
 		{"acme", "", fault.Unauthenticated, identity.ReasonUnknown, ""},
 		{"away", "", fault.PermissionDenied, identity.ReasonLocked, "locked"},
-		{"limited", "", fault.Unavailable, identity.ReasonUnavailable, "rate limit exceeded until 2027-01-15T08:00:00Z"},
+		{
+			"limited", "", fault.Unavailable, identity.ReasonUnavailable,
+			"rate limit exceeded until 2027-01-15T08:00:00Z",
+		},
 		{"slowdown", "", fault.Unavailable, identity.ReasonUnavailable, "rate limit exceeded; retry after 30s"},
 		{
 			"unauthorized", "", fault.Unauthenticated, credential.ReasonRejected,
@@ -121,7 +126,10 @@ func TestGitHubUsers(t *testing.T) {
 		{"forbidden", "", fault.PermissionDenied, credential.ReasonRejected, "SAML"},
 		{"broken", "", fault.Unavailable, identity.ReasonUnavailable, "502"},
 	} {
-		chain := identity.Chain{{Name: "github", Users: githubAt(t, server.URL, test.organization), Timeout: time.Minute}}
+		chain := identity.Chain{{
+			Name: "github", Users: githubAt(t, server.URL, test.organization),
+			Timeout: time.Minute,
+		}}
 		user, err := chain.Resolve(t.Context(), test.username)
 		if fault.CodeOf(err) != test.code || fault.ReasonOf(err) != test.reason || err != nil &&
 			!strings.Contains(err.Error(), test.says) {
@@ -131,7 +139,8 @@ func TestGitHubUsers(t *testing.T) {
 			t.Errorf("%s: %+v", test.username, *fault.From(err))
 		}
 		// What users say about their company is not believed.
-		if err == nil && (user.Organization != test.organization || user.Fullname != "Alice Liddell" || user.UID != 1000) {
+		if err == nil && (user.Organization != test.organization || user.Fullname != "Alice Liddell" ||
+			user.UID != 1000) {
 			t.Errorf("%s: %+v", test.username, user)
 		}
 	}
@@ -206,7 +215,10 @@ func TestGitHubUnreachable(t *testing.T) {
 	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "identity provider github") {
 		t.Error(err)
 	}
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().
+			Done()
+	}))
 	t.Cleanup(silent.Close)
 	chain = identity.Chain{{Name: "github", Users: githubAt(t, silent.URL, ""), Timeout: 50 * time.Millisecond}}
 	if _, err = chain.Resolve(t.Context(), "alice"); fault.CodeOf(err) != fault.Unavailable ||

@@ -22,8 +22,11 @@ func clusterOf(caller string, mayImpersonate bool) cluster {
 			UserInfo: authenticationv1.UserInfo{Username: caller},
 		}}, nil
 	})
-	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, &authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: mayImpersonate}}, nil
+	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object,
+		error,
+	) {
+		return true,
+			&authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: mayImpersonate}}, nil
 	})
 	return cluster{client: client}
 }
@@ -53,7 +56,8 @@ func TestResolve(t *testing.T) {
 		if got := fault.CodeOf(err); got != test.want {
 			t.Errorf("%s as %s: %v, want %q", test.caller, test.username, err, test.want)
 		}
-		if err == nil && (user.Username != test.username || user.Provider != "kubernetes" || user.Name != test.username) {
+		if err == nil && (user.Username != test.username || user.Provider != "kubernetes" ||
+			user.Name != test.username) {
 			t.Errorf("%s as %s is %+v", test.caller, test.username, user)
 		}
 	}
@@ -94,8 +98,9 @@ func TestPrefixKeepsCallersApart(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"oidc:alice": "alice", "alice": ":alice",
-		"system:serviceaccount:ci:deploy": "system:serviceaccount:ci:deploy", "oidc:system:masters": "oidc:system:masters",
-		"oidc::x": "oidc::x",
+		"system:serviceaccount:ci:deploy": "system:serviceaccount:ci:deploy",
+		"oidc:system:masters":             "oidc:system:masters",
+		"oidc::x":                         "oidc::x",
 	} {
 		if got := (cluster{stripPrefix: "oidc:"}).username(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)

@@ -177,7 +177,8 @@ func readUsers(s *yamldoc.Checker, top *yaml.Node, kind string, records map[stri
 		username, legal := usernameIn(e.Username)
 		switch first, duplicate := lines[username]; {
 		case !legal:
-			s.Problemf(at, "invalid username %q: use lower-case letters, digits, . _ - and @, and write all else as in a canonical user string", e.Username)
+			s.Problemf(at, "invalid username %q: use lower-case letters, digits, . _ - and @, and write all else as "+
+				"in a canonical user string", e.Username)
 		case duplicate:
 			s.Problemf(at, "duplicate user %q (first on line %d)", e.Username, first)
 		}

@@ -148,7 +148,8 @@ func FuzzDocument(f *testing.F) {
 			t.Error(err)
 		}
 		for name, r := range records {
-			if u, err := userstring.Parse(userstring.Owner(name)); name == "" || r.user.Username != name || err != nil ||
+			if u, err := userstring.Parse(userstring.Owner(name)); name == "" || r.user.Username != name ||
+				err != nil ||
 				u.User != name {
 				t.Errorf("%q: %+v", name, r)
 			}

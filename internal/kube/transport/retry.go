@@ -166,7 +166,8 @@ func failureOf(response *http.Response, err error, stream bool) failure {
 	case err != nil:
 		return failureOfConnection(err)
 	case response.StatusCode == http.StatusTooManyRequests:
-		return failure{kind: rejected, response: true, after: retryAfter(response), what: "it answered " + response.Status}
+		return failure{kind: rejected, response: true, after: retryAfter(response), what: "it answered " +
+			response.Status}
 	case response.StatusCode == http.StatusInternalServerError && isOfWebhook(response),
 		response.StatusCode < http.StatusInternalServerError, response.StatusCode > http.StatusGatewayTimeout,
 		response.StatusCode == http.StatusNotImplemented:

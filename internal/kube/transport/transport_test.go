@@ -204,9 +204,14 @@ func TestRetry(t *testing.T) {
 			1,
 			502,
 		},
-		"a body that is no list of operations": {"PATCH", pods + "/alice", patch, `{"op":"test"}`, []any{502, 200}, 1, 502},
-		"a removal of one UID":                 {"DELETE", pods + "/alice", json, atUID, []any{503, 404}, 2, 404},
-		"a removal of several":                 {"DELETE", pods, json, "", []any{503, 404}, 1, 503},
+		"a body that is no list of operations": {
+			"PATCH", pods + "/alice", patch, `{"op":"test"}`,
+			[]any{502, 200},
+			1,
+			502,
+		},
+		"a removal of one UID": {"DELETE", pods + "/alice", json, atUID, []any{503, 404}, 2, 404},
+		"a removal of several": {"DELETE", pods, json, "", []any{503, 404}, 1, 503},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -360,7 +365,8 @@ func TestLostRemoval(t *testing.T) {
 				server := &script{answers: []any{500, c.found, 200}}
 				time.Sleep(time.Minute)
 				got, err := send(t.Context(), server, "DELETE", pods+"/alice", "application/json", "")
-				if err != nil || got.status != c.status || server.sent[0] != once || server.sent[len(server.sent)-1] != c.last {
+				if err != nil || got.status != c.status || server.sent[0] != once ||
+					server.sent[len(server.sent)-1] != c.last {
 					t.Errorf("%v, %v, %q", got, err, server.sent)
 				}
 			})

@@ -21,8 +21,14 @@ func TestDecide(t *testing.T) {
 			Stage: v1.StageFailed, Status: v1.StageFailed.Status(),
 			Ended: true,
 		}},
-		"has ended":   {Pods: true, Reading: v1.Snapshot{Stage: v1.StageStopped, Status: v1.StatusStopped, Ended: true}},
-		"ended asked": {Pods: true, Reading: v1.Snapshot{Stage: v1.StageStopped, Status: v1.StatusStopping, Ended: true}},
+		"has ended": {Pods: true, Reading: v1.Snapshot{
+			Stage: v1.StageStopped, Status: v1.StatusStopped,
+			Ended: true,
+		}},
+		"ended asked": {Pods: true, Reading: v1.Snapshot{
+			Stage: v1.StageStopped, Status: v1.StatusStopping,
+			Ended: true,
+		}},
 		"asked":       pods(v1.StageRunning, v1.StatusStopping), // and not deleted: who asked was killed
 		"ending":      pods(v1.StageTerminating, v1.StatusTerminating),
 		"ends":        pods(v1.StageTerminating, v1.StatusRunning),
@@ -39,12 +45,16 @@ func TestDecide(t *testing.T) {
 			"ended asked": Nothing,
 		},
 		v1.DesiredStopped: {
-			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing, "ends": Nothing, "is ended": Nothing,
-			"stopped": Nothing, "failed once": Nothing, "nothing": Lost, "is over": Stop, "has ended": Stop, "ended asked": Stop,
+			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing, "ends": Nothing,
+			"is ended": Nothing,
+			"stopped":  Nothing, "failed once": Nothing, "nothing": Lost, "is over": Stop, "has ended": Stop,
+			"ended asked": Stop,
 		},
 		v1.DesiredRestart: {
-			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing, "ends": Nothing, "is ended": Nothing,
-			"stopped": Nothing, "failed once": Nothing, "nothing": Lost, "is over": Stop, "has ended": Stop, "ended asked": Stop,
+			"runs": Stop, "failed": Stop, "waits": Stop, "asked": Stop, "ending": Nothing, "ends": Nothing,
+			"is ended": Nothing,
+			"stopped":  Nothing, "failed once": Nothing, "nothing": Lost, "is over": Stop, "has ended": Stop,
+			"ended asked": Stop,
 		},
 		v1.DesiredTerminated: {
 			"runs": Delete, "failed": Delete, "waits": Delete, "asked": Delete, "ending": Nothing, "ends": Nothing,

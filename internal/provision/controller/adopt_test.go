@@ -33,7 +33,11 @@ func TestAdopt(t *testing.T) {
 			"desired=Stopped", true,
 		},
 		"it may not be recorded": {func(w *world, _ string) {
-			w.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return request == "post configmaps" })
+			w.requests.Set(http.StatusForbidden, func(_ int,
+				request string,
+			) bool {
+				return request == "post configmaps"
+			})
 		}, `level=WARN msg="a workspace cannot be adopted" workspace=team.alice`, false},
 	} {
 		w := newWorld(t)

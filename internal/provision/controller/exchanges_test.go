@@ -54,7 +54,8 @@ func (l *timed) Write(line []byte) (int, error) {
 func TestExchanges(t *testing.T) {
 	const compared = `"all workspaces are compared" workspaces=1 took=0s`
 	failed := func(pause string) string {
-		return `"an exchange failed" error="the cluster cannot list configmaps in namespace team at the moment: busy" pause=` + pause
+		return `"an exchange failed" error="the cluster cannot list configmaps in namespace team at the ` +
+			`moment: busy" pause=` + pause
 	}
 	for name, test := range map[string]struct {
 		fails   func(since time.Duration) bool // listing all records
@@ -68,20 +69,27 @@ func TestExchanges(t *testing.T) {
 		},
 		"the records cannot be listed at first": {
 			fails: func(since time.Duration) bool { return since < 10*time.Second },
-			want: []string{"0s " + failed("1s"), "1s " + failed("2s"), "3s " + failed("4s"), "7s " + failed("8s"), "15s " +
-				compared, "1m15s " + compared},
+			want: []string{
+				"0s " + failed("1s"), "1s " + failed("2s"), "3s " + failed("4s"), "7s " + failed("8s"),
+				"15s " +
+					compared, "1m15s " + compared,
+			},
 		},
 		"later, and again": {
 			fails: func(since time.Duration) bool { return since == time.Minute || since == 121*time.Second },
-			want: []string{"0s " + compared, "1m0s " + failed("1s"), "1m1s " + compared, "2m1s " + failed("1s"), "2m2s " +
-				compared},
+			want: []string{
+				"0s " + compared, "1m0s " + failed("1s"), "1m1s " + compared, "2m1s " + failed("1s"),
+				"2m2s " +
+					compared,
+			},
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			objects := fake.NewClientset()
 			log := &timed{begun: time.Now()}
 			objects.PrependReactor("list", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-				return test.fails != nil && test.fails(time.Since(log.begun)), nil, apierrors.NewServiceUnavailable("busy")
+				return test.fails != nil && test.fails(time.Since(log.begun)), nil,
+					apierrors.NewServiceUnavailable("busy")
 			})
 			client := &kube.Client{
 				Interface: objects, Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "team",
@@ -100,7 +108,8 @@ func TestExchanges(t *testing.T) {
 			ctx, end := context.WithTimeout(t.Context(), 125*time.Second)
 			defer end()
 			c := &Controller{
-				Log: slog.New(slog.NewTextHandler(log, nil)), Namespace: "team", Partial: 10 * time.Second, Full: time.Minute,
+				Log: slog.New(slog.NewTextHandler(log, nil)), Namespace: "team", Partial: 10 * time.Second,
+				Full:   time.Minute,
 				Limits: func(lifecycle.Record) lifecycle.Limits { return lifecycle.Limits{} },
 				Provisioner: &provision.Provisioner{Environment: provision.Environment{
 					States: place,

@@ -59,9 +59,13 @@ func TestWatchTellsOfAllOnce(t *testing.T) {
 func TestDropped(t *testing.T) {
 	a := recordOf("a", v1.DesiredTerminated, v1.ActualTerminating)
 	for name, gone := range map[string]func(*known){
-		"one is deleted":        func(k *known) { k.setRecord("team.a", lifecycle.Record{}) },
-		"it is not among all":   func(k *known) { k.replaceRecords(nil) },
-		"the work on it ends":   func(k *known) { k.setRecord("team.a", lifecycle.Record{}); k.ended("team.a", a, nil) },
+		"one is deleted":      func(k *known) { k.setRecord("team.a", lifecycle.Record{}) },
+		"it is not among all": func(k *known) { k.replaceRecords(nil) },
+		"the work on it ends": func(k *known) {
+			k.setRecord("team.a", lifecycle.Record{})
+			k.ended("team.a", a,
+				nil)
+		},
 		"the work on it failed": func(k *known) { k.replaceRecords(nil); k.ended("team.a", a, errors.New("refused")) },
 	} {
 		k := newKnown()

@@ -62,7 +62,8 @@ func (c *Controller) adoptEach(ctx context.Context, k *known, all []v1.Workspace
 			switch {
 			case fault.CodeOf(err) == fault.NotFound, deploy.IsLocked(err): // gone meanwhile, or not done yet
 			case err != nil:
-				c.Log.Warn("a workspace cannot be adopted", slog.String("workspace", keyOf(w)), slog.String("error", message(err)))
+				c.Log.Warn("a workspace cannot be adopted", slog.String("workspace", keyOf(w)),
+					slog.String("error", message(err)))
 			default:
 				c.Log.Info("adopted", slog.String("workspace", r.Key()), slog.String("desired", string(r.Desired)))
 				k.setRecord(r.Key(), r)

@@ -66,7 +66,10 @@ func TestDone(t *testing.T) {
 	c := &Controller{
 		Log:         slog.New(slog.NewTextHandler(&log, nil)),
 		Provisioner: &provision.Provisioner{Environment: provision.Environment{Reader: inventory.Reader{Now: time.Now}}},
-		Done:        func(did Action, _ time.Duration, err error) { told = append(told, fmt.Sprintf("%s: %v", did, err)) },
+		Done: func(did Action, _ time.Duration, err error) {
+			told = append(told,
+				fmt.Sprintf("%s: %v", did, err))
+		},
 	}
 	k := newKnown()
 	lost, fine := recordOf("lost", v1.DesiredRunning, v1.ActualUnknown),
@@ -114,8 +117,9 @@ func TestFirstExchange(t *testing.T) {
 	}))
 	defer server.Close()
 	client := &kube.Client{
-		Interface: fake.NewClientset(), Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), Namespace: "team",
-		Config: &rest.Config{Host: server.URL}, HTTP: server.Client(),
+		Interface: fake.NewClientset(), Dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()),
+		Namespace: "team",
+		Config:    &rest.Config{Host: server.URL}, HTTP: server.Client(),
 	}
 	place := lifecycle.Place{Client: client}
 	stopped := recordOf("alice-1", v1.DesiredStopped, v1.ActualStopped)

@@ -32,7 +32,8 @@ func scenarios() map[string]scenario {
 			func(w *world, id string) { w.deletePod(id) }, Start, true, v1.DesiredRunning, v1.ActualRunning,
 		},
 		"one that is to be stopped": {
-			func(w *world, id string) { w.want(id, v1.DesiredStopped) }, Stop, false, v1.DesiredStopped, v1.ActualStopped,
+			func(w *world, id string) { w.want(id, v1.DesiredStopped) }, Stop, false, v1.DesiredStopped,
+			v1.ActualStopped,
 		},
 		"one that is to be started": {
 			func(w *world, id string) {
@@ -42,7 +43,8 @@ func scenarios() map[string]scenario {
 			}, Start, true, v1.DesiredRunning, v1.ActualRunning,
 		},
 		"one that is to be restarted": {
-			func(w *world, id string) { w.want(id, v1.DesiredRestart) }, Start, true, v1.DesiredRunning, v1.ActualRunning,
+			func(w *world, id string) { w.want(id, v1.DesiredRestart) }, Start, true, v1.DesiredRunning,
+			v1.ActualRunning,
 		},
 		"one that is to be deleted, and whose pod is gone": {
 			func(w *world, id string) {
@@ -197,7 +199,11 @@ func TestExchangeMisses(t *testing.T) {
 		t.Errorf("it has written %s", w.record(id))
 	}
 	w.answered(id, v1.DesiredRestart)
-	w.requests.Set(http.StatusInternalServerError, func(_ int, request string) bool { return request == "get configmaps" })
+	w.requests.Set(http.StatusInternalServerError, func(_ int,
+		request string,
+	) bool {
+		return request == "get configmaps"
+	})
 	if _, _, err := w.exchange(t.Context(), k, false); err == nil {
 		t.Error("what has changed cannot be read, and that is no error")
 	}

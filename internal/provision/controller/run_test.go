@@ -54,7 +54,8 @@ func (w *world) until(what string, condition func() bool) {
 func TestRun(t *testing.T) {
 	for name, refused := range map[string]string{
 		"all is well": "", "the pods cannot be listed at first": "watch pods", "the records cannot": "list configmaps",
-		"the records cannot be watched at first": "watch configmaps", "nothing can be written at first": "patch configmaps",
+		"the records cannot be watched at first": "watch configmaps",
+		"nothing can be written at first":        "patch configmaps",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

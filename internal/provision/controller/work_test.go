@@ -133,7 +133,8 @@ func TestHowWorkEnds(t *testing.T) {
 		w.Done = func(did Action, _ time.Duration, err error) { told = append(told, fmt.Sprintf("%s: %v", did, err)) }
 		w.requests.Set(test.code, func(_ int, request string) bool { return request == test.refuse })
 		did, err := w.one(t.Context(), k, key)
-		if did != test.did || (err != nil) != (test.fails != "") || err != nil && !strings.Contains(err.Error(), test.fails) {
+		if did != test.did || (err != nil) != (test.fails != "") || err != nil &&
+			!strings.Contains(err.Error(), test.fails) {
 			t.Errorf("%s: did %q, %v; want %q", name, did, err, test.did)
 		}
 		if test.told != (len(told) == 1) || test.told && told[0] != fmt.Sprintf("%s: %v", did, err) ||
@@ -234,7 +235,10 @@ func TestOnlyReplacementsCount(t *testing.T) {
 		}
 	}
 	for _, code := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
-		w.requests.Set(code, func(_ int, request string) bool { return request == "delete pods" || request == "post pods" })
+		w.requests.Set(code, func(_ int, request string) bool {
+			return request == "delete pods" ||
+				request == "post pods"
+		})
 		counted("refused", 0)
 	}
 	w.requests.Set(0, func(int, string) bool { return false })
@@ -245,7 +249,8 @@ func TestOnlyReplacementsCount(t *testing.T) {
 func (w *world) lock(id string) {
 	w.t.Helper()
 	somebody := lock.Locker{
-		Leases: w.Provisioner.Client.CoordinationV1().Leases("team"), Namespace: "team", Purpose: "provision", Now: time.Now,
+		Leases: w.Provisioner.Client.CoordinationV1().Leases("team"), Namespace: "team", Purpose: "provision",
+		Now:  time.Now,
 		Self: lock.Holder{User: "somebody", Host: "elsewhere", PID: 1, Started: "1", Nonce: "1"},
 	}
 	if held, _, err := somebody.Try(w.t.Context(), id, nil); held == nil || err != nil {

@@ -67,7 +67,10 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, requests: &kubetest.Refusals{}, lines: &lines{}}
 	w.server = kubetest.Start(t, w.requests.Wrap)
 	typed, untyped, config := kubetest.Clients(t, w.server.URL)
-	client := &kube.Client{Interface: typed, Dynamic: untyped, Config: config, HTTP: http.DefaultClient, Namespace: "team"}
+	client := &kube.Client{
+		Interface: typed, Dynamic: untyped, Config: config, HTTP: http.DefaultClient,
+		Namespace: "team",
+	}
 	w.Controller = &Controller{
 		Provisioner: &provision.Provisioner{Environment: provision.Environment{
 			Reader: inventory.Reader{Client: client, Policy: cause.DefaultPolicy(), Now: time.Now},

@@ -107,6 +107,7 @@ func Drifted(user string, fields []string) string {
 	if more := len(fields) - shownFields; more > 0 {
 		fields = append(fields[:shownFields:shownFields], fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("%s keeps the settings that it was created with, which have changed since: %s; apply them with %s",
+	return fmt.Sprintf("%s keeps the settings that it was created with, which have changed since: %s; "+
+		"apply them with %s",
 		user, strings.Join(fields, ", "), "`"+fault.Command("berth", "update", user)+"`")
 }

@@ -18,7 +18,10 @@ import (
 func TestAboutPods(t *testing.T) {
 	const id = "alice-1"
 	pod := func(controlled bool, container string) *corev1.Pod {
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Labels: map[string]string{kube.LabelBlueprint: "dev"}}}
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Name:   "p",
+			Labels: map[string]string{kube.LabelBlueprint: "dev"},
+		}}
 		if controlled {
 			p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Controller: new(true)}}
 		}
@@ -34,7 +37,9 @@ func TestAboutPods(t *testing.T) {
 	}{
 		"a pod of its own": {
 			pod(false, v1.MainContainer), v1.MainContainer,
-			`more memory than its limit of 512Mi, and the node killed it for that. Raise "resources.memory" in blueprint dev (or the flag that gave it). Then run ` + "`berth provision alice~dev --namespace team` again.",
+			`more memory than its limit of 512Mi, and the node killed it for that. Raise "resources.memory" in ` +
+				`blueprint dev (or the flag that gave it). Then run ` +
+				"`berth provision alice~dev --namespace team` again.",
 		},
 		"in a workload": {
 			pod(true, id+"-k8shell-main"), id + "-k8shell-main",

@@ -51,8 +51,12 @@ func TestFailure(t *testing.T) {
 		hint    bool
 	}{
 		"with a cause": {v1.Snapshot{Stage: v1.StageFailed, Cause: notFound}, "image x not found", true},
-		"given up":     {v1.Snapshot{Stage: v1.StagePulling, Cause: notFound, GivenUp: true}, "image x not found", true},
-		"stopped":      {v1.Snapshot{Stage: v1.StageStopped}, "the workspace is Stopped", false},
+		"given up": {
+			v1.Snapshot{Stage: v1.StagePulling, Cause: notFound, GivenUp: true},
+			"image x not found",
+			true,
+		},
+		"stopped": {v1.Snapshot{Stage: v1.StageStopped}, "the workspace is Stopped", false},
 		"deleted": {
 			v1.Snapshot{Stage: v1.StageTerminating},
 			"the pod was deleted while it was being provisioned",

@@ -210,7 +210,8 @@ func (s *Scripts) Failure(id, namespace string) error {
 			WithHint("see all of its output: `%s`; it runs again when the container is started again",
 				kube.Command("logs", id, namespace))
 	case s.strict && s.unread != nil:
-		return fault.New(fault.Failed, "the workspace runs, but the output of its init scripts cannot be read: %w", s.unread).
+		return fault.New(fault.Failed, "the workspace runs, but the output of its init scripts cannot be read: %w",
+			s.unread).
 			WithHint("%s", s.leniency()).WithReason(ReasonScript)
 	}
 	return nil

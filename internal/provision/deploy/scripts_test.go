@@ -58,7 +58,10 @@ func TestScriptsUnread(t *testing.T) {
 			asked: true, strict: true,
 			unread: errors.New("forbidden"),
 		},
-		"its blueprint says strictScripts: without that it is no failure": {strict: true, unread: errors.New("forbidden")},
+		"its blueprint says strictScripts: without that it is no failure": {
+			strict: true,
+			unread: errors.New("forbidden"),
+		},
 		"": {unread: errors.New("forbidden")},
 	} {
 		err := s.Failure("alice-1", "team")
@@ -75,9 +78,12 @@ func TestScriptsAdvise(t *testing.T) {
 		err   *fault.Error
 		want  string
 	}{
-		"a script runs":   {v1.ScriptRunning, late, "see what it does: berth logs id/alice-1 --namespace team"},
-		"none runs":       {v1.ScriptDone, late, ""},
-		"better advice":   {v1.ScriptRunning, fault.New(fault.DeadlineExceeded, "timed out").WithHint("do that"), "do that"},
+		"a script runs": {v1.ScriptRunning, late, "see what it does: berth logs id/alice-1 --namespace team"},
+		"none runs":     {v1.ScriptDone, late, ""},
+		"better advice": {
+			v1.ScriptRunning, fault.New(fault.DeadlineExceeded, "timed out").WithHint("do that"),
+			"do that",
+		},
 		"another failure": {v1.ScriptRunning, fault.New(fault.Failed, "no"), ""},
 	} {
 		s := &Scripts{known: []v1.Script{{Name: "forever", State: c.state}}}

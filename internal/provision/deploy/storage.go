@@ -51,7 +51,8 @@ func Keep(ctx context.Context, a apply.Applier, objects []*unstructured.Unstruct
 		if claim.GetDeletionTimestamp() != nil {
 			return nil, rest, fault.New(fault.Conflict, "%s is being deleted and cannot be kept any more",
 				kube.Object(kindClaim, claim.GetName())).
-				WithHint("save what you need of it while the workspace runs; without --keep-storage the workspace is deleted with it")
+				WithHint("save what you need of it while the workspace runs; without --keep-storage the workspace " +
+					"is deleted with it")
 		}
 	}
 	annotations := map[string]string{}
@@ -113,8 +114,9 @@ func Storage(id string, objects []*unstructured.Unstructured, kept bool) (all []
 		capacity, _, _ := unstructured.NestedString(claim.Object, "status", "capacity", "storage")
 		request, _, _ := unstructured.NestedString(claim.Object, "spec", "resources", "requests", "storage")
 		all = append(all, v1.DeletedStorage{
-			Name: manifest.StorageNamed(id, claim.GetName()), Claim: claim.GetName(), Capacity: cmp.Or(capacity, request),
-			Kept: kept,
+			Name: manifest.StorageNamed(id, claim.GetName()), Claim: claim.GetName(),
+			Capacity: cmp.Or(capacity, request),
+			Kept:     kept,
 		})
 	}
 	return all

@@ -67,12 +67,14 @@ func TestRecreatedClaims(t *testing.T) {
 			"{spec: {storageClassName: standard}}", false,
 		},
 		"it was bound": {
-			`{metadata: {annotations: {pv.kubernetes.io/bind-completed: "yes"}}, spec: {storageClassName: fast}, status: {phase: Pending}}`,
+			`{metadata: {annotations: {pv.kubernetes.io/bind-completed: "yes"}}, spec: {storageClassName: fast}, ` +
+				`status: {phase: Pending}}`,
 			"{spec: {storageClassName: standard}}", false,
 		},
 		"nothing is known": {"{spec: {storageClassName: fast}}", "{spec: {storageClassName: standard}}", false},
 		"it goes": {
-			`{metadata: {deletionTimestamp: "2026-01-01T00:00:00Z"}, spec: {storageClassName: fast}, status: {phase: Pending}}`,
+			`{metadata: {deletionTimestamp: "2026-01-01T00:00:00Z"}, spec: {storageClassName: fast}, status: ` +
+				`{phase: Pending}}`,
 			"{spec: {storageClassName: standard}}", false,
 		},
 	} {

@@ -80,8 +80,14 @@ func TestAdoptedSince(t *testing.T) {
 		found inventory.Found
 		want  time.Time
 	}{
-		"a pod and a record":                        {inventory.Found{Pod: pod, Record: record}, now.Add(-24 * time.Hour)},
-		"a record that anybody may have made older": {inventory.Found{Pod: pod, Record: unguarded}, now.Add(-time.Hour)},
+		"a pod and a record": {
+			inventory.Found{Pod: pod, Record: record},
+			now.Add(-24 * time.Hour),
+		},
+		"a record that anybody may have made older": {
+			inventory.Found{Pod: pod, Record: unguarded},
+			now.Add(-time.Hour),
+		},
 		"a pod": {inventory.Found{Pod: pod}, now.Add(-time.Hour)},
 		"a record that the API server has created": {
 			inventory.Found{Record: stored(t, now.Add(-2*time.Hour))},

@@ -224,8 +224,8 @@ func (s State) record(ctx context.Context, held *lock.Lock,
 		case !late:
 			return r, err
 		case last:
-			return r, fault.New(fault.Unavailable, "the desired state of workspace %s was not recorded within %s: %w", s.ID,
-				recordTime, err)
+			return r, fault.New(fault.Unavailable, "the desired state of workspace %s was not recorded within %s: %w",
+				s.ID, recordTime, err)
 		}
 	}
 }

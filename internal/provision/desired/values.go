@@ -40,7 +40,8 @@ func (s State) Values(ctx context.Context) (map[string]any, error) {
 func valuesIn(r lifecycle.Record) (values map[string]any, err error) {
 	if r.Values == "" {
 		return nil, fault.New(fault.Failed, "what the workspace was made of is not recorded").
-			WithHint("provision it again by its user string: any storage it has is used again").WithReason(reasonNotRecorded)
+			WithHint("provision it again by its user string: any storage it has is used again").
+			WithReason(reasonNotRecorded)
 	}
 	if err := json.Unmarshal([]byte(r.Values), &values); err != nil {
 		return nil, fault.New(fault.Failed, "the record of workspace %s cannot be read: %w", r.ID, err).

@@ -106,7 +106,8 @@ func (t Target) injectedAgain(s watch.State) error {
 	if err != nil || record == nil || record.CanonicalID != t.ID {
 		return nil //nolint:nilerr // it is not in there
 	}
-	return fault.New(fault.Conflict, "workspace %s was taken out of %s, and has been injected again since", t.ID, t.Ref).
+	return fault.New(fault.Conflict, "workspace %s was taken out of %s, and has been injected again since", t.ID,
+		t.Ref).
 		WithHint("delete it again if it is not wanted")
 }
 

@@ -72,9 +72,11 @@ func TestLeft(t *testing.T) {
 		ID: id, Ref: userstring.Workload{Kind: "deployment", Name: "web"},
 		Reader: inventory.Reader{Client: &kube.Client{Namespace: "dev"}},
 	}
-	left := target.left(stateOf(nil, podOf("web-1", false)), v1.Snapshot{Cause: &v1.Cause{Message: "exceeded quota: q"}})
+	left := target.left(stateOf(nil, podOf("web-1", false)),
+		v1.Snapshot{Cause: &v1.Cause{Message: "exceeded quota: q"}})
 	if want := "workspace " + id +
-		" is out of the template of deployment/web, but 1 pod still has it, for the rollout is blocked: exceeded quota: q"; left.What != want {
+		" is out of the template of deployment/web, but 1 pod still has it, for the rollout is blocked: " +
+		"exceeded quota: q"; left.What != want {
 		t.Errorf("%q, want %q", left.What, want)
 	}
 	if !strings.Contains(left.Hint, "kubectl rollout status deployment/web --namespace dev") || left.Gone {

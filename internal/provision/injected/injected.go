@@ -47,7 +47,8 @@ func (t Target) Lookup(ctx context.Context) (inventory.Found, error) {
 // notThere is the error of a workload that does not exist.
 func (t Target) notThere() error {
 	return fault.New(fault.NotFound, "%s not found in namespace %s", t.Ref, t.Client.Namespace).
-		WithHint("list what there is: %s", fault.Command("kubectl", "get", t.Ref.Kind+"s", "--namespace", t.Client.Namespace))
+		WithHint("list what there is: %s", fault.Command("kubectl", "get", t.Ref.Kind+"s", "--namespace",
+			t.Client.Namespace))
 }
 
 // Decide says what a provisioning does about what it has found. A workspace that

@@ -199,7 +199,10 @@ func into(t *testing.T, verb, resource string, answer error) (Target, deploy.Tur
 	if turn.Found.Workload, err = workload.Read(t.Context(), reader.Client, id, target.Ref); err != nil {
 		t.Fatal(err)
 	}
-	locker := lock.Locker{Leases: typed.CoordinationV1().Leases("dev"), Namespace: "dev", Self: lock.Self(), Now: time.Now}
+	locker := lock.Locker{
+		Leases: typed.CoordinationV1().Leases("dev"), Namespace: "dev", Self: lock.Self(),
+		Now: time.Now,
+	}
 	if turn.Lock, _, err = locker.Try(t.Context(), id, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,8 @@ func (t Target) about(spec manifest.Spec, template map[string]any) deploy.About 
 	return func(c *v1.Cause) cause.About {
 		about := cause.About{Namespace: spec.Namespace, Controlled: true}
 		if strings.HasPrefix(c.Container, t.ID+"-") {
-			about.UserString, about.Blueprint, about.Origin = spec.User.String(), spec.Blueprint.Name, spec.Blueprint.Origin
+			about.UserString, about.Blueprint, about.Origin = spec.User.String(), spec.Blueprint.Name,
+				spec.Blueprint.Origin
 			about.Set = deploy.SetByFlags(spec.Blueprint.Origins)
 		}
 		return about.Of(podSpec, c)

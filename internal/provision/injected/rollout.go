@@ -60,8 +60,8 @@ func whyPodsStay(w *workload.Workload, namespace string) string {
 		return "the rollout of " + w.Ref.String() + " is paused: its pods keep the workspace until `" +
 			fault.Command("kubectl", "rollout", "resume", w.Ref.String(), "--namespace", namespace) + "`"
 	case strategy == "OnDelete":
-		return fmt.Sprintf("%s replaces its pods only when they are deleted (updateStrategy OnDelete): they keep the workspace until `kubectl delete pod NAME --namespace %s`",
-			w.Ref, namespace)
+		return fmt.Sprintf("%s replaces its pods only when they are deleted (updateStrategy OnDelete): they keep the "+
+			"workspace until `kubectl delete pod NAME --namespace %s`", w.Ref, namespace)
 	}
 	return ""
 }
@@ -159,7 +159,8 @@ func (t Target) controllers(w *workload.Workload, subject watch.Subject) ([]foll
 	_, resource := workload.Kind(w.Ref)
 	switch subject.Kind {
 	case watch.KindStatefulSet:
-		return []follow.Source{follow.WorkloadSource(follow.Client(apps.StatefulSets(ns)), subject, resource, known)}, nil
+		return []follow.Source{follow.WorkloadSource(follow.Client(apps.StatefulSets(ns)), subject, resource, known)},
+			nil
 	case watch.KindDaemonSet:
 		return []follow.Source{follow.WorkloadSource(follow.Client(apps.DaemonSets(ns)), subject, resource, known)}, nil
 	}

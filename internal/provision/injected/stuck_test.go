@@ -35,7 +35,8 @@ func TestDeleteStuckPods(t *testing.T) {
 	alone.OwnerReferences = nil
 	pods := []runtime.Object{
 		pod("stuck", set, corev1.ConditionFalse, "theirs"), pod("ready", set, corev1.ConditionTrue, "theirs"),
-		pod("mine", set, corev1.ConditionFalse, "mine"), pod("another", "other", corev1.ConditionFalse, "theirs"), alone,
+		pod("mine", set, corev1.ConditionFalse, "mine"), pod("another", "other", corev1.ConditionFalse, "theirs"),
+		alone,
 	}
 	for name, test := range map[string]struct {
 		kind, job string

@@ -64,10 +64,12 @@ func (x *examination) possible() {
 	}
 	if host, _ := lookup(x.workload, "spec", "template", "spec", "hostPID").(bool); host {
 		x.say(Impossible, "HostPID", "choose another workload",
-			"%s shares the processes of its node (hostPID), so its containers cannot share theirs with the workspace", x)
+			"%s shares the processes of its node (hostPID), so its containers cannot share theirs with the workspace",
+			x)
 	}
 	if x.replicas() == 0 {
-		x.say(Refusal, "NoReplicas", x.kubectl("scale", "--replicas 1"), "%s has no replicas: there is no pod to enter", x)
+		x.say(Refusal, "NoReplicas", x.kubectl("scale", "--replicas 1"), "%s has no replicas: there is no pod to enter",
+			x)
 	}
 }
 
@@ -95,7 +97,8 @@ func (x *examination) rollout(id string) {
 	}
 	if text(x.workload, "spec", "updateStrategy", "type") == "OnDelete" {
 		x.say(Warning, "OnDelete", "",
-			"%s replaces its pods only when they are deleted (updateStrategy OnDelete): until then they do not have workspace %s, and this command waits; `kubectl delete pod NAME --namespace %s`",
+			"%s replaces its pods only when they are deleted (updateStrategy OnDelete): until then they do not have "+
+				"workspace %s, and this command waits; `kubectl delete pod NAME --namespace %s`",
 			x, id, x.namespace)
 	}
 	partition, ok := number(lookup(x.workload, "spec", "updateStrategy", "rollingUpdate", "partition"))
@@ -127,7 +130,8 @@ func (x *examination) claims(p Parts) {
 	}
 	for _, object := range p.Objects {
 		if object.GetKind() == "PersistentVolumeClaim" && forOne(object) {
-			x.say(Refusal, "OnePodVolume", "leave the storage out of the blueprint, or give it the access mode ReadWriteMany",
+			x.say(Refusal, "OnePodVolume", "leave the storage out of the blueprint, or give it the access "+
+				"mode ReadWriteMany",
 				"%s has %d replicas, and the volume claim %s can be mounted by one", x, x.replicas(), object.GetName())
 		}
 	}
@@ -185,7 +189,8 @@ func (p Parts) fit(workload map[string]any) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	err := fault.New(fault.Conflict, "workspace %s cannot be injected into %s", p.ID, text(workload, "metadata", "name"))
+	err := fault.New(fault.Conflict, "workspace %s cannot be injected into %s", p.ID,
+		text(workload, "metadata", "name"))
 	err.Problems = problems
 	return err
 }

@@ -63,7 +63,8 @@ func TestExamine(t *testing.T) {
 		},
 		"Argo CD": {
 			"Deployment",
-			meta("annotations: {argocd.argoproj.io/tracking-id: 'shop:apps/Deployment:shop/web'}"), "GitOpsOwned", Warning,
+			meta("annotations: {argocd.argoproj.io/tracking-id: 'shop:apps/Deployment:shop/web'}"), "GitOpsOwned",
+			Warning,
 			"Argo CD (shop:apps",
 		},
 		"Argo CD by label": {
@@ -76,7 +77,8 @@ func TestExamine(t *testing.T) {
 		},
 		"Flux with Helm": {
 			"Deployment",
-			meta("labels: {helm.toolkit.fluxcd.io/name: web, app.kubernetes.io/managed-by: Helm}"), "GitOpsOwned", Warning,
+			meta("labels: {helm.toolkit.fluxcd.io/name: web, app.kubernetes.io/managed-by: Helm}"), "GitOpsOwned",
+			Warning,
 			"HelmRelease web",
 		},
 		"managed by": {
@@ -93,7 +95,8 @@ func TestExamine(t *testing.T) {
 		},
 		"an instance alone": {"Deployment", meta("labels: {app.kubernetes.io/instance: shop}"), "", 0, ""},
 		"an operator": {
-			"StatefulSet", meta("ownerReferences: [{apiVersion: v1, kind: Prometheus, name: main, uid: u, controller: true}]"),
+			"StatefulSet", meta("ownerReferences: [{apiVersion: v1, kind: Prometheus, name: main, uid: u, " +
+				"controller: true}]"),
 			"OperatorOwned", Warning, "Prometheus main",
 		},
 		"an owner that controls nothing": {
@@ -102,7 +105,8 @@ func TestExamine(t *testing.T) {
 		},
 		"a volume for one": {"Deployment", spec("  replicas: 3"), "OnePodVolume", Refusal, "3 replicas"},
 		"a volume for one on nodes": {
-			"DaemonSet", func(w string) string { return w + "status: {desiredNumberScheduled: 2}\n" }, "OnePodVolume", Refusal,
+			"DaemonSet", func(w string) string { return w + "status: {desiredNumberScheduled: 2}\n" }, "OnePodVolume",
+			Refusal,
 			"2 replicas",
 		},
 	} {

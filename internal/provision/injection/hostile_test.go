@@ -16,7 +16,8 @@ func FuzzRecordOf(f *testing.F) {
 		"", "null", "{}", "[]", "7", `{"canonicalId":"ID"}`,
 		`{"canonicalId":"ID","containers":["ca","ID-k8shell-main"],"volumes":[""],"sharePID":true}`,
 		`{"canonicalId":"ID","labels":["app",""],"annotations":[""],"replaced":{"labels":{"":""},"annotations":{"k8shell.io/userstr":"x"}}}`,
-		`{"canonicalId":"ID","containers":null,"hash":"x","sharePID":null}`, `{"canonicalId":"ID\n"}`, `{"canonicalId":` +
+		`{"canonicalId":"ID","containers":null,"hash":"x","sharePID":null}`, `{"canonicalId":"ID\n"}`,
+		`{"canonicalId":` +
 			strings.Repeat("[", 20_000), "\xff",
 	} {
 		f.Add(seed)
@@ -24,7 +25,8 @@ func FuzzRecordOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p := parts(t, "deployment")
 		text = strings.ReplaceAll(text, "ID", p.ID)
-		before := parse(t, `{"kind":"Deployment","metadata":{"name":"web","uid":"u-1"},"spec":{"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"ca","image":"x"}]}}}}`)
+		before := parse(t,
+			`{"kind":"Deployment","metadata":{"name":"web","uid":"u-1"},"spec":{"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"ca","image":"x"}]}}}}`)
 		in, err := Inject(before, p)
 		if err != nil {
 			t.Fatal(err)

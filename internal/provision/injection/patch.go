@@ -89,8 +89,8 @@ func Current(record *Record, p Parts) bool {
 // Taken is the error of a workload that another workspace is in.
 func Taken(workload map[string]any, by *Record) error {
 	name := strings.ToLower(text(workload, "kind")) + "/" + text(workload, "metadata", "name")
-	return fault.New(fault.Conflict, "workspace %s is already injected into %s, which can have only one", by.CanonicalID,
-		name).
+	return fault.New(fault.Conflict, "workspace %s is already injected into %s, which can have only one",
+		by.CanonicalID, name).
 		WithHint("delete it first: %s", kube.Command("delete", by.CanonicalID, text(workload, "metadata", "namespace")))
 }
 

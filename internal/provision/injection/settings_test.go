@@ -22,7 +22,10 @@ func TestSettings(t *testing.T) {
 		t.Fatalf("%v", containers)
 	}
 	main, _ := containers[1].(map[string]any)
-	main["env"] = []any{map[string]any{"name": "HOME", "value": "/work"}, map[string]any{"name": "TEAM", "value": "blue"}}
+	main["env"] = []any{
+		map[string]any{"name": "HOME", "value": "/work"},
+		map[string]any{"name": "TEAM", "value": "blue"},
+	}
 	main["resources"] = map[string]any{"limits": map[string]any{"cpu": "1"}}
 	want := map[string]any{
 		"image": "workspace", "env": map[string]any{"HOME": "/work", "TEAM": "blue"},
@@ -54,7 +57,10 @@ spec:
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]any{map[string]any{
-		"name": "alice-1-k8shell-main", "volumeMounts": []any{map[string]any{"name": "alice-1-empty", "mountPath": "/x"}},
+		"name": "alice-1-k8shell-main", "volumeMounts": []any{map[string]any{
+			"name":      "alice-1-empty",
+			"mountPath": "/x",
+		}},
 		"volumeDevices": []any{map[string]any{"name": "alice-1-disk", "devicePath": "/dev/x"}},
 	}}, p.Containers); diff != "" {
 		t.Error(diff)
@@ -109,12 +115,14 @@ func TestShareProcessNamespace(t *testing.T) {
 		"others, where it was false": {"false", false, false},
 	} {
 		w := parse(t, workloadOf("Deployment"))
-		set(w, `{"canonicalId":"alice-1","sharePID":`+test.before+`}`, "metadata", "annotations", kube.AnnotationInjection)
+		set(w, `{"canonicalId":"alice-1","sharePID":`+test.before+`}`, "metadata", "annotations",
+			kube.AnnotationInjection)
 		if test.now != nil {
 			set(w, test.now, "spec", "template", "spec", "shareProcessNamespace")
 		}
 		change, err := Eject(w, "alice-1")
-		if got := lookup(change.After, "spec", "template", "spec", "shareProcessNamespace"); err != nil || got != test.want {
+		if got := lookup(change.After, "spec", "template", "spec", "shareProcessNamespace"); err != nil ||
+			got != test.want {
 			t.Errorf("%s: %v, %v; want %v", name, got, err, test.want)
 		}
 	}

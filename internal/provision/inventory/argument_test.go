@@ -111,7 +111,8 @@ func TestListedArgument(t *testing.T) {
 func TestOtherwise(t *testing.T) {
 	const lists = "`berth status` lists the workspaces of a namespace; --namespace chooses another one"
 	for text, want := range map[string]string{
-		"alice~dev":     "`berth provision alice~dev --namespace dev` creates it if there is a blueprint dev, which `berth blueprint list` says; " + lists,
+		"alice~dev": "`berth provision alice~dev --namespace dev` creates it if there is a blueprint dev, which " +
+			"`berth blueprint list` says; " + lists,
 		"alice":         "`berth provision alice --namespace dev` creates it; " + lists,
 		"id/alice-1":    lists,
 		"alice~pod=web": lists,

@@ -46,8 +46,8 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 	case first < 0:
 		err := fault.New(fault.NotFound, "workspace %s not found in namespace %s", all[0].id, r.Client.Namespace)
 		if r.Client.LacksNamespace(ctx, r.Client.Namespace) {
-			return nil, fault.New(fault.NotFound, "workspace %s not found in namespace %s, which does not exist", all[0].id,
-				r.Client.Namespace).
+			return nil, fault.New(fault.NotFound, "workspace %s not found in namespace %s, which does not exist",
+				all[0].id, r.Client.Namespace).
 				WithHint("choose another one with --namespace").WithReason(ReasonNoNamespace)
 		}
 		if meant := r.meant(ctx, arg.Text); meant != "" {

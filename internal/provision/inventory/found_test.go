@@ -200,7 +200,8 @@ func TestClaims(t *testing.T) {
 		return pod
 	}
 	var got []string
-	for _, claim := range (Found{objects: Objects{Pods: []*corev1.Pod{with("b", "a"), with(), with("c", "b")}}}).Claims() {
+	for _, claim := range (Found{objects: Objects{Pods: []*corev1.Pod{with("b", "a"), with(), with("c", "b")}}}).
+		Claims() {
 		got = append(got, claim.GetKind()+" "+claim.GetName())
 	}
 	if want := "[PersistentVolumeClaim a PersistentVolumeClaim b PersistentVolumeClaim c]"; fmt.Sprint(got) != want {
@@ -236,7 +237,8 @@ func scripts(pod *corev1.Pod) {
 func TestReadScripts(t *testing.T) {
 	scripted := func(n int) (f Found) {
 		for i := range n {
-			pod := watchtest.NewPod(fmt.Sprint("web-", i), "", watchtest.OnNode, watchtest.App(watchtest.Runs(0)), scripts).Pod
+			pod := watchtest.NewPod(fmt.Sprint("web-", i), "", watchtest.OnNode, watchtest.App(watchtest.Runs(0)),
+				scripts).Pod
 			f.objects.Pods = append(f.objects.Pods, pod)
 		}
 		return f

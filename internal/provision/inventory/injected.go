@@ -110,7 +110,8 @@ func (r Reader) lookupPod(ctx context.Context, id string) (f Found, err error) {
 	}
 	if f.Pod == nil {
 		return Found{}, fault.New(fault.NotFound,
-			"workspace %s has no pod in namespace %s, and you may not see whether it is installed: %w", id, r.Client.Namespace,
+			"workspace %s has no pod in namespace %s, and you may not see whether it is installed: %w", id,
+			r.Client.Namespace,
 			refusal).
 			WithHint("`berth help rbac` lists the required Role")
 	}

@@ -63,7 +63,8 @@ func collision(asked userstring.UserString, text string) error {
 	}
 	return fault.New(fault.Conflict, "%s and %s have the same ID, %s, and it is the workspace of %s that exists", asked,
 		found, asked.ID(), found).
-		WithHint("address that one as %s, or choose another blueprint or name for %s", fault.Word("id/"+asked.ID()), asked)
+		WithHint("address that one as %s, or choose another blueprint or name for %s", fault.Word("id/"+asked.ID()),
+			asked)
 }
 
 // UserStringOf is the user string in the annotations of an object; empty without one.

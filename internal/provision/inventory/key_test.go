@@ -64,8 +64,11 @@ func TestOneIDForTwo(t *testing.T) {
 			Record: &injection.Record{CanonicalID: "x"},
 		}}, false},
 		"a pod that is left of the other": {Found{Leaving: []*corev1.Pod{podFor(mine), podFor(other)}}, true},
-		"one of its pods":                 {Found{objects: Objects{Pods: []*corev1.Pod{podFor(mine), podFor(other)}}}, true},
-		"what a killed run left of it":    {Found{Objects: []*unstructured.Unstructured{carrier}}, true},
+		"one of its pods": {
+			Found{objects: Objects{Pods: []*corev1.Pod{podFor(mine), podFor(other)}}},
+			true,
+		},
+		"what a killed run left of it": {Found{Objects: []*unstructured.Unstructured{carrier}}, true},
 	} {
 		err := test.found.BelongsTo(asked)
 		if (err != nil) != test.conflict {

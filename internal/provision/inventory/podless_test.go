@@ -32,7 +32,10 @@ func TestPodless(t *testing.T) {
 			"the pod was deleted", record(helm.StatusDeployed), v1.VerdictGone, "",
 			"pod gone; start it: berth start id/alice-1 --namespace team",
 		},
-		{"the installation is not complete", record(helm.StatusPendingInstall), v1.VerdictWaiting, "", "being installed"},
+		{
+			"the installation is not complete", record(helm.StatusPendingInstall), v1.VerdictWaiting, "",
+			"being installed",
+		},
 		{"the pod was refused", refused, v1.VerdictFailed, "QuotaExceeded", ""},
 		{"helm failed", by, v1.VerdictGone, "", "pod gone; start it: berth start id/alice-1 --namespace team"},
 	} {
@@ -49,7 +52,8 @@ func TestPodless(t *testing.T) {
 					t.Errorf("it is about %q", reading.Cause.Object)
 				}
 			}
-			if reading.Verdict() != test.verdict || cause != test.cause || !strings.HasPrefix(reading.Message, test.message) {
+			if reading.Verdict() != test.verdict || cause != test.cause ||
+				!strings.HasPrefix(reading.Message, test.message) {
 				t.Errorf("it is %s %q, want %s %q", reading.Verdict(), cause, test.verdict, test.cause)
 			}
 		})

@@ -105,7 +105,10 @@ func TestAround(t *testing.T) {
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name},
 		}})
 	}
-	r, _ := readerOf(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "there", Namespace: pod.Namespace}})
+	r, _ := readerOf(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name:      "there",
+		Namespace: pod.Namespace,
+	}})
 	around, err := r.around(t.Context(), pod)
 	if err != nil || len(around) != 1 || around[0] == nil || around[0].(*corev1.PersistentVolumeClaim).Name != "there" {
 		t.Errorf("%v, %v", around, err)

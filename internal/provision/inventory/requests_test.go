@@ -81,7 +81,8 @@ func reads() map[string]func(ctx context.Context, w *world, arg Argument) (strin
 				return "", err
 			}
 			f := target.Found
-			return fmt.Sprintf("%s pod=%s pods=%d leaving=%d objects=%d record=%t in=%q user=%q blueprint=%q subject=%s",
+			return fmt.Sprintf("%s pod=%s pods=%d leaving=%d objects=%d record=%t in=%q user=%q "+
+				"blueprint=%q subject=%s",
 				target.ID, target.Pod, len(f.Pods()), len(f.Leaving), len(f.Objects), f.Record != nil, f.WorkloadRef(),
 				f.UserString(), f.Blueprint(), target.Subject().Kind), nil
 		},
@@ -135,7 +136,8 @@ func TestRead(t *testing.T) {
 		"left, by its ID":          {theirs + " pod=" + fmt.Sprintf(left, 2), "2 pods", leaving},
 		"only a ConfigMap is left": {
 			theirs + " pod=" + fmt.Sprintf(left, 0), "0 pods: no pod of deployment/web has workspace",
-			theirs + ` Unknown in "deployment/web", 0 replicas, no longer in deployment/web; delete it, or provision it again`,
+			theirs + ` Unknown in "deployment/web", 0 replicas, no longer in deployment/web; delete it, or ` +
+				`provision it again`,
 		},
 		"nothing": {
 			": workspace alice-59936c3 not found in namespace team", ": workspace alice-59936c3 not found",
@@ -204,7 +206,8 @@ func TestEachRequestFails(t *testing.T) {
 				if refused == "get namespaces" {
 					continue // nothing is there, whether its namespace is or not
 				}
-				if more && (fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), kubetest.Refusal)) {
+				if more && (fault.CodeOf(err) != fault.Unavailable ||
+					!strings.Contains(err.Error(), kubetest.Refusal)) {
 					t.Errorf("%s: %s without request %d, %s: %q, %v", name, how, n, refused, got, err)
 				}
 			}
@@ -229,7 +232,8 @@ func TestWhatMayNotBeRead(t *testing.T) {
 		"the events, of a pod that waits": {"a pod that waits", "list events", "find", "alice-59936c3 pod= pods=1"},
 		"the ConfigMaps, and pods are left": {"in pods that are left", "list configmaps", "find", id +
 			" pod= pods=0 leaving=2 objects=0"},
-		"the ConfigMaps, and nothing else is": {"only a ConfigMap is left", "list configmaps", "find", "!workspace " + id +
+		"the ConfigMaps, and nothing else is": {"only a ConfigMap is left", "list configmaps", "find", "!workspace " +
+			id +
 			" not found in namespace team"},
 		"the claims, and nothing else is left": {
 			"only a ConfigMap is left", "list persistentvolumeclaims", "find",

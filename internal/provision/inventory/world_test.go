@@ -38,7 +38,10 @@ func newWorld(t *testing.T) *world {
 	w.server = kubetest.Start(t, w.requests.Wrap)
 	typed, untyped, config := kubetest.Clients(t, w.server.URL)
 	w.Reader = Reader{
-		Client: &kube.Client{Interface: typed, Dynamic: untyped, Config: config, HTTP: http.DefaultClient, Namespace: "team"},
+		Client: &kube.Client{
+			Interface: typed, Dynamic: untyped, Config: config, HTTP: http.DefaultClient,
+			Namespace: "team",
+		},
 		Policy: cause.DefaultPolicy(), Now: func() time.Time { return watchtest.After(time.Hour) },
 	}
 	return w
@@ -116,8 +119,8 @@ func (w *world) deployment(id, user string) {
 	d.Namespace, d.Name = "team", "web"
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	if id != "" {
-		d.Annotations = map[string]string{kube.AnnotationInjection: fmt.Sprintf(`{"canonicalId":%q,"userString":%q}`, id,
-			user)}
+		d.Annotations = map[string]string{kube.AnnotationInjection: fmt.Sprintf(`{"canonicalId":%q,"userString":%q}`,
+			id, user)}
 		d.Spec.Template.ObjectMeta = marked(w.t, id, user)
 	}
 	w.put("apis/apps/v1", "deployments", "Deployment", d)

@@ -97,8 +97,8 @@ func (a *Allowance) refuses(user userstring.UserString, namespace string, there 
 			userstring.Owner(user.User), count(own), namespace, atMost(*a.perUser)))
 	}
 	if all := len(there); a.all != nil && all >= *a.all {
-		problems = append(problems, fmt.Sprintf("namespace %s has %s, and %s (limits.workspaces)", namespace, count(all),
-			atMost(*a.all)))
+		problems = append(problems, fmt.Sprintf("namespace %s has %s, and %s (limits.workspaces)", namespace,
+			count(all), atMost(*a.all)))
 	}
 	if len(problems) == 0 {
 		return nil

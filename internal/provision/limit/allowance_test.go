@@ -73,7 +73,8 @@ func TestAllowance(t *testing.T) {
 		"an empty namespace": {NewAllowance(new(1), new(1)), "carol", nil, ""},
 		"both": {
 			NewAllowance(new(2), new(2)), "alice~c", there,
-			"alice has 2 workspaces in namespace dev, and at most 2 are allowed (limits.workspacesPerUser)\nnamespace dev has 4 workspaces, and at most 2 are allowed (limits.workspaces)",
+			"alice has 2 workspaces in namespace dev, and at most 2 are allowed (limits.workspacesPerUser)\n" +
+				"namespace dev has 4 workspaces, and at most 2 are allowed (limits.workspaces)",
 		},
 	} {
 		err := c.allowance.Admit(of(t, c.user), "dev", inventory.Found{}, Count{There: c.there})
@@ -104,11 +105,16 @@ func TestAdmit(t *testing.T) {
 		counted   Count
 		want      bool
 	}{
-		"no limit":                      {NewAllowance(nil, nil), inventory.Found{}, unknown, true},
-		"a new one":                     {NewAllowance(new(2), nil), inventory.Found{}, full, true},
-		"one too many":                  {NewAllowance(new(1), nil), inventory.Found{}, full, false},
-		"the number is not known":       {NewAllowance(new(1), nil), inventory.Found{}, unknown, false},
-		"the number does not matter":    {NewAllowance(new(1), nil), inventory.Found{Pod: new(corev1.Pod)}, unknown, true},
+		"no limit":                {NewAllowance(nil, nil), inventory.Found{}, unknown, true},
+		"a new one":               {NewAllowance(new(2), nil), inventory.Found{}, full, true},
+		"one too many":            {NewAllowance(new(1), nil), inventory.Found{}, full, false},
+		"the number is not known": {NewAllowance(new(1), nil), inventory.Found{}, unknown, false},
+		"the number does not matter": {
+			NewAllowance(new(1), nil),
+			inventory.Found{Pod: new(corev1.Pod)},
+			unknown,
+			true,
+		},
 		"one that failed is made again": {NewAllowance(new(1), nil), inventory.Found{Pod: new(corev1.Pod)}, full, true},
 	} {
 		if err := c.allowance.Admit(of(t, "alice~b"), "dev", c.found, c.counted); (err == nil) != c.want {

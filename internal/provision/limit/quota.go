@@ -22,7 +22,8 @@ func FitsAfterReplacing(err error, old *corev1.Pod) (room, known bool) {
 		return false, false
 	}
 	_, text, exceeded := strings.Cut(by.Message, ExceededQuota)
-	requested, used, limited := quantities(text, "requested: "), quantities(text, "used: "), quantities(text, "limited: ")
+	requested, used, limited := quantities(text, "requested: "), quantities(text, "used: "),
+		quantities(text, "limited: ")
 	if !exceeded || len(requested) == 0 {
 		return false, false
 	}

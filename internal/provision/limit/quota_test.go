@@ -23,14 +23,30 @@ func TestQuotaInPlaceOfThePod(t *testing.T) {
 	}}
 	old := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container}}}
 	for text, want := range map[string][2]bool{
-		"exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1":                                                             {true, true},
-		"exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=2":                                                             {false, true},
-		"exceeded quota: q, requested: requests.cpu=1500m, used: requests.cpu=2, limited: requests.cpu=3":                                 {true, true},
-		"exceeded quota: q, requested: cpu=2500m, used: cpu=2, limited: cpu=3":                                                            {false, true},
-		"exceeded quota: q, requested: limits.memory=2Gi, used: limits.memory=3Gi, limited: limits.memory=3Gi":                            {true, true},
-		"exceeded quota: q, requested: pods=1,requests.memory=2Gi, used: pods=1,requests.memory=1Gi, limited: pods=1,requests.memory=1Gi": {false, true},
-		"exceeded quota: q, requested: count/widgets=1, used: count/widgets=1, limited: count/widgets=1":                                  {false, true},
-		`violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`:                                                     {},
+		"exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1": {
+			true,
+			true,
+		},
+		"exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=2": {
+			false,
+			true,
+		},
+		"exceeded quota: q, requested: requests.cpu=1500m, used: requests.cpu=2, limited: requests.cpu=3": {
+			true,
+			true,
+		},
+		"exceeded quota: q, requested: cpu=2500m, used: cpu=2, limited: cpu=3": {
+			false,
+			true,
+		},
+		"exceeded quota: q, requested: limits.memory=2Gi, used: limits.memory=3Gi, limited: limits.memory=3Gi": {
+			true,
+			true,
+		},
+		"exceeded quota: q, requested: pods=1,requests.memory=2Gi, used: pods=1,requests.memory=1Gi, limited: " +
+			"pods=1,requests.memory=1Gi": {false, true},
+		"exceeded quota: q, requested: count/widgets=1, used: count/widgets=1, limited: count/widgets=1": {false, true},
+		`violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`:                    {},
 		"exceeded quota: q": {},
 	} {
 		answer := apierrors.NewForbidden(corev1.Resource("pods"), "alice-1", errors.New(text))

@@ -12,7 +12,8 @@ import (
 // A claim can follow its blueprint upwards, and in nothing else. What the blueprint does not
 // say, the API server has filled in.
 func TestGrowthOf(t *testing.T) {
-	const have = "{accessModes: [ReadWriteOnce], storageClassName: fast, volumeMode: Filesystem, resources: {requests: {storage: 8Mi}}}"
+	const have = "{accessModes: [ReadWriteOnce], storageClassName: fast, volumeMode: Filesystem, resources: " +
+		"{requests: {storage: 8Mi}}}"
 	for name, c := range map[string]struct {
 		wanted string
 		want   Growth
@@ -43,7 +44,8 @@ func TestGrowthOf(t *testing.T) {
 		},
 		"larger, another class": {
 			"{storageClassName: slow, resources: {requests: {storage: 16Mi}}}",
-			Growth{From: "8Mi", To: "16Mi", Problems: []string{"claimSpec.storageClassName is fast, the blueprint says slow"}},
+			Growth{From: "8Mi", To: "16Mi", Problems: []string{"claimSpec.storageClassName is fast, the " +
+				"blueprint says slow"}},
 		},
 	} {
 		if got := GrowthOf(claimOfSpec(t, c.wanted), claimOfSpec(t, have)); !reflect.DeepEqual(got, c.want) {
@@ -85,11 +87,15 @@ func TestClaimChanges(t *testing.T) {
 	const have = "{accessModes: [ReadWriteOnce], storageClassName: fast, resources: {requests: {storage: 1024Mi}}}"
 	for wanted, want := range map[string][]string{
 		have: nil,
-		"{resources: {requests: {storage: 1Gi}}}":            nil,
-		"{volumeName: v, storageClassName: slow}":            {"claimSpec.storageClassName is fast, the blueprint says slow", "claimSpec.volumeName is not set, the blueprint says v"},
-		"{resources: {requests: {storage: large}}}":          {"claimSpec.resources.requests.storage is 1024Mi, the blueprint says large"},
-		"{resources: {limits: {storage: 1Gi}}}":              {"claimSpec.resources.limits.storage is not set, the blueprint says 1Gi"},
-		"{storageClassName: {a: b}, accessModes: [a, b, c]}": {"claimSpec.accessModes is [ReadWriteOnce], the blueprint says [a b c]", "claimSpec.storageClassName.a is not set, the blueprint says b"},
+		"{resources: {requests: {storage: 1Gi}}}": nil,
+		"{volumeName: v, storageClassName: slow}": {"claimSpec.storageClassName is fast, the " +
+			"blueprint says slow", "claimSpec.volumeName is not set, the blueprint says v"},
+		"{resources: {requests: {storage: large}}}": {"claimSpec.resources.requests.storage is 1024Mi, the " +
+			"blueprint says large"},
+		"{resources: {limits: {storage: 1Gi}}}": {"claimSpec.resources.limits.storage is not set, the " +
+			"blueprint says 1Gi"},
+		"{storageClassName: {a: b}, accessModes: [a, b, c]}": {"claimSpec.accessModes is [ReadWriteOnce], the " +
+			"blueprint says [a b c]", "claimSpec.storageClassName.a is not set, the blueprint says b"},
 	} {
 		if diff := cmp.Diff(want, ClaimChanges(claimOfSpec(t, wanted), claimOfSpec(t, have))); diff != "" {
 			t.Errorf("%s: %s", wanted, diff)

@@ -53,7 +53,8 @@ func hostileStorage(r *rand.Rand, text *strings.Builder) {
 	case 0:
 		fmt.Fprintf(text, ", type: local, existingClaim: of-others")
 	case 1:
-		fmt.Fprintf(text, ", type: %s, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}",
+		fmt.Fprintf(text, ", type: %s, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: "+
+			"{storage: 1Gi}}}",
 			pick(r, "local", "shared"))
 	case 2:
 		fmt.Fprintf(text, ", %s", pick(r, "existingClaim: of-others", "id: of-others", "type: shared"))

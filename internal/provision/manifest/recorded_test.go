@@ -25,7 +25,10 @@ func TestStorageOfAClaim(t *testing.T) {
 	if got := StorageOf(nil, "a"); got != "a" {
 		t.Errorf("of no values: %s", got)
 	}
-	for claim, want := range map[string]string{claimName("alice-1", "data"): "data", "pvc-bob-1-data": "pvc-bob-1-data"} {
+	for claim, want := range map[string]string{
+		claimName("alice-1", "data"): "data",
+		"pvc-bob-1-data":             "pvc-bob-1-data",
+	} {
 		if got := StorageNamed("alice-1", claim); got != want {
 			t.Errorf("%s is named after %s, want %s", claim, got, want)
 		}
@@ -143,8 +146,9 @@ func TestLimitsAreNotInThePod(t *testing.T) {
 // What somebody else has written limits nothing.
 func TestLimitsInAnyValues(t *testing.T) {
 	for name, value := range map[string]any{
-		"nothing": nil, "a text": "soon", "a list": []any{1.0}, "a negative number": map[string]any{"maxAgeHours": -1.0},
-		"another type": map[string]any{"maxAgeHours": "1", "maxActiveHours": 1.0},
+		"nothing": nil, "a text": "soon", "a list": []any{1.0},
+		"a negative number": map[string]any{"maxAgeHours": -1.0},
+		"another type":      map[string]any{"maxAgeHours": "1", "maxActiveHours": 1.0},
 	} {
 		if got := LimitsIn(map[string]any{limitsValue: value}); got != (blueprint.Limits{}) {
 			t.Errorf("%s: %+v", name, got)

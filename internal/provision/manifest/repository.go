@@ -142,12 +142,14 @@ func (s Spec) HandsOver() (messages []string) {
 	}
 	if r.InWorkspace {
 		messages = append(messages, "the credentials of "+r.URL+
-			" are in the workspace (inWorkspace): everything that runs there can read them, the repository's own scripts too")
+			" are in the workspace (inWorkspace): everything that runs there can read them, the "+
+			"repository's own scripts too")
 	}
 	if what := privileged(s.Blueprint); what != "" {
 		messages = append(messages, "the credentials of "+r.URL+
 			" are within reach of everything that runs in the workspace, the repository's own code too: "+what+
-			", which is the right to take over the node; use a blueprint without it for repositories that you do not trust")
+			", which is the right to take over the node; use a blueprint without it for repositories that "+
+			"you do not trust")
 	}
 	return messages
 }

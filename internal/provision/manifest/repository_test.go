@@ -16,7 +16,8 @@ func TestConfigureGit(t *testing.T) {
 		env := map[string]string{"GIT_CONFIG_COUNT": count}
 		configureGit(env, "https://git.example.com/org/proj")
 		key, after, _ := strings.Cut(want, " ")
-		if env["GIT_CONFIG_COUNT"] != after || env["GIT_CONFIG_KEY_"+key] != "credential.https://git.example.com.helper" ||
+		if env["GIT_CONFIG_COUNT"] != after ||
+			env["GIT_CONFIG_KEY_"+key] != "credential.https://git.example.com.helper" ||
 			env["GIT_CONFIG_VALUE_"+key] == "" {
 			t.Errorf("%q: %v", count, env)
 		}
@@ -107,20 +108,25 @@ func TestWhoCanTakeTheCredentials(t *testing.T) {
 		b    blueprint.Blueprint
 		says string
 	}{
-		"no sidecar":          {blueprint.Blueprint{}, ""},
-		"one switched off":    {blueprint.Blueprint{Podman: blueprint.Podman{Image: "x"}}, ""},
-		"unprivileged":        {blueprint.Blueprint{Podman: unprivileged}, ""},
-		"privileged":          {blueprint.Blueprint{Podman: sidecar}, "podman.securityContext"},
-		"the container's own": {blueprint.Blueprint{SecurityContext: map[string]any{"privileged": true}}, "securityContext"},
+		"no sidecar":       {blueprint.Blueprint{}, ""},
+		"one switched off": {blueprint.Blueprint{Podman: blueprint.Podman{Image: "x"}}, ""},
+		"unprivileged":     {blueprint.Blueprint{Podman: unprivileged}, ""},
+		"privileged":       {blueprint.Blueprint{Podman: sidecar}, "podman.securityContext"},
+		"the container's own": {
+			blueprint.Blueprint{SecurityContext: map[string]any{"privileged": true}},
+			"securityContext",
+		},
 	} {
 		test.b.Name, test.b.Image = "dev", "x"
 		s := withRepository(t, test.b)
 		for _, inWorkspace := range []bool{false, true} {
 			s.Access.Repositories[0].InWorkspace = inWorkspace
 			all := s.HandsOver()
-			said := slices.ContainsFunc(all, func(m string) bool { return strings.Contains(m, "is privileged ("+test.says+")") })
+			said := slices.ContainsFunc(all,
+				func(m string) bool { return strings.Contains(m, "is privileged ("+test.says+")") })
 			if said != (test.says != "") ||
-				inWorkspace != slices.ContainsFunc(all, func(m string) bool { return strings.Contains(m, "inWorkspace") }) {
+				inWorkspace != slices.ContainsFunc(all,
+					func(m string) bool { return strings.Contains(m, "inWorkspace") }) {
 				t.Errorf("%s: %q", name, all)
 			}
 		}
@@ -160,7 +166,8 @@ func TestHomeOfTheWorkspace(t *testing.T) {
 				looked = m.MountPath
 			}
 		}
-		if home := variables(main)["HOME"]; home != test.home || main.WorkingDir != test.workingDir || looked != test.looked {
+		if home := variables(main)["HOME"]; home != test.home || main.WorkingDir != test.workingDir ||
+			looked != test.looked {
 			t.Errorf("%s: HOME %q, working directory %q, looked into at %q", name, home, main.WorkingDir, looked)
 		}
 	}
@@ -177,7 +184,8 @@ func TestHelpersAreConfined(t *testing.T) {
 	user, _ := got["asUser"].(map[string]any)
 	root, _ := got["asRoot"].(map[string]any)
 	if user["runAsUser"] != nobody || user["runAsNonRoot"] != true || user["privileged"] != nil ||
-		user["runAsGroup"] != 7 || root["runAsGroup"] != nil || root["runAsUser"] != 0 || root["runAsNonRoot"] != false {
+		user["runAsGroup"] != 7 || root["runAsGroup"] != nil || root["runAsUser"] != 0 ||
+		root["runAsNonRoot"] != false {
 		t.Errorf("%v", got)
 	}
 }
@@ -216,7 +224,8 @@ func TestRepositoryAddresses(t *testing.T) {
 	for address, name := range map[string]string{
 		"https://github.com/org/proj.git": "proj", "https://github.com/org/proj/": "proj",
 		"https://github.com/org/pro.j": "pro.j",
-		"https://github.com/org/..":    "", "https://github.com/org/...git": "", "https://alice:x@github.com/org/proj": "",
+		"https://github.com/org/..":    "", "https://github.com/org/...git": "",
+		"https://alice:x@github.com/org/proj": "",
 		"https://github.com/org/.git":         "",
 		"https://github.com/team/../proj.git": "", "https://github.com/team/%2e%2e/proj.git": "",
 		"https://github.com/te\x00am/proj": "",

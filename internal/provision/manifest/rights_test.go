@@ -174,7 +174,8 @@ func moreRights(template, pod corev1.Pod) (problems []string) {
 				report("%s: %s", name, diff)
 			}
 			for _, m := range c.VolumeMounts {
-				if strings.HasPrefix(m.Name, "storage-") && (!m.ReadOnly || !strings.HasPrefix(m.MountPath, "/k8shell/home/")) {
+				if strings.HasPrefix(m.Name, "storage-") && (!m.ReadOnly ||
+					!strings.HasPrefix(m.MountPath, "/k8shell/home/")) {
 					report("%s mounts %+v", name, m)
 				}
 			}

@@ -23,7 +23,10 @@ func TestStorageNames(t *testing.T) {
 	s := spec(t, "alice", blueprint.Blueprint{
 		Name: "dev", Image: "x",
 		Storages: map[string]blueprint.Storage{
-			"home":     {Type: blueprint.StorageLocal, Path: "/home/dev", ClaimSpec: claim, FsOwnerUID: new(int64(1000))},
+			"home": {
+				Type: blueprint.StorageLocal, Path: "/home/dev", ClaimSpec: claim,
+				FsOwnerUID: new(int64(1000)),
+			},
 			long + "a": {Type: blueprint.StorageLocal, Path: "/a", ClaimSpec: claim, FsOwnerUID: new(int64(1000))},
 			long + "b": {Type: blueprint.StorageLocal, Path: "/b", ClaimSpec: claim},
 			"others":   {Type: blueprint.StorageLocal, Path: "/c", ExistingClaim: "pvc-alice-a975fae-theirs"},
@@ -119,7 +122,10 @@ func TestSudo(t *testing.T) {
 		"the shell runtime":          {true, "", "", 1},
 		"the shell runtime, without": {false, "", "", 0},
 	} {
-		s := spec(t, "alice", blueprint.Blueprint{Name: "dev", Image: "x", K8shelld: blueprint.K8shelld{Image: c.image}})
+		s := spec(t, "alice", blueprint.Blueprint{
+			Name: "dev", Image: "x",
+			K8shelld: blueprint.K8shelld{Image: c.image},
+		})
 		s.Identity.Sudo = c.sudo
 		files, err := configuration(s)
 		text, _ := files["workspace.yaml"].(string)

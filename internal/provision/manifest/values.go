@@ -68,7 +68,8 @@ func (s Spec) Values() (map[string]any, error) {
 		"image": b.Image, "imagePullPolicy": b.ImagePullPolicy, "imagePullSecrets": pullSecrets,
 		"hostname": hostname, "subdomain": b.Subdomain,
 		"env": environment(s), "home": home(b), "securityContext": b.SecurityContext,
-		"resources": resources(b.Resources), "helper": helper(b), "agent": agent(b.K8shelld), "podman": podman(b.Podman),
+		"resources": resources(b.Resources), "helper": helper(b), "agent": agent(b.K8shelld),
+		"podman":        podman(b.Podman),
 		"networkPolicy": policy, "certificate": s.Certificate.value(s),
 		"storages": storages(s.User, b.Storages), "configuration": configuration,
 		"initScripts": initScripts(b), "extFiles": extFiles(b),
@@ -189,13 +190,15 @@ func (s Spec) Injectable() (injectable Spec, leftOut []string) {
 	kept := map[string]blueprint.Storage{}
 	for _, name := range slices.Sorted(maps.Keys(s.Blueprint.Storages)) {
 		if storage := s.Blueprint.Storages[name]; storage.On() && s.Blueprint.IsHome(name) {
-			leftOut = append(leftOut, fmt.Sprintf("storage %s is skipped: it is a home directory, which an injected workspace does not have", name))
+			leftOut = append(leftOut, fmt.Sprintf("storage %s is skipped: it is a home directory, which an injected "+
+				"workspace does not have", name))
 		} else {
 			kept[name] = storage
 		}
 	}
 	if r, ok := s.credentials(); ok {
-		leftOut = append(leftOut, fmt.Sprintf("the credentials of %s are left out: an injected workspace has no Secrets, so it clones its repository only if that is public", r.URL))
+		leftOut = append(leftOut, fmt.Sprintf("the credentials of %s are left out: an injected workspace has no "+
+			"Secrets, so it clones its repository only if that is public", r.URL))
 	}
 	s.Blueprint.Storages = kept
 	s.Blueprint.Podman.Enabled = false // so that nothing speaks of a sidecar that is not there

@@ -54,7 +54,8 @@ func specs(t *testing.T) map[string]Spec {
 	small := spec(t, "alice~small",
 		blueprint.Blueprint{Name: "small", Image: "docker.io/library/alpine:3.22", ImagePullPolicy: "IfNotPresent"})
 	full := spec(t, "alice~full", blueprint.Blueprint{
-		Name: "full", Image: "registry.example.com/dev:1", ImagePullPolicy: "Always", Hostname: "123", Subdomain: "team",
+		Name: "full", Image: "registry.example.com/dev:1", ImagePullPolicy: "Always", Hostname: "123",
+		Subdomain:       "team",
 		Splash:          "Welcome",
 		Env:             map[string]string{"B": "quote \" and\nnewline", "A": "1", "ON": "yes", "N": "0x1F"},
 		Resources:       blueprint.Resources{CPU: "500m", Memory: "1Gi"},
@@ -163,9 +164,17 @@ func TestUnused(t *testing.T) {
 			false,
 			[]string{"hostname box is ignored"},
 		},
-		"both, and the hostname is its ID": {blueprint.Blueprint{Hostname: "alice-59936c3", Subdomain: "team"}, false, nil},
-		"sudo":                             {blueprint.Blueprint{}, true, []string{"sudo of alice is ignored"}},
-		"sudo, with an agent":              {blueprint.Blueprint{K8shelld: blueprint.K8shelld{Image: "agent:1"}}, true, nil},
+		"both, and the hostname is its ID": {
+			blueprint.Blueprint{Hostname: "alice-59936c3", Subdomain: "team"},
+			false,
+			nil,
+		},
+		"sudo": {blueprint.Blueprint{}, true, []string{"sudo of alice is ignored"}},
+		"sudo, with an agent": {
+			blueprint.Blueprint{K8shelld: blueprint.K8shelld{Image: "agent:1"}},
+			true,
+			nil,
+		},
 	} {
 		s := spec(t, "alice~dev", test.b)
 		s.Identity.Username, s.Identity.Sudo = "alice", test.sudo
@@ -186,7 +195,8 @@ func TestNoValues(t *testing.T) {
 	} {
 		s := spec(t, "alice~dev", b)
 		s.Identity.Organization = ""
-		if values, err := s.Values(); values != nil || err == nil || !strings.HasPrefix(err.Error(), "blueprint dev: ") {
+		if values, err := s.Values(); values != nil || err == nil ||
+			!strings.HasPrefix(err.Error(), "blueprint dev: ") {
 			t.Errorf("%s: %v, %v", name, values, err)
 		}
 	}
@@ -216,7 +226,8 @@ func TestInjectable(t *testing.T) {
 		t.Errorf("left out: %q; kept: %v", leftOut, got.Blueprint.Storages)
 	}
 	pod := podOf(t, got)
-	if len(pod.Spec.InitContainers) > 0 || len(got.Private()) > 0 || strings.Contains(fmt.Sprint(pod.Spec), "GIT_CONFIG") {
+	if len(pod.Spec.InitContainers) > 0 || len(got.Private()) > 0 ||
+		strings.Contains(fmt.Sprint(pod.Spec), "GIT_CONFIG") {
 		t.Errorf("it has more than it may: %+v", pod.Spec)
 	}
 	for _, v := range pod.Spec.Volumes {

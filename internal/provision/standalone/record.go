@@ -132,7 +132,8 @@ func (t Target) Complete(ctx context.Context, d deploy.Deployment, result deploy
 		if byNow := t.completedBy(again, record); byNow == nil || errors.Is(byNow, lock.ErrTaken) {
 			return byNow
 		}
-		return fault.New(fault.Unavailable, "everything is created, but Helm's record could not be completed within %s: %w",
+		return fault.New(fault.Unavailable, "everything is created, but Helm's record could not be "+
+			"completed within %s: %w",
 			recordTime, err).
 			WithHint("provision again: that completes it")
 	}

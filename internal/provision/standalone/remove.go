@@ -178,7 +178,8 @@ func stillThere(pod *corev1.Pod, now time.Time, again string) (what, hint string
 	if held := watch.HeldBy(pod); held != "" {
 		parts = append(parts, held)
 		hint = "whatever set the finalizer has to remove it; if nothing does: " +
-			fault.Command("kubectl", "patch", "pod", pod.Name, "--namespace", pod.Namespace, "--type", "merge", "--patch",
+			fault.Command("kubectl", "patch", "pod", pod.Name, "--namespace", pod.Namespace, "--type", "merge",
+				"--patch",
 				`{"metadata":{"finalizers":null}}`)
 	}
 	return fmt.Sprintf("pod %s is still there: %s", pod.Name, strings.Join(parts, ", ")), hint

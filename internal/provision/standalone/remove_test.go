@@ -36,7 +36,8 @@ func TestAwaitGone(t *testing.T) {
 	starting := workspacePod(false)
 	starting.ResourceVersion, starting.Spec.NodeName = "2", "node1"
 	going := starting.DeepCopy()
-	going.ResourceVersion, going.DeletionTimestamp, going.Finalizers = "3", new(metav1.Now()), []string{"example.com/slow"}
+	going.ResourceVersion, going.DeletionTimestamp, going.Finalizers = "3", new(metav1.Now()),
+		[]string{"example.com/slow"}
 	for _, pod := range []*corev1.Pod{starting, going} {
 		if _, err := pods.Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
@@ -74,7 +75,8 @@ func TestStillThere(t *testing.T) {
 	}{
 		{
 			"within its grace period", corev1.PodRunning, 12 * time.Second, nil,
-			"pod p is still there: phase Running, 12s of its grace period left", "keep waiting with `berth delete again`",
+			"pod p is still there: phase Running, 12s of its grace period left",
+			"keep waiting with `berth delete again`",
 		},
 		{
 			"on a node that does not answer", corev1.PodRunning, -time.Minute, nil,
@@ -89,8 +91,11 @@ func TestStillThere(t *testing.T) {
 	} {
 		end := metav1.NewTime(now.Add(test.left))
 		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", DeletionTimestamp: &end, Finalizers: test.finalizers},
-			Status:     corev1.PodStatus{Phase: test.phase},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "p", Namespace: "n", DeletionTimestamp: &end,
+				Finalizers: test.finalizers,
+			},
+			Status: corev1.PodStatus{Phase: test.phase},
 		}
 		what, hint := stillThere(pod, now, "berth delete again")
 		if what != test.what || !strings.Contains(hint, test.hint) {

@@ -50,7 +50,8 @@ func on(t *testing.T, objects ...runtime.Object) (Target, *fake.Clientset, deplo
 
 func workspacePod(deleting bool) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Name: id, Namespace: "dev", UID: "old", ResourceVersion: "1", Labels: map[string]string{kube.LabelCanonicalID: id},
+		Name: id, Namespace: "dev", UID: "old", ResourceVersion: "1",
+		Labels: map[string]string{kube.LabelCanonicalID: id},
 	}}
 	if deleting {
 		at := metav1.Now()
@@ -287,10 +288,16 @@ func TestKeptWorkspaceThatWasChanged(t *testing.T) {
 		kept    bool
 		changed bool
 	}{
-		"changed":                  {apierrors.NewConflict(secrets, "x", errors.New("modified")), true, true},
-		"deleted":                  {apierrors.NewNotFound(secrets, "x"), true, true},
-		"the namespace is gone":    {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "dev"), true, false},
-		"refused":                  {apierrors.NewForbidden(secrets, "x", errors.New("exceeded quota: q")), true, false},
+		"changed": {apierrors.NewConflict(secrets, "x", errors.New("modified")), true, true},
+		"deleted": {apierrors.NewNotFound(secrets, "x"), true, true},
+		"the namespace is gone": {
+			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "dev"), true,
+			false,
+		},
+		"refused": {
+			apierrors.NewForbidden(secrets, "x", errors.New("exceeded quota: q")), true,
+			false,
+		},
 		"changed, but found by us": {apierrors.NewConflict(secrets, "x", errors.New("modified")), false, false},
 	} {
 		target, client, d := on(t)
@@ -307,7 +314,8 @@ func TestKeptWorkspaceThatWasChanged(t *testing.T) {
 
 // Only the holder of the lock writes the refusal: the record may be another's.
 func TestRefusalIsWrittenUnderTheLock(t *testing.T) {
-	const overQuota = `pods "` + id + `" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0`
+	const overQuota = `pods "` + id + `" is forbidden: exceeded quota: q, requested: pods=1, used: ` +
+		`pods=0, limited: pods=0`
 	by := &kube.RefusedError{
 		Call:    kube.Call{Verb: "create", Resource: "pods", Namespace: "dev", Name: id},
 		Message: overQuota,
@@ -318,7 +326,10 @@ func TestRefusalIsWrittenUnderTheLock(t *testing.T) {
 		want helm.Status
 	}{
 		{"held", func(*fake.Clientset, context.CancelFunc) {}, helm.StatusFailed},
-		{"known to be lost", func(_ *fake.Clientset, cancel context.CancelFunc) { cancel() }, helm.StatusPendingInstall},
+		{
+			"known to be lost", func(_ *fake.Clientset, cancel context.CancelFunc) { cancel() },
+			helm.StatusPendingInstall,
+		},
 		{"lost while the host was suspended", func(client *fake.Clientset, _ context.CancelFunc) {
 			if err := client.CoordinationV1().Leases("dev").
 				Delete(t.Context(), kube.Name("berth", id), metav1.DeleteOptions{}); err != nil {
@@ -386,7 +397,8 @@ func TestPreviewedRemovalKeepsTheRecord(t *testing.T) {
 	for _, mode := range []apply.DryRun{apply.DryRunClient, apply.DryRunServer} {
 		client.ClearActions()
 		purged, err := target.Records().Purge(t.Context(), id, confirmer(nil), mode)
-		if err != nil || len(purged) != 1 || purged[0].Action != apply.Deleted || purged[0].Object.GetKind() != "Secret" {
+		if err != nil || len(purged) != 1 || purged[0].Action != apply.Deleted ||
+			purged[0].Object.GetKind() != "Secret" {
 			t.Errorf("%s: %+v, %v", mode, purged, err)
 		}
 		for _, action := range client.Actions() {
@@ -414,7 +426,8 @@ func TestCompleteAfterAnOutage(t *testing.T) {
 	if err := target.Complete(t.Context(), d, deploy.Result{Record: record}); err != nil || tries != 3 {
 		t.Errorf("after %d tries: %v", tries, err)
 	}
-	if latest, err := target.Records().Latest(t.Context(), id); err != nil || latest.Info.Status != helm.StatusDeployed {
+	if latest, err := target.Records().Latest(t.Context(), id); err != nil ||
+		latest.Info.Status != helm.StatusDeployed {
 		t.Errorf("%+v, %v", latest, err)
 	}
 }

@@ -95,7 +95,9 @@ func Of(id string, ref userstring.Workload, object *unstructured.Unstructured) (
 	record, err := injection.RecordOf(object.GetAnnotations())
 	if err != nil {
 		err = fault.New(fault.CodeOf(err), "%s in namespace %s: %w", ref, object.GetNamespace(), err).
-			WithHint("restore the annotation; or take what is named %s-… out of the template (kubectl edit %s --namespace %s), remove the annotation (kubectl annotate %s --namespace %s %s-), and delete the workspace, which removes the rest",
+			WithHint("restore the annotation; or take what is named %s-… out of the template (kubectl edit %s "+
+				"--namespace %s), remove the annotation (kubectl annotate %s --namespace %s %s-), and delete the "+
+				"workspace, which removes the rest",
 				id, ref, object.GetNamespace(), ref, object.GetNamespace(), kube.AnnotationInjection)
 	}
 	return &Workload{Ref: ref, ID: id, Object: object.Object, Record: record}, err
@@ -170,7 +172,8 @@ func Pods(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, e
 
 // List lists the pods that have the workspace.
 func List(ctx context.Context, client *kube.Client, id string) ([]*corev1.Pod, error) {
-	list, err := client.CoreV1().Pods(client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: Selector(id).String()})
+	list, err := client.CoreV1().Pods(client.Namespace).List(ctx,
+		metav1.ListOptions{LabelSelector: Selector(id).String()})
 	if err != nil {
 		return nil, kube.Fault(err, kube.Call{Verb: "list", Resource: "pods", Namespace: client.Namespace})
 	}

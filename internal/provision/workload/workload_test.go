@@ -74,9 +74,14 @@ func TestPodSelector(t *testing.T) {
 	}{
 		"plain":      {map[string]any{"matchLabels": map[string]any{"app": "web"}}, "app=web", false},
 		"unreadable": {map[string]any{"matchLabels": "none"}, "", true},
-		"invalid":    {map[string]any{"matchExpressions": []any{map[string]any{"key": "app", "operator": "Like"}}}, "", true},
+		"invalid": {
+			map[string]any{"matchExpressions": []any{map[string]any{"key": "app", "operator": "Like"}}},
+			"",
+			true,
+		},
 	} {
-		selector, err := (&Workload{Object: map[string]any{"spec": map[string]any{"selector": test.selector}}}).PodSelector()
+		selector, err := (&Workload{Object: map[string]any{"spec": map[string]any{"selector": test.selector}}}).
+			PodSelector()
 		if (err != nil) != test.fails || err == nil && selector.String() != test.want {
 			t.Errorf("%s: %v, %v", name, selector, err)
 		}

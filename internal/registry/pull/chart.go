@@ -70,7 +70,8 @@ func (p Puller) Tags(ctx context.Context, repository string) (tags []string, _ e
 		tags = nil
 		return r.repo.Tags(ctx, "", func(page []string) error {
 			if tags = append(tags, page...); len(tags) > maxTags {
-				return fault.New(fault.InvalidArgument, "repository %s has more than %d tags", name.repository(), maxTags).
+				return fault.New(fault.InvalidArgument, "repository %s has more than %d tags", name.repository(),
+					maxTags).
 					WithReason(ReasonTooLarge).WithHint("name the tag or the digest of the chart")
 			}
 			return nil

@@ -19,7 +19,8 @@ func (f *fake) chart(tag string, mediaTypes ...string) (archive []byte, of ocisp
 	config := []byte(`{"name":"app","version":"1.2.3+build","apiVersion":"v2"}`)
 	m := ocispec.Manifest{
 		Config: ocispec.Descriptor{
-			MediaType: "application/vnd.cncf.helm.config.v1+json", Digest: digest.FromBytes(config), Size: int64(len(config)),
+			MediaType: "application/vnd.cncf.helm.config.v1+json", Digest: digest.FromBytes(config),
+			Size: int64(len(config)),
 		},
 		Annotations: map[string]string{"org.opencontainers.image.title": "app"},
 	}

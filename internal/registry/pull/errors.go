@@ -141,7 +141,8 @@ func (r *remote) unauthorized() error {
 		return fault.New(fault.Unauthenticated,
 			"registry %s requires a login for image %s, which is private or does not exist%s", r.name.Registry, r.name,
 			searched).
-			WithReason(ReasonNotVisible).WithHint("check the name; log in with `docker login %s`, or name a pull secret: `berth bundle install --source-secret`, "+
+			WithReason(ReasonNotVisible).WithHint("check the name; log in with `docker login %s`, or name a pull "+
+			"secret: `berth bundle install --source-secret`, "+
 			"or source.image.pullSecret of the bundle", r.name.Registry)
 	}
 	return fault.New(fault.Unauthenticated, "registry %s rejected the login from %s for image %s", r.name.Registry,

@@ -77,7 +77,8 @@ func FuzzWhiteouts(f *testing.F) {
 		files := tree{}
 		into := flattener{files: files, limits: Limits{Unpacked: 1 << 20, Entries: 100}, upper: shadow{}}
 		for _, layer := range slices.Backward(layers) {
-			err := into.layer(t.Context(), ocispec.Descriptor{Digest: digest.FromBytes(layer)}, strings.NewReader(string(layer)))
+			err := into.layer(t.Context(), ocispec.Descriptor{Digest: digest.FromBytes(layer)},
+				strings.NewReader(string(layer)))
 			if fault.CodeOf(err) == fault.InvalidArgument {
 				return // a file that is a directory as well
 			}

@@ -124,7 +124,8 @@ func (g *gate) tokenServer(address *url.URL) error {
 	}
 	return fault.New(fault.Failed, "registry %s wants a login to be sent to %s://%s, which is refused", g.host,
 		address.Scheme, address.Host).
-		WithReason(ReasonUntrusted).WithHint("a token server has to use https, and to be in the domain of its registry: ask the administrator of the registry")
+		WithReason(ReasonUntrusted).WithHint("a token server has to use https, and to be in the domain of its " +
+		"registry: ask the administrator of the registry")
 }
 
 // sameDomain says whether two hosts belong to the same registrable domain.

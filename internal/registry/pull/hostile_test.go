@@ -53,7 +53,10 @@ func TestErrors(t *testing.T) {
 			answers("/", 403), loginFrom("me", "secret/pull"), fault.PermissionDenied, ReasonNotVisible,
 			"with the login from secret/pull",
 		},
-		"a forbidden layer":  {answers("/blobs/", 403), nil, fault.PermissionDenied, ReasonNotVisible, "without a login"},
+		"a forbidden layer": {
+			answers("/blobs/", 403), nil, fault.PermissionDenied, ReasonNotVisible,
+			"without a login",
+		},
 		"rate limited":       {answers("/", 429), nil, fault.Unavailable, ReasonRateLimited, "limits the rate"},
 		"a layer is limited": {answers("/blobs/", 429), nil, fault.Unavailable, ReasonRateLimited, "limits the rate"},
 		"broken":             {answers("/", 500), nil, fault.Unavailable, "", "500 Internal Server Error"},
@@ -336,7 +339,8 @@ func TestTokenServer(t *testing.T) {
 				case r.URL.Path == "/token":
 					username, given, _ := r.BasicAuth()
 					refresh := r.PostFormValue("refresh_token")
-					if token == "me" && (username != "me" || given != password) || token != "me" && refresh != password {
+					if token == "me" && (username != "me" || given != password) || token != "me" &&
+						refresh != password {
 						t.Errorf("the token server gets %q %q %q", username, given, refresh)
 					}
 					if got := r.FormValue("scope"); got != "repository:org/app:pull" {

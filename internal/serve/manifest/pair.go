@@ -23,12 +23,14 @@ const PairFor = 2 * 365 * 24 * time.Hour
 // NewPair makes a certificate for some names and IP addresses. The key of its CA is thrown away: it signs nothing else.
 func NewPair(names []string, now time.Time) (Pair, error) {
 	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "CA of " + names[0]}, NotBefore: now.Add(-time.Hour),
-		NotAfter: now.Add(PairFor),
-		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "CA of " + names[0]},
+		NotBefore: now.Add(-time.Hour),
+		NotAfter:  now.Add(PairFor),
+		IsCA:      true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0]}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0]}, NotBefore: ca.NotBefore,
+		NotAfter: ca.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	leaf.DNSNames, leaf.IPAddresses = apart(names)
@@ -52,7 +54,8 @@ func NewPair(names []string, now time.Time) (Pair, error) {
 	if err != nil {
 		return Pair{}, fmt.Errorf("write a key: %w", err)
 	}
-	return Pair{CA: block("CERTIFICATE", caDER), Cert: block("CERTIFICATE", der), Key: block("PRIVATE KEY", secret)}, nil
+	return Pair{CA: block("CERTIFICATE", caDER), Cert: block("CERTIFICATE", der), Key: block("PRIVATE KEY", secret)},
+		nil
 }
 
 // apart are the names, and the IP addresses among them.

@@ -35,7 +35,10 @@ func (p Policy) Objects(r Role) (*admissionv1.ValidatingAdmissionPolicy,
 	}
 	meta := metav1.ObjectMeta{Name: name, Labels: r.labels()}
 	policy := &admissionv1.ValidatingAdmissionPolicy{
-		TypeMeta:   metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicy"},
+		TypeMeta: metav1.TypeMeta{
+			APIVersion: admissionv1.SchemeGroupVersion.String(),
+			Kind:       "ValidatingAdmissionPolicy",
+		},
 		ObjectMeta: meta,
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy: &fail, MatchConstraints: constraints, MatchConditions: p.Conditions,

@@ -58,7 +58,9 @@ func published(r *rsa.PrivateKey, e *ecdsa.PrivateKey) func(context.Context, str
 				{"use":"sig","kty":"RSA","kid":"r","alg":"RS256","n":%q,"e":"AQAB"},
 				{"use":"sig","kty":"EC","kid":"e","crv":"P-256","alg":"ES256","x":%q,"y":%q},
 				{"kty":"oct","kid":"secret","k":"AAAA"},{"kty":"EC","kid":"off","crv":"P-256","x":"AQ","y":"AQ"}]}`,
-				number(r.N.Bytes()), number(e.X.FillBytes(make([]byte, 32))), number(e.Y.FillBytes(make([]byte, 32)))), nil
+					number(r.N.Bytes()), number(e.X.FillBytes(make([]byte, 32))),
+					number(e.Y.FillBytes(make([]byte, 32)))),
+				nil
 		}
 		return nil, errors.New("not found")
 	}

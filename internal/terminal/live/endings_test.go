@@ -22,7 +22,8 @@ func TestRemovalsAtATerminal(t *testing.T) {
 		Styles: terminaltest.ColourLook.Styles(),
 	}}), "\n"))
 	for _, want := range []string{
-		"4 workspaces in workspaces", "✔ a  Deleted", "6 objects", "1 object, the pod may still be terminating", "not found",
+		"4 workspaces in workspaces", "✔ a  Deleted", "6 objects", "1 object, the pod may still be terminating",
+		"not found",
 		"✘ d  Failed", "2 of 4 deleted after 1.5s", "1 not found, 1 failed", "workspace d is held", "look elsewhere",
 		"berth delete a b c d --ignore-not-found", "retry those that are not deleted",
 	} {

@@ -97,7 +97,8 @@ func (m *model) isThere(pod string) bool {
 // was restarted is another one.
 func (m *model) shownScript(s v1.Script) int {
 	return slices.IndexFunc(m.items, func(it item) bool {
-		return it.kind == scriptItem && it.state == running && it.script.Object == s.Object && it.script.Number == s.Number
+		return it.kind == scriptItem && it.state == running && it.script.Object == s.Object &&
+			it.script.Number == s.Number
 	})
 }
 

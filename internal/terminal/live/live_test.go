@@ -28,7 +28,8 @@ func TestLiveLeavesTheWholeStory(t *testing.T) {
 					t.Errorf("%v: final screen (-want +got):\n%s", size, diff)
 				}
 				if f.Hidden || len(f.Unknown) > 0 || !r.Shown() {
-					t.Errorf("%v: cursor hidden %v, unknown sequences %q, shown %v", size, f.Hidden, f.Unknown, r.Shown())
+					t.Errorf("%v: cursor hidden %v, unknown sequences %q, shown %v", size, f.Hidden, f.Unknown,
+						r.Shown())
 				}
 			})
 		}
@@ -77,7 +78,8 @@ func TestLiveRedrawsOnlyWhatChanged(t *testing.T) {
 			v1.Snapshot{Message: "dev-tools:1.4", Containers: terminaltest.Containers("done", "pulling")})
 		terminaltest.Play(r, s.Events, 2*sc)
 		last := f.Writes[len(f.Writes)-1]
-		if !strings.Contains(last, "Pulling") || strings.Contains(last, "init-base") || strings.Contains(last, "install") {
+		if !strings.Contains(last, "Pulling") || strings.Contains(last, "init-base") ||
+			strings.Contains(last, "install") {
 			t.Errorf("last frame is %q, want the line with the spinner alone", last)
 		}
 		r.Stop()
@@ -151,7 +153,8 @@ func TestStopInTheMiddle(t *testing.T) {
 			synctest.Wait()
 			r.Handle(terminaltest.ImageNotFound().Events[len(terminaltest.ImageNotFound().Events)-1])
 			if f.Hidden || len(f.Writes) != n || r.Shown() {
-				t.Errorf("after Stop at %s: hidden %v, %d more writes, shown %v", at, f.Hidden, len(f.Writes)-n, r.Shown())
+				t.Errorf("after Stop at %s: hidden %v, %d more writes, shown %v", at, f.Hidden, len(f.Writes)-n,
+					r.Shown())
 			}
 			if at < quietFor {
 				if f.Text() != "" {

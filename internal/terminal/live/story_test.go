@@ -32,7 +32,8 @@ func TestFrames(t *testing.T) {
 			t.Run(fmt.Sprintf("%s-%d", l.name, width), func(t *testing.T) {
 				var b strings.Builder
 				for _, at := range moments {
-					fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Succeeding(), at, width, l.look)))
+					fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Succeeding(), at, width,
+						l.look)))
 				}
 				goldentest.Check(t, fmt.Sprintf("frames/%s-%d.txt", l.name, width), terminaltest.Visible(b.String()))
 			})
@@ -94,7 +95,8 @@ func TestEndings(t *testing.T) {
 	}
 	t.Run("colour", func(t *testing.T) {
 		goldentest.Check(t, "endings/crash-loop-colour.txt",
-			terminaltest.Visible(style.JoinLines(screen(terminaltest.CrashLoop(), time.Hour, 100, terminaltest.ColourLook))))
+			terminaltest.Visible(style.JoinLines(screen(terminaltest.CrashLoop(), time.Hour, 100,
+				terminaltest.ColourLook))))
 	})
 }
 
@@ -103,7 +105,8 @@ func TestStuckFrames(t *testing.T) {
 	for _, width := range []int{40, 80, 120} {
 		var b strings.Builder
 		for _, at := range []time.Duration{30 * sc, 90 * sc} {
-			fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screen(terminaltest.Stuck(), at, width, terminaltest.PlainLook)))
+			fmt.Fprintf(&b, "--- %s\n%s", at,
+				style.JoinLines(screen(terminaltest.Stuck(), at, width, terminaltest.PlainLook)))
 		}
 		goldentest.Check(t, fmt.Sprintf("frames/stuck-%d.txt", width), terminaltest.Visible(b.String()))
 	}
@@ -156,7 +159,8 @@ func TestRenderIsPure(t *testing.T) {
 func TestTheTimeHasAColumnOfItsOwn(t *testing.T) {
 	s := &terminaltest.Script{}
 	s.Step(0, "blueprint", v1.StepBegun, "", 0)
-	s.Step(1*sc, "blueprint", v1.StepEnded, "data-science ← python-base ← platform-base ← base, 14 settings of its own", 1)
+	s.Step(1*sc, "blueprint", v1.StepEnded, "data-science ← python-base ← platform-base ← base, 14 settings of its own",
+		1)
 	s.Step(1*sc, "install", v1.StepBegun, "", 0)
 	s.Step(2*sc, "install", v1.StepEnded, "7 objects", 1)
 	for width, cut := range map[int]bool{60: true, 80: true, 120: false} {

@@ -27,8 +27,8 @@ func TestBatchLiveLeavesTheWholeStory(t *testing.T) {
 					t.Errorf("%s in %v: final screen (-want +got):\n%s", name, size, diff)
 				}
 				if f.Hidden || len(f.Unknown) > 0 || f.Wrapped > 0 && size[0] >= 80 || !r.Shown() {
-					t.Errorf("%s in %v: cursor hidden %v, %d wrapped, unknown %q, shown %v", name, size, f.Hidden, f.Wrapped,
-						f.Unknown, r.Shown())
+					t.Errorf("%s in %v: cursor hidden %v, %d wrapped, unknown %q, shown %v", name, size, f.Hidden,
+						f.Wrapped, f.Unknown, r.Shown())
 				}
 			})
 		}

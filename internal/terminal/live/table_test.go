@@ -29,7 +29,8 @@ func TestBatchFrames(t *testing.T) {
 			t.Run(fmt.Sprintf("%s-%d", l.name, width), func(t *testing.T) {
 				var b strings.Builder
 				for _, at := range []time.Duration{20 * ms, 300 * ms, 2 * sc, 6 * sc, 30 * sc, time.Hour} {
-					fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screenful(terminaltest.Team(), at, width, 50, l.look)))
+					fmt.Fprintf(&b, "--- %s\n%s", at, style.JoinLines(screenful(terminaltest.Team(), at, width, 50,
+						l.look)))
 				}
 				goldentest.Check(t, fmt.Sprintf("batch/%s-%d.txt", l.name, width), terminaltest.Visible(b.String()))
 			})
@@ -45,7 +46,8 @@ func TestBatchEndings(t *testing.T) {
 		"interrupted": terminaltest.Broken(),
 		"stranded":    terminaltest.Stranded(), "running": all.End(),
 	} {
-		goldentest.Check(t, "batch/"+name+".txt", style.JoinLines(screenful(b, time.Hour, 100, 50, terminaltest.PlainLook)))
+		goldentest.Check(t, "batch/"+name+".txt",
+			style.JoinLines(screenful(b, time.Hour, 100, 50, terminaltest.PlainLook)))
 	}
 }
 

@@ -107,7 +107,10 @@ func TestHostileListsAreHarmless(t *testing.T) {
 func TestHostileBlueprint(t *testing.T) {
 	b := result.Blueprint{Blueprint: v1.Blueprint{
 		Name: "x",
-		Spec: map[string]any{"name": "x", "splash": "a\x7f\u0085\u202eb\u2028c", "env": map[string]any{"A\u009b": "\x1b"}},
+		Spec: map[string]any{
+			"name": "x", "splash": "a\x7f\u0085\u202eb\u2028c",
+			"env": map[string]any{"A\u009b": "\x1b"},
+		},
 	}}
 	for _, output := range []string{"text", "json", "yaml"} {
 		s, buffers := terminal.Test("", terminaltest.Now)

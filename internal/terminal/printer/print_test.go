@@ -50,7 +50,8 @@ func TestDocumentsSayWhatTheyAre(t *testing.T) {
 		"Diagnosis": result.Diagnosis{},
 		"Version":   result.Version{}, "Error": result.Error{}, "Job": result.Job{}, "JobList": result.Jobs{},
 		"Checkup":   result.Checkup{},
-		"Blueprint": result.Blueprint{}, "BlueprintList": result.Blueprints{}, "BlueprintCheck": result.BlueprintCheck{},
+		"Blueprint": result.Blueprint{}, "BlueprintList": result.Blueprints{},
+		"BlueprintCheck":   result.BlueprintCheck{},
 		"Resolution":       result.Resolution{},
 		"ProvisionSummary": result.ProvisionSummary{}, "DeletionSummary": result.DeletionSummary{},
 	} {

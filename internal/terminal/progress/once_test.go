@@ -30,13 +30,17 @@ func TestAnOutcomeIsSaidOnce(t *testing.T) {
 		},
 		"interrupted before a stage": {v1.Error{Code: "INTERRUPTED", Message: "interrupted"}, "interrupted after 10s"},
 		"timed out": {
-			v1.Error{Code: "DEADLINE_EXCEEDED", Message: "timed out after 10s: still Scheduling", Workspace: &scheduling},
+			v1.Error{
+				Code: "DEADLINE_EXCEEDED", Message: "timed out after 10s: still Scheduling",
+				Workspace: &scheduling,
+			},
 			"timed out after 10s: still Scheduling",
 		},
 		"timed out, with what was ignored": {
 			v1.Error{
-				Code:    "DEADLINE_EXCEEDED",
-				Message: "timed out after 10s: still Starting: no image; ignored on request: ImageNotFound", Workspace: &ignoring,
+				Code:      "DEADLINE_EXCEEDED",
+				Message:   "timed out after 10s: still Starting: no image; ignored on request: ImageNotFound",
+				Workspace: &ignoring,
 			},
 			"timed out after 10s: still Starting: no image; ignored on request: ImageNotFound",
 		},
@@ -47,7 +51,10 @@ func TestAnOutcomeIsSaidOnce(t *testing.T) {
 			},
 			"timed out after 10s: nothing is installed yet",
 		},
-		"timed out elsewhere": {v1.Error{Code: "DEADLINE_EXCEEDED", Message: "timed out after 10s"}, "timed out after 10s"},
+		"timed out elsewhere": {
+			v1.Error{Code: "DEADLINE_EXCEEDED", Message: "timed out after 10s"},
+			"timed out after 10s",
+		},
 	} {
 		s := &terminaltest.Script{}
 		s.Step(0, "identity", v1.StepBegun, "", 0)

@@ -31,7 +31,8 @@ func render(t *testing.T, s *terminaltest.Script, output string) (stdout, stderr
 
 func TestPlainTranscripts(t *testing.T) {
 	for name, s := range map[string]*terminaltest.Script{
-		"success": terminaltest.Succeeding(), "crash-loop": terminaltest.CrashLoop(), "timed-out": terminaltest.TimedOut(),
+		"success": terminaltest.Succeeding(), "crash-loop": terminaltest.CrashLoop(),
+		"timed-out":   terminaltest.TimedOut(),
 		"stuck":       terminaltest.Stuck(),
 		"interrupted": terminaltest.Interrupted(), "deleted": terminaltest.Deleted(false),
 		"refused": terminaltest.Refused(), "image-not-found": terminaltest.ImageNotFound(),
@@ -82,7 +83,10 @@ func TestPlainTellsOnce(t *testing.T) {
 		{reading(v1.StageStarting, "VolumeMissingObject", missing), 1, "team-1"},
 		{reading(v1.StageStarting, "", "", warned("broken pipe 1", 1)), 1, "warning FailedMount: broken pipe"},
 		{reading(v1.StageStarting, "", "", warned("broken pipe 2", 40)), 0, ""},
-		{reading(v1.StageStarting, "", "", warned("no such device", 1), warned("broken pipe 2", 80)), 1, "no such device"},
+		{
+			reading(v1.StageStarting, "", "", warned("no such device", 1), warned("broken pipe 2", 80)), 1,
+			"no such device",
+		},
 		{reading(v1.StageStarting, "", ""), 0, ""},
 		{own, 0, ""},
 		{reading(v1.StageStarting, "", "", warned("broken pipe 3", 1)), 1, "broken pipe"},

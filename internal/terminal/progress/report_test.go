@@ -29,8 +29,8 @@ func TestReportPrintsAnErrorOnce(t *testing.T) {
 				}
 				if inText, inDoc := strings.Count(stderr, code), strings.Count(stdout, code); inText != wantText ||
 					inDoc != wantDoc {
-					t.Errorf("%s, shown %v, %s: %d times on stderr, %d on stdout:\n%s%s", code, shown, output, inText, inDoc, stderr,
-						stdout)
+					t.Errorf("%s, shown %v, %s: %d times on stderr, %d on stdout:\n%s%s", code, shown, output, inText,
+						inDoc, stderr, stdout)
 				}
 			}
 		}

@@ -88,7 +88,8 @@ func (d Diagnosis) isOfPod(c v1.Cause) bool {
 func (d Diagnosis) onceEach() []v1.Warning {
 	all := slices.Clone(d.Warnings)
 	for i, w := range all {
-		if c := wording.Lasting(d.Cause); c != nil && len(w.Message) > longMessage && strings.Contains(c.Message, w.Message) {
+		if c := wording.Lasting(d.Cause); c != nil && len(w.Message) > longMessage &&
+			strings.Contains(c.Message, w.Message) {
 			all[i].Message = "as above"
 		}
 	}
@@ -114,7 +115,10 @@ func (d Diagnosis) skipped(p style.Page) (lines []string) {
 // title is what the first line names.
 func (d Diagnosis) title() wording.Title {
 	if d.UserString != "" {
-		return wording.Title{UserString: d.UserString, ID: strings.TrimPrefix(d.Subject, "pod/"), Namespace: d.Namespace}
+		return wording.Title{
+			UserString: d.UserString, ID: strings.TrimPrefix(d.Subject, "pod/"),
+			Namespace: d.Namespace,
+		}
 	}
 	return wording.Title{ID: d.Subject, Namespace: d.Namespace}
 }

@@ -24,13 +24,15 @@ func diagnoses() map[string]*v1.Diagnosis {
 	return map[string]*v1.Diagnosis{
 		"failed": {
 			Subject: "pod/carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Blueprint: "repo-a-b",
-			At: terminaltest.T0.Add(2 * time.Minute), Verdict: v1.VerdictFailed, Stage: v1.StageFailed, Status: v1.StatusFailing,
-			Since: terminaltest.T0.Add(style.Seconds(failedAt)), FailedAt: &failedAt,
+			At: terminaltest.T0.Add(2 * time.Minute), Verdict: v1.VerdictFailed, Stage: v1.StageFailed,
+			Status: v1.StatusFailing,
+			Since:  terminaltest.T0.Add(style.Seconds(failedAt)), FailedAt: &failedAt,
 			Cause: &v1.Cause{
 				Code: "CrashLoop", Message: "container k8shell-main: crash loop", Container: "k8shell-main",
 				Restarts: &restarts, ExitCode: &exit,
 			},
-			Hint: "Container k8shell-main starts, ends, and is started again, at ever longer intervals. Its program ended with exit code 1.",
+			Hint: "Container k8shell-main starts, ends, and is started again, at ever longer intervals. Its program " +
+				"ended with exit code 1.",
 			Containers: []v1.Container{{
 				Name: "k8shell-main", Image: "registry.example.com/a:1", State: v1.ContainerFailed,
 				Restarts: 4, ExitCode: &exit,
@@ -50,11 +52,13 @@ func diagnoses() map[string]*v1.Diagnosis {
 		},
 		"waiting": {
 			Subject: "deployment/web", Namespace: "shop", At: terminaltest.T0.Add(time.Minute),
-			Verdict: v1.VerdictWaiting, Stage: v1.StageScheduling, Status: v1.StatusProvisioning, Since: terminaltest.T0,
+			Verdict: v1.VerdictWaiting, Stage: v1.StageScheduling, Status: v1.StatusProvisioning,
+			Since:   terminaltest.T0,
 			Message: "1 of 2 ready",
 			Cause: &v1.Cause{
 				Code:    "QuotaExceeded",
-				Message: "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1", Object: "replicaset/web-1",
+				Message: "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1",
+				Object:  "replicaset/web-1",
 			},
 			Hint:     "Quota q of the namespace is used up.",
 			Timeline: []v1.Moment{moment(0, v1.StageScheduling, "1 of 2 ready")},
@@ -65,17 +69,24 @@ func diagnoses() map[string]*v1.Diagnosis {
 			Message: "2 of 3 ready; app is being created", Node: "gpu-7",
 			Cause: &v1.Cause{
 				Code: "SandboxFailed", Object: "pod/web-7d9f-bpvks",
-				Message: `Failed to create pod sandbox: rpc error: code = Unknown desc = no runtime for "nvidia" is configured`,
+				Message: `Failed to create pod sandbox: rpc error: code = Unknown desc = no runtime for ` +
+					`"nvidia" is configured`,
 			},
 			Hint: `The node does not have the container runtime that "runtimeClassName" asks for.`,
 			Warnings: []v1.Warning{{
-				Reason: "FailedCreatePodSandBox", Count: 93, Object: "pod/web-7d9f-bpvks", At: terminaltest.T0.Add(23 * time.Minute),
-				Message: `Failed to create pod sandbox: rpc error: code = Unknown desc = no runtime for "nvidia" is configured`,
+				Reason: "FailedCreatePodSandBox", Count: 93, Object: "pod/web-7d9f-bpvks",
+				At: terminaltest.T0.Add(23 * time.Minute),
+				Message: `Failed to create pod sandbox: rpc error: code = Unknown desc = no runtime for ` +
+					`"nvidia" is configured`,
 			}},
-			Timeline: []v1.Moment{moment(0, v1.StageScheduling, "no pod yet"), moment(3, v1.StageStarting, "2 of 3 ready")},
+			Timeline: []v1.Moment{
+				moment(0, v1.StageScheduling, "no pod yet"),
+				moment(3, v1.StageStarting, "2 of 3 ready"),
+			},
 		},
 		"running": {
-			Subject: "pod/alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev", At: terminaltest.T0.Add(time.Hour),
+			Subject: "pod/alice-3f9c2e1", Namespace: "workspaces", UserString: "alice~dev",
+			At:      terminaltest.T0.Add(time.Hour),
 			Verdict: v1.VerdictRunning, Stage: v1.StageRunning, Status: v1.StatusRunning, Since: terminaltest.T0,
 		},
 		"gone": {
@@ -99,7 +110,8 @@ func TestDiagnosis(t *testing.T) {
 				got := printed(t, "text", result.Diagnosis{Diagnosis: *d}, columns, style.NoColour)
 				goldentest.Check(t, "diagnosis/"+name+"-"+strconv.Itoa(columns)+".txt", got)
 				for line := range strings.SplitSeq(got, "\n") {
-					if style.Width(line) >= columns && !strings.Contains(line, "berth ") && !strings.Contains(line, "kubectl ") {
+					if style.Width(line) >= columns && !strings.Contains(line, "berth ") &&
+						!strings.Contains(line, "kubectl ") {
 						t.Errorf("%d columns: %q", style.Width(line), line)
 					}
 				}

@@ -110,10 +110,14 @@ func (e Error) Outcome(p style.Page, t wording.Title, between time.Duration) Out
 	}
 	o.Log = Entry{
 		Label: "error " + e.Code,
-		Text:  strings.TrimSuffix(strings.ToLower(o.Word)+" "+o.Time+": "+strings.Join(strings.Fields(o.Why), " "), ": "),
+		Text: strings.TrimSuffix(strings.ToLower(o.Word)+" "+o.Time+": "+strings.Join(strings.Fields(o.Why), " "),
+			": "),
 	}
 	if more := e.furtherMessage(); more != "" {
-		o.Details = append(o.Details, Detail{Lines: p.Indent(p.Paragraphs(more)...), Entries: entries(o.Log.Label, more)})
+		o.Details = append(o.Details, Detail{
+			Lines:   p.Indent(p.Paragraphs(more)...),
+			Entries: entries(o.Log.Label, more),
+		})
 	}
 	problems, hint := slices.Concat(items(p, e.Problems, e.Excerpts)...), p.Paragraphs(e.Hint)
 	o.Details = append(o.Details,
@@ -125,7 +129,10 @@ func (e Error) Outcome(p style.Page, t wording.Title, between time.Duration) Out
 		if e.Logs.Previous {
 			label += " (previous)"
 		}
-		o.Details = append(o.Details, Detail{Lines: wording.LogLines(e.Logs, p), Entries: entries(label, e.Logs.Lines...)})
+		o.Details = append(o.Details, Detail{
+			Lines:   wording.LogLines(e.Logs, p),
+			Entries: entries(label, e.Logs.Lines...),
+		})
 	}
 	return o
 }
@@ -266,7 +273,10 @@ func (e Error) afterProvision(t wording.Title) []wording.Command {
 	}
 	switch {
 	case e.updated() && e.Workspace.Update.Revision > 1:
-		commands = append(commands, wording.Command{Line: t.Command("update") + " --rollback", Why: "go back to what it was"})
+		commands = append(commands, wording.Command{
+			Line: t.Command("update") + " --rollback",
+			Why:  "go back to what it was",
+		})
 	case e.updated():
 	case e.Left == v1.LeftKept:
 		add("delete", "delete the workspace and all it has")

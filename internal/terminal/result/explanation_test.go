@@ -24,7 +24,8 @@ func explanations() map[string]v1.Explanation {
 		"passes": {
 			Code: "RegistryUnreachable", Family: "image", Title: "The registry does not answer",
 			Reasons: []string{"ErrImagePull", "ImagePullBackOff"},
-			Meaning: "The node asks a registry for the image, and gets no answer: the name of the registry is wrong, or the network between them does not work.",
+			Meaning: "The node asks a registry for the image, and gets no answer: the name of the registry is wrong, " +
+				"or the network between them does not work.",
 			Signs: []string{
 				"`kubectl get pods` shows ErrImagePull or ImagePullBackOff.",
 				"An event says \"no such host\", \"i/o timeout\" or \"connection refused\".",
@@ -83,7 +84,10 @@ func TestExplanation(t *testing.T) {
 
 func TestExplanations(t *testing.T) {
 	all := explanations()
-	list := result.Explanations{ExplanationList: v1.ExplanationList{Items: []v1.Explanation{all["passes"], all["stays"]}}}
+	list := result.Explanations{ExplanationList: v1.ExplanationList{Items: []v1.Explanation{
+		all["passes"],
+		all["stays"],
+	}}}
 	for i := range list.Items {
 		list.Items[i].Example = nil
 	}

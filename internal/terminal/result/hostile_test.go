@@ -13,5 +13,7 @@ func TestTextFromElsewhereInDocuments(t *testing.T) {
 	terminaltest.Harmless(t, "status",
 		printed(t, "wide", result.Workspace{Workspace: *terminaltest.HostileWorkspace()}, 0, style.NoColour))
 	terminaltest.Harmless(t, "list",
-		printed(t, "wide", result.Workspaces{WorkspaceList: v1.WorkspaceList{Items: []v1.Workspace{*terminaltest.HostileWorkspace()}}}, 200, style.NoColour))
+		printed(t, "wide",
+			result.Workspaces{WorkspaceList: v1.WorkspaceList{Items: []v1.Workspace{*terminaltest.HostileWorkspace()}}},
+			200, style.NoColour))
 }

@@ -34,7 +34,8 @@ func provisioned() v1.Job {
 		Timeline: []v1.JobSpan{
 			span(v1.JobSpanStep, "identity", 0, 0.04), span(v1.JobSpanStep, "install", 0.05, 0.2),
 			span(v1.JobSpanStage, "Scheduling", 0.3, 1.2),
-			warned, span(v1.JobSpanStage, "Initializing", 1.5, 3), span(v1.JobSpanContainer, "init-repository", 1.6, 0.4),
+			warned, span(v1.JobSpanStage, "Initializing", 1.5, 3), span(v1.JobSpanContainer, "init-repository", 1.6,
+				0.4),
 			span(v1.JobSpanStage, "Pulling", 4.5, 12.5), span(v1.JobSpanContainer, "k8shell-main", 4.6, 12.6),
 			span(v1.JobSpanStage, "Starting", 17, 7), failed,
 		},
@@ -71,7 +72,8 @@ func goldenOf(t *testing.T, name string, doc result.Kind) {
 			t.Fatal(err)
 		}
 		for line := range strings.SplitSeq(b.Out.String(), "\n") {
-			if c.width > 0 && style.Width(line) >= c.width && !strings.Contains(line, ": ") { // what is labelled may be long
+			// what is labelled may be long
+			if c.width > 0 && style.Width(line) >= c.width && !strings.Contains(line, ": ") {
 				t.Errorf("%s: %d columns: %q", c.suffix, style.Width(line), line)
 			}
 		}
@@ -94,13 +96,17 @@ func TestHistoryOfOthers(t *testing.T) {
 	running.Cause = "ImagePullBackOff"
 	old.Timeline, old.Blueprint, old.Node, old.Image = nil, "", "", ""
 	goldentest.Check(t, "jobs/others-80.txt",
-		printed(t, "text", result.Jobs{JobList: v1.JobList{Items: []v1.Job{running, old}}, Full: true}, 80, style.NoColour))
+		printed(t, "text", result.Jobs{JobList: v1.JobList{Items: []v1.Job{running, old}}, Full: true}, 80,
+			style.NoColour))
 }
 
 func counted() v1.JobStats {
 	stages := func(scale float64) []v1.StagePercentiles {
 		return []v1.StagePercentiles{
-			{Stage: v1.StageScheduling, Percentiles: v1.Percentiles{Jobs: 12, Median: 0.1, P90: 0.4 * scale, Max: 2.4 * scale}},
+			{Stage: v1.StageScheduling, Percentiles: v1.Percentiles{
+				Jobs: 12, Median: 0.1, P90: 0.4 * scale,
+				Max: 2.4 * scale,
+			}},
 			{Stage: v1.StagePulling, Percentiles: v1.Percentiles{
 				Jobs: 4, Median: 6 * scale, P90: 12.4 * scale,
 				Max: 15 * scale,
@@ -149,7 +155,8 @@ func TestReach(t *testing.T) {
 	}
 	doc = counted()
 	doc.By, doc.Since = v1.JobsByNode, terminaltest.Now.Add(-7*24*time.Hour)
-	const some = "12 jobs of the last 7d; the oldest record is 2d2h old, records are kept for 48h; 3 do not say the node (-)"
+	const some = "12 jobs of the last 7d; the oldest record is 2d2h old, records are kept for 48h; 3 do not " +
+		"say the node (-)"
 	if got := (result.JobStats{JobStats: doc}).Reach(page, "48h"); got != some {
 		t.Errorf("%q", got)
 	}
@@ -162,10 +169,16 @@ func TestJobsHaveUserStrings(t *testing.T) {
 	j.UserString = "alice~dev"
 	old.ID, old.WorkspaceName = "0b8e1a52-9d7b-4c55-a3b1-2a8c0f6f1e77", "bob-1234567"
 	list := func(items ...v1.Job) result.Jobs {
-		return result.Jobs{JobList: v1.JobList{Items: items}, Short: map[string]string{j.ID: "5f0c1a52", old.ID: "0b8e1a52"}}
+		return result.Jobs{
+			JobList: v1.JobList{Items: items},
+			Short:   map[string]string{j.ID: "5f0c1a52", old.ID: "0b8e1a52"},
+		}
 	}
 	for width, want := range map[int][2]string{
-		0:   {"JOB USERSTRING WORKSPACE USER STATUS AGE DURATION STAGE", "5f0c1a52 alice~dev alice-3f9c2e1 alice Succeeded"},
+		0: {
+			"JOB USERSTRING WORKSPACE USER STATUS AGE DURATION STAGE",
+			"5f0c1a52 alice~dev alice-3f9c2e1 alice Succeeded",
+		},
 		100: {"JOB USERSTRING WORKSPACE USER STATUS AGE DURATION STAGE", "0b8e1a52 - bob-1234567 alice Succeeded"},
 		80:  {"JOB USERSTRING WORKSPACE STATUS", "5f0c1a52 alice~dev "},
 		60:  {"JOB WORKSPACE STATUS", "5f0c1a52 alice-3f9c2e1 Succeeded"},

@@ -65,7 +65,8 @@ func (s JobStats) outcomes(groups []v1.JobGroup, p style.Page) []string {
 		style.Column{Title: "FAILED", Style: failed},
 		style.Column{Title: "OTHER", DropOrder: 1}, style.Column{Title: "FAILED OF", Least: 12})
 	return table(cols, groups, p, func(g v1.JobGroup) []string {
-		return s.named(g, p, strconv.Itoa(g.Jobs), strconv.Itoa(g.Succeeded), strconv.Itoa(g.Failed), others(g), causes(g))
+		return s.named(g, p, strconv.Itoa(g.Jobs), strconv.Itoa(g.Succeeded), strconv.Itoa(g.Failed), others(g),
+			causes(g))
 	})
 }
 
@@ -129,7 +130,8 @@ func (s JobStats) durations(groups []v1.JobGroup, p style.Page) []string {
 	var legend []string
 	if columns := style.Spare(cols, p.Room); p.Room > 0 && columns >= style.LeastBars {
 		cols = append(cols, percentileBars(rows, columns, colour, p))
-		legend = style.Paragraph([]string{style.Paint(p.Grey, p.Heavy+" median   "+p.Light+" 90%   "+p.Dotted+" longest")})
+		legend = style.Paragraph([]string{style.Paint(p.Grey,
+			p.Heavy+" median   "+p.Light+" 90%   "+p.Dotted+" longest")})
 	}
 	return append(style.Table(cols, p.Table().Room, p.Styles), legend...)
 }

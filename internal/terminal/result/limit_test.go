@@ -46,8 +46,9 @@ func TestLimits(t *testing.T) {
 		},
 		"stopped by one, to be deleted by another": {
 			v1.State{
-				Desired: v1.DesiredStopped, Actual: v1.ActualStopped, Reason: "maxActiveHours", DesiredAt: in(-4 * time.Hour),
-				Next: next(v1.DesiredTerminated, "maxAgeHours", v1.LimitOfBlueprint, in(5*time.Minute)),
+				Desired: v1.DesiredStopped, Actual: v1.ActualStopped, Reason: "maxActiveHours",
+				DesiredAt: in(-4 * time.Hour),
+				Next:      next(v1.DesiredTerminated, "maxAgeHours", v1.LimitOfBlueprint, in(5*time.Minute)),
 			},
 			"stopped 4h ago by maxActiveHours; is deleted in 5m (maxAgeHours of the blueprint)", "is deleted in 5m",
 		},

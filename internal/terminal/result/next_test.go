@@ -175,7 +175,8 @@ func TestProposalsBelowAList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(commandsIn(lines), ""); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
+		if got := strings.Join(commandsIn(lines), ""); !strings.HasPrefix(got, test.want) || test.want == "" &&
+			got != "" {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

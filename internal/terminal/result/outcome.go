@@ -50,8 +50,8 @@ type Outcome struct {
 	// Details are paragraphs of their own.
 	Details []Detail
 	Next    []wording.Command
-	// Ordinary are the lines of an error that says nothing about the workspace. They are all that a command with nothing
-	// else to show prints.
+	// Ordinary are the lines of an error that says nothing about the workspace. They are all that a command with
+	// nothing else to show prints.
 	Ordinary []string
 }
 

@@ -92,7 +92,8 @@ func TestStatusWithScripts(t *testing.T) {
 	w.ScriptsUnread = "the beginning of the log is gone"
 	goldentest.Check(t, "status/scripts-80.txt", printed(t, "text", result.Workspace{Workspace: w}, 80, style.NoColour))
 	w.Scripts[1].Object = "pod/another:k8shell-main"
-	goldentest.Check(t, "status/scripts-pipe.txt", printed(t, "text", result.Workspace{Workspace: w}, 0, style.NoColour))
+	goldentest.Check(t, "status/scripts-pipe.txt", printed(t, "text", result.Workspace{Workspace: w}, 0,
+		style.NoColour))
 }
 
 func TestStatusWithEvents(t *testing.T) {

@@ -42,7 +42,8 @@ func TestCauseInARow(t *testing.T) {
 		"image dev:1 cannot be pulled":             "ImageNotFound: image dev:1 cannot be pulled",
 		"image dev:1 cannot be pulled\nas it lies": "image dev:1 cannot be pulled",
 	} {
-		w := terminaltest.Workspace(v1.StageFailed, v1.Snapshot{Cause: &v1.Cause{Code: "ImageNotFound", Message: message}})
+		w := terminaltest.Workspace(v1.StageFailed,
+			v1.Snapshot{Cause: &v1.Cause{Code: "ImageNotFound", Message: message}})
 		failed := result.Error{Error: v1.Error{Code: string(fault.Failed), Workspace: &w}}
 		if got := failed.Outcome(page, wording.Title{}, 0).Short; got != want {
 			t.Errorf("%q is %q in a row, want %q", message, got, want)

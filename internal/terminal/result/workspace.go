@@ -185,7 +185,10 @@ func eventTable(events []v1.ObjectEvent, p style.Page) []string {
 		if e.Count > 1 && e.FirstAt.Before(e.At) {
 			age += " (over " + style.Age(e.FirstAt, p.Now) + ")"
 		}
-		return []string{age, strconv.Itoa(e.Count), e.Type, e.Reason, e.Object, strings.Join(strings.Fields(e.Message), " ")}
+		return []string{
+			age, strconv.Itoa(e.Count), e.Type, e.Reason, e.Object,
+			strings.Join(strings.Fields(e.Message), " "),
+		}
 	})
 }
 

@@ -125,7 +125,8 @@ func (l Workspaces) columns(p style.Page, userStrings bool) []style.Column {
 	add(style.Column{Title: "STAGE", Style: func(row int) lipgloss.Style { return p.Stage(items[row].Stage) }},
 		func(w v1.Workspace) string { return string(w.Stage) })
 	add(style.Column{Title: "AGE"}, func(w v1.Workspace) string { return style.Age(w.CreatedAt, p.Now) })
-	add(style.Column{Title: "RESTARTS", DropOrder: 3}, func(w v1.Workspace) string { return strconv.Itoa(w.Restarts()) })
+	add(style.Column{Title: "RESTARTS", DropOrder: 3},
+		func(w v1.Workspace) string { return strconv.Itoa(w.Restarts()) })
 	if p.Wide && !l.Table.Namespaces {
 		namespace(6)
 	}

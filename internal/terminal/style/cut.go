@@ -82,7 +82,8 @@ func words(text string, most int) (all []string) {
 	for len(single) > 0 {
 		n := 1
 		if opens(single[0]) {
-			if end := slices.IndexFunc(single[1:], opens); end >= 0 && Width(strings.Join(single[:end+2], " ")) <= most {
+			if end := slices.IndexFunc(single[1:], opens); end >= 0 &&
+				Width(strings.Join(single[:end+2], " ")) <= most {
 				n = end + 2
 			}
 		}

@@ -67,7 +67,10 @@ func FuzzCut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, n int) {
 		s, n = clean(s), n%300
 		for _, ellipsis := range []string{"…", "..."} {
-			for name, cut := range map[string]func(string, int, string) string{"cutEnd": cutEnd, "cutMiddle": cutMiddle} {
+			for name, cut := range map[string]func(string, int, string) string{
+				"cutEnd":    cutEnd,
+				"cutMiddle": cutMiddle,
+			} {
 				got := cut(s, n, ellipsis)
 				if Width(got) > max(n, 0) {
 					t.Errorf("%s(%q, %d) = %q: %d columns", name, s, n, got, Width(got))

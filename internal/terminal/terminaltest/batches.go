@@ -99,7 +99,8 @@ func Stranded() *Many {
 		s.Step(0, "identity", v1.StepBegun, "", 0)
 		s.Step(300*ms, "identity", v1.StepFailed, "", 0.3)
 		s.Add(300*ms, v1.Event{Result: &v1.Result{Error: &v1.Error{
-			Code: "UNAVAILABLE", ExitStatus: 8, Message: "the cluster cannot be reached: connection refused", Hint: "is it up?",
+			Code: "UNAVAILABLE", ExitStatus: 8, Message: "the cluster cannot be reached: connection refused",
+			Hint: "is it up?",
 		}}})
 		b.Add(Member(user, "dev"), 0, s)
 	}

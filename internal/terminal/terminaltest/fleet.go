@@ -33,7 +33,8 @@ func Fleet() *v1.WorkspaceList {
 			},
 		},
 		{
-			ID: "carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Owner: "carol", Blueprint: "repo-a-b",
+			ID: "carol-9d4b2e6", Namespace: "workspaces", UserString: "carol~repo:a/b", Owner: "carol",
+			Blueprint: "repo-a-b",
 			CreatedAt: Now.Add(-6 * time.Minute),
 			Snapshot: v1.Snapshot{
 				Stage: v1.StageFailed, Status: v1.StatusFailing, Since: Now.Add(-5 * time.Minute),
@@ -46,7 +47,8 @@ func Fleet() *v1.WorkspaceList {
 			},
 		},
 		{
-			ID: "a-name-as-long-as-kubernetes-permits-0a1b2c3", Namespace: "workspaces", CreatedAt: Now.Add(-6 * 24 * time.Hour),
+			ID: "a-name-as-long-as-kubernetes-permits-0a1b2c3", Namespace: "workspaces",
+			CreatedAt: Now.Add(-6 * 24 * time.Hour),
 			Snapshot: v1.Snapshot{
 				Stage: v1.StageScheduling, Status: v1.StatusProvisioning,
 				Message: "0/3 nodes: 3 insufficient\x1b[2J memory (asks for 64Gi, largest free 12Gi)",
@@ -112,8 +114,9 @@ func WithEvents() v1.Workspace {
 			FirstAt: Now.Add(-6 * time.Minute), At: Now.Add(-6 * time.Minute),
 		},
 		{
-			Object: "pod/carol-9d4b2e6:k8shell-main", Type: "Normal", Reason: "Pulled", Message: "already\npresent\x1b[2J",
-			Count: 4, FirstAt: Now.Add(-5 * time.Minute), At: Now.Add(-2 * time.Minute),
+			Object: "pod/carol-9d4b2e6:k8shell-main", Type: "Normal", Reason: "Pulled",
+			Message: "already\npresent\x1b[2J",
+			Count:   4, FirstAt: Now.Add(-5 * time.Minute), At: Now.Add(-2 * time.Minute),
 		},
 		{
 			Object: "pod/carol-9d4b2e6:k8shell-main", Type: "Warning", Reason: "BackOff",

@@ -77,7 +77,8 @@ func Succeeding() *Script {
 	waits := "0/3 nodes: 2 insufficient cpu, 1 untolerated taint"
 	cause := &v1.Cause{
 		Code: "Unschedulable", Message: waits,
-		Hint: "No node has room for it: 2 nodes have too little cpu left. Ask for less in blueprint dev, or wait until there is room.",
+		Hint: "No node has room for it: 2 nodes have too little cpu left. Ask for less in blueprint dev, or wait " +
+			"until there is room.",
 	}
 	s.Stage(300*ms, v1.StageScheduling, v1.Snapshot{Containers: Containers("waiting", "waiting")})
 	tentative := *cause
@@ -179,12 +180,16 @@ func Stuck() *Script {
 	cause := v1.Cause{
 		Code: "VolumeMissingObject", Object: "pod/alice-3f9c2e1",
 		Message: `MountVolume.SetUp failed for volume "profile" : configmap "profile" not found`,
-		Hint:    "ConfigMap profile does not exist: create it with `kubectl create configmap profile --namespace workspaces --from-literal=KEY=VALUE`.",
+		Hint: "ConfigMap profile does not exist: create it with `kubectl create configmap profile --namespace " +
+			"workspaces --from-literal=KEY=VALUE`.",
 	}
 	snapshot := func(stuck bool) v1.Snapshot {
 		now := cause
 		now.Stuck = stuck
-		return v1.Snapshot{Node: "node-2", Message: "init-base", Cause: &now, Containers: Containers("waiting", "waiting")}
+		return v1.Snapshot{
+			Node: "node-2", Message: "init-base", Cause: &now,
+			Containers: Containers("waiting", "waiting"),
+		}
 	}
 	s.Stage(1*sc, v1.StageInitializing,
 		v1.Snapshot{Node: "node-2", Message: "init-base", Containers: Containers("waiting", "waiting")})

@@ -66,9 +66,11 @@ func StrictScripts() *Script {
 	w.Scripts = s.scripts()
 	s.Add(7100*ms, v1.Event{Result: &v1.Result{Error: &v1.Error{
 		Code: "FAILED", Reason: "INIT_SCRIPT_FAILED", ExitStatus: 3,
-		Message:   "init script dependencies failed with exit code 7",
-		Hint:      "see all of its output: `berth logs id/alice-3f9c2e1 --namespace workspaces`; it runs again when the container is started again",
-		Workspace: &w, Logs: &v1.LogTail{Container: "k8shell-main", Script: "dependencies", Lines: said}, Left: v1.LeftKept,
+		Message: "init script dependencies failed with exit code 7",
+		Hint: "see all of its output: `berth logs id/alice-3f9c2e1 --namespace workspaces`; it runs again when " +
+			"the container is started again",
+		Workspace: &w, Logs: &v1.LogTail{Container: "k8shell-main", Script: "dependencies", Lines: said},
+		Left: v1.LeftKept,
 	}}})
 	return s
 }

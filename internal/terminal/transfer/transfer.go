@@ -80,7 +80,8 @@ func (v *View) tick(quit <-chan struct{}) {
 func Line(st style.Styles, s Sample, frame int) string {
 	amount := style.Bytes(s.Bytes) + "B"
 	if s.Total > 0 {
-		amount = fmt.Sprintf("%s of %sB, %d%%", style.Bytes(s.Bytes), style.Bytes(s.Total), min(100*s.Bytes/s.Total, 100))
+		amount = fmt.Sprintf("%s of %sB, %d%%", style.Bytes(s.Bytes), style.Bytes(s.Total),
+			min(100*s.Bytes/s.Total, 100))
 	}
 	parts := []string{amount, english.Plural(int(s.Files), "file"), style.Rate(s.Bytes, s.Since), style.Whole(s.Since)}
 	return st.Spinner[frame%len(st.Spinner)] + " " + strings.Join(parts, st.Dot)

@@ -114,7 +114,8 @@ func TestWatchPicture(t *testing.T) {
 				w.Close()
 				w.Close()
 				if vt.Hidden || vt.Wrapped > 0 || len(vt.Unknown) > 0 {
-					t.Errorf("cursor hidden %v, %d lines wrapped, unknown sequences %q", vt.Hidden, vt.Wrapped, vt.Unknown)
+					t.Errorf("cursor hidden %v, %d lines wrapped, unknown sequences %q", vt.Hidden, vt.Wrapped,
+						vt.Unknown)
 				}
 				goldentest.Check(t, "watch/"+name+".txt", vt.Text())
 			})

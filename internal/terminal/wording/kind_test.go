@@ -36,8 +36,11 @@ func TestCauseInShort(t *testing.T) {
 	for want, c := range map[string]v1.Cause{
 		"DeadlineExceeded: Pod was active": {Code: "DeadlineExceeded", Message: "DeadlineExceeded: Pod was active"},
 		"Evicted: the node is full (main)": {Code: "Evicted", Message: "Evicted: the node is full", Container: "main"},
-		"CrashLoop: 3 restarts (main)":     {Code: "CrashLoop", Message: "container main: 3 restarts", Container: "main"},
-		"ran":                              {Message: "ran"},
+		"CrashLoop: 3 restarts (main)": {
+			Code: "CrashLoop", Message: "container main: 3 restarts",
+			Container: "main",
+		},
+		"ran": {Message: "ran"},
 	} {
 		if got := wording.CauseInShort(c); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -62,8 +62,10 @@ func observation(e v1.Explanation) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-const causesAbout = "# Causes\n\nWhat keeps a workspace, a pod or a workload from running, as `berth diagnose` and `berth status` name it. " +
-	"`berth explain CAUSE` shows each of them in the terminal; [policies](policies.md) say which of them are failures, and when.\n"
+const causesAbout = "# Causes\n\nWhat keeps a workspace, a pod or a workload from running, as `berth diagnose` and " +
+	"`berth status` name it. " +
+	"`berth explain CAUSE` shows each of them in the terminal; [policies](policies.md) say which of them are " +
+	"failures, and when.\n"
 
 // pageOf is the page about all causes: an index by family, then each of them.
 func pageOf(explained []v1.Explanation) (string, error) {
@@ -145,7 +147,10 @@ func (t treatments) policies() (all []v1.PolicyTreatment) {
 	} {
 		if len(p.Treatments) > 0 {
 			order := []v1.Treatment{v1.TreatmentFails, v1.TreatmentSpared, v1.TreatmentWaits}
-			slices.SortFunc(p.Treatments, func(a, b v1.Treatment) int { return slices.Index(order, a) - slices.Index(order, b) })
+			slices.SortFunc(p.Treatments, func(a, b v1.Treatment) int {
+				return slices.Index(order,
+					a) - slices.Index(order, b)
+			})
 			all = append(all, v1.PolicyTreatment{Policy: p.Policy, Treatments: slices.Compact(p.Treatments)})
 		}
 	}

@@ -49,7 +49,8 @@ func TestCausesIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if index := "\n**Crash**\n\n- [OOMKilled](#oomkilled): Too much\n- [CrashLoop](#crashloop): \n\n**Node**\n\n- [Evicted](#evicted): \n\n## Crash\n"; !strings.Contains(page, index) {
+	if index := "\n**Crash**\n\n- [OOMKilled](#oomkilled): Too much\n- [CrashLoop](#crashloop): \n\n**Node**\n\n" +
+		"- [Evicted](#evicted): \n\n## Crash\n"; !strings.Contains(page, index) {
 		t.Errorf("no %q in\n%s", index, page)
 	}
 }
@@ -64,8 +65,10 @@ func TestEveryCauseIsExplained(t *testing.T) {
 	treated := treated(dumps)
 	for _, e := range catalog.Explanations() {
 		t.Run(e.Code, func(t *testing.T) {
-			if e.Title == "" || strings.HasSuffix(e.Title, ".") || e.Meaning == "" || len(e.Signs) == 0 || len(e.Remedies) == 0 {
-				t.Errorf("it has title %q, meaning %q, %d signs and %d remedies", e.Title, e.Meaning, len(e.Signs), len(e.Remedies))
+			if e.Title == "" || strings.HasSuffix(e.Title, ".") || e.Meaning == "" || len(e.Signs) == 0 ||
+				len(e.Remedies) == 0 {
+				t.Errorf("it has title %q, meaning %q, %d signs and %d remedies", e.Title, e.Meaning, len(e.Signs),
+					len(e.Remedies))
 			}
 			if len(treated[e.Code].policies()) == 0 && e.Code != cause.PodDeleted {
 				t.Error("no dump shows what the policies make of it")

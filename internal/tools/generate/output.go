@@ -33,7 +33,8 @@ func output(all files) error {
 		seen[schema.Title] = true
 	}
 	for _, schema := range documents {
-		fmt.Fprintf(&b, "\n## %[1]s\n\n%[2]s Schema: [%[1]s.json](schema/%[1]s.json).\n", schema.Title, schema.Description)
+		fmt.Fprintf(&b, "\n## %[1]s\n\n%[2]s Schema: [%[1]s.json](schema/%[1]s.json).\n", schema.Title,
+			schema.Description)
 		b.WriteString(example(schema.Title))
 		b.WriteString(fieldTable(schema))
 		for _, part := range slices.Sorted(maps.Keys(schema.Definitions)) {

@@ -7,12 +7,17 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-const permissionsAbout = "berth does what the caller's kubeconfig may do, and nothing is installed in the cluster for it. Each command below\n" +
+const permissionsAbout = "berth does what the caller's kubeconfig may do, and nothing is installed in the cluster for " +
+	"it. Each command below\n" +
 	"has the Role that is enough for it. Where the table says what happens without a permission, the command works\n" +
-	"without it; every other one is required. In a Role such rules come last, with a comment: leave out those that you do not\n" +
-	"want to grant, `deletecollection` of ConfigMaps for example, which no selector can limit. The end-to-end tests run with exactly these Roles, and show of each permission\n" +
-	"that it is asked for and that it is named if it is missing. `provision` and `delete` check all their permissions before\n" +
-	"anything is changed, and name all that are missing. Everybody may ask what they may do; where that is not so, or where\n" +
+	"without it; every other one is required. In a Role such rules come last, with a comment: leave out those " +
+	"that you do not\n" +
+	"want to grant, `deletecollection` of ConfigMaps for example, which no selector can limit. The end-to-end tests " +
+	"run with exactly these Roles, and show of each permission\n" +
+	"that it is asked for and that it is named if it is missing. `provision` and `delete` check all their " +
+	"permissions before\n" +
+	"anything is changed, and name all that are missing. Everybody may ask what they may do; where that is " +
+	"not so, or where\n" +
 	"an authorizer outside the API server decides, a missing permission is found when it is used.\n\n" +
 	"Replace `team` with your namespace and `developers` with your group.\n"
 
@@ -20,7 +25,8 @@ const permissionsAbout = "berth does what the caller's kubeconfig may do, and no
 func permissionsPage() string {
 	var b strings.Builder
 	b.WriteString(permissionsAbout)
-	b.WriteString("\n## One Role for all\n\nAll commands in a namespace: the sum of what follows, up to the whole cluster.\n")
+	b.WriteString("\n## One Role for all\n\nAll commands in a namespace: the sum of what follows, up to the " +
+		"whole cluster.\n")
 	b.WriteString(manifest(rbac.Developer()))
 	everywhere := false
 	for _, c := range rbac.Commands() {
@@ -30,23 +36,30 @@ func permissionsPage() string {
 		}
 		b.WriteString(section(c))
 	}
-	b.WriteString("\n# In other namespaces\n\nWhat is needed in addition where the configuration names something that is not in the namespace of the workspaces.\n")
+	b.WriteString("\n# In other namespaces\n\nWhat is needed in addition where the configuration names something that " +
+		"is not in the namespace of the workspaces.\n")
 	for _, c := range rbac.Elsewhere() {
 		b.WriteString(section(c))
 	}
-	b.WriteString("\n# Machines\n\nWhat `berth exec machine/NAME` needs, where a cluster has machines (compute.ironcore.dev).\n")
+	b.WriteString("\n# Machines\n\nWhat `berth exec machine/NAME` needs, where a cluster has machines " +
+		"(compute.ironcore.dev).\n")
 	for _, c := range rbac.Machines() {
 		b.WriteString(section(c))
 	}
-	b.WriteString("\n# Bundles\n\nWhat `berth bundle` needs. Bundles and their instances are in no namespace; what is recorded of them is in the system namespace, `berth-system` unless `--system-namespace` names another. `unpack`, `validate` and `definitions` need nothing.\n")
+	b.WriteString("\n# Bundles\n\nWhat `berth bundle` needs. Bundles and their instances are in no namespace; what is " +
+		"recorded of them is in the system namespace, `berth-system` unless `--system-namespace` names another. " +
+		"`unpack`, `validate` and `definitions` need nothing.\n")
 	for _, c := range rbac.Bundles() {
 		b.WriteString(section(c))
 	}
-	b.WriteString("\n# Scratch storages\n\nWhat storages of type scratch need, and `berth volume`. The driver and what is asked of it is in a namespace of its own, `berth-volumes` unless `--driver-namespace` names another.\n")
+	b.WriteString("\n# Scratch storages\n\nWhat storages of type scratch need, and `berth volume`. The driver and " +
+		"what is asked of it is in a namespace of its own, `berth-volumes` unless `--driver-namespace` " +
+		"names another.\n")
 	for _, c := range rbac.Volumes() {
 		b.WriteString(section(c))
 	}
-	b.WriteString("\n# Servers\n\nWhat the ServiceAccounts of `berth serve` need. `berth serve manifests` prints it with the rest of a server.\n")
+	b.WriteString("\n# Servers\n\nWhat the ServiceAccounts of `berth serve` need. `berth serve manifests` prints it " +
+		"with the rest of a server.\n")
 	for _, c := range rbac.Serving() {
 		b.WriteString(section(c))
 	}

@@ -45,7 +45,8 @@ func picture(title string, lines []string, columns int) ([]byte, error) {
 	width := float64(columns)*cellWidth + 2*margin
 	height := titleBar + len(lines)*lineHeight + margin + margin/2
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" role="img">`+
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 `+
+		`%.0f %d" role="img">`+
 		"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escaped(title))
 	fmt.Fprintf(&b, `<rect x="0.5" y="0.5" width="%.0f" height="%d" rx="8" fill="%s" stroke="%s"/>`+"\n", width-1,
@@ -53,7 +54,8 @@ func picture(title string, lines []string, columns int) ([]byte, error) {
 	for i := range 3 {
 		fmt.Fprintf(&b, `<circle cx="%d" cy="15" r="5" fill="%s"/>`+"\n", 18+i*18, frame)
 	}
-	fmt.Fprintf(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d" fill="%s" xml:space="preserve">`+"\n", fontSize, foreground)
+	fmt.Fprintf(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" `+
+		`font-size="%d" fill="%s" xml:space="preserve">`+"\n", fontSize, foreground)
 	for i, line := range lines {
 		if err := drawLine(&b, line, titleBar+(i+1)*lineHeight); err != nil {
 			return nil, err

@@ -139,7 +139,8 @@ func TestPruneLinks(t *testing.T) {
 	n.clock.add(2 * time.Hour)
 	n.prune()
 	n.wantWaiting("")
-	if n.there(n.data("v")) || !n.there(other+"/precious") || !n.there(other+"/dir") || !n.there(n.root+"/work/queue.db") {
+	if n.there(n.data("v")) || !n.there(other+"/precious") || !n.there(other+"/dir") ||
+		!n.there(n.root+"/work/queue.db") {
 		t.Error("a link was followed, or is left")
 	}
 	// A directory of a pod, or of a volume, that is a link is not gone into, either.
@@ -359,7 +360,10 @@ func TestNode(t *testing.T) {
 		picture.Factor != 1 || !picture.Due(picture.Volumes[0]).Equal(time.Unix(1e9+3600, 0)) {
 		t.Errorf("the picture is %+v, %v", picture, err)
 	}
-	for id, want := range map[string]fault.Code{"nobody": fault.NotFound, "used": fault.Conflict, "..": fault.NotFound} {
+	for id, want := range map[string]fault.Code{
+		"nobody": fault.NotFound, "used": fault.Conflict,
+		"..": fault.NotFound,
+	} {
 		if err := n.Purge(t.Context(), id); fault.CodeOf(err) != want {
 			t.Errorf("purging %s says %v", id, err)
 		}
@@ -382,7 +386,8 @@ func TestArchive(t *testing.T) {
 	content := bytes.Repeat([]byte("scratch\x00"), 100_000)
 	long := strings.Repeat("long/", 60) + "name"
 	if err := errors.Join(
-		os.MkdirAll(at+"/dir/empty", 0o755), os.WriteFile(at+"/dir/file", content, 0o600), os.Chmod(at+"/dir/file", 0o4751),
+		os.MkdirAll(at+"/dir/empty", 0o755), os.WriteFile(at+"/dir/file", content, 0o600),
+		os.Chmod(at+"/dir/file", 0o4751),
 		os.Chown(at+"/dir/file", 1000, 2000),
 		os.Chmod(at+"/dir/file", 0o751), os.Link(at+"/dir/file", at+"/again"), os.Symlink("/etc/passwd", at+"/link"),
 		os.WriteFile(at+"/empty", nil, 0o644),

@@ -61,7 +61,8 @@ func checkPublish(r *csi.NodePublishVolumeRequest) (p publication, err error) {
 			contextPodUID, uid)
 	}
 	if size, ok := attributes[volume.AttributeSize]; ok {
-		return p, invalid("the attribute %s (%q) is not supported: no quota limits a scratch volume, and what looks like a limit would be none", volume.AttributeSize, fault.Shorten(size, longestName))
+		return p, invalid("the attribute %s (%q) is not supported: no quota limits a scratch volume, and what looks "+
+			"like a limit would be none", volume.AttributeSize, fault.Shorten(size, longestName))
 	}
 	if p.afterlife, err = afterlife(attributes); err != nil {
 		return p, err

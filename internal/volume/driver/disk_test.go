@@ -30,7 +30,8 @@ func onDisks(t *testing.T, megabytes, inodes int, part float64, test func(t *tes
 			t.Helper()
 			image := filepath.Join(t.TempDir(), "disk")
 			for _, command := range []string{
-				fmt.Sprintf("truncate -s %dM %s", megabytes, image), fmt.Sprintf("mkfs.ext4 -q -N %d %s", inodes, image),
+				fmt.Sprintf("truncate -s %dM %s", megabytes, image),
+				fmt.Sprintf("mkfs.ext4 -q -N %d %s", inodes, image),
 				fmt.Sprintf("mount -o loop %s %s", image, at),
 			} {
 				argv := strings.Fields(command)

@@ -140,7 +140,8 @@ func TestKilledAtEachStep(t *testing.T) {
 			h.driver.kill()
 			h.clock.now = time.Now()
 			h.start()
-			if v := h.one(); v.ID != "v" || v.Lifespan != time.Hour || !h.there(h.data("v")+"/file") || h.there(h.target("v")) {
+			if v := h.one(); v.ID != "v" || v.Lifespan != time.Hour || !h.there(h.data("v")+"/file") ||
+				h.there(h.target("v")) {
 				t.Errorf("in the queue is %+v", v)
 			}
 			h.clock.add(2 * time.Hour)

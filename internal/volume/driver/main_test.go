@@ -194,7 +194,10 @@ func (n *node) publish(id string, attributes ...string) {
 }
 
 func (n *node) tryUnpublish(id string) error {
-	_, err := n.NodeUnpublishVolume(n.Context(), &csi.NodeUnpublishVolumeRequest{VolumeId: id, TargetPath: n.target(id)})
+	_, err := n.NodeUnpublishVolume(n.Context(), &csi.NodeUnpublishVolumeRequest{
+		VolumeId:   id,
+		TargetPath: n.target(id),
+	})
 	return err
 }
 

@@ -50,15 +50,21 @@ func TestPublishChecks(t *testing.T) {
 			func(r *request) { r.VolumeId = strings.Repeat("x", 256) },
 			"single path element",
 		},
-		"no pod UID":                       {func(r *request) { delete(r.VolumeContext, contextPodUID) }, "podInfoOnMount"},
-		"a pod UID that leads up":          {attribute(contextPodUID, ".."), "single path element"},
-		"a pod UID that is a path":         {attribute(contextPodUID, "/etc"), "single path element"},
-		"a size":                           {attribute("size", "1Gi"), "no quota"},
-		"an empty size":                    {attribute("size", ""), "no quota"},
-		"an afterlife that is no duration": {attribute("afterlife", "soon"), `must be a duration such as 30m, got "soon"`},
-		"an afterlife less than none":      {attribute("afterlife", "-1s"), "must be a duration"},
-		"a relative target":                {func(r *request) { r.TargetPath = "mount" }, "absolute path"},
-		"a target that is everything":      {func(r *request) { r.TargetPath = "/.." }, "absolute path"},
+		"no pod UID": {
+			func(r *request) { delete(r.VolumeContext, contextPodUID) },
+			"podInfoOnMount",
+		},
+		"a pod UID that leads up":  {attribute(contextPodUID, ".."), "single path element"},
+		"a pod UID that is a path": {attribute(contextPodUID, "/etc"), "single path element"},
+		"a size":                   {attribute("size", "1Gi"), "no quota"},
+		"an empty size":            {attribute("size", ""), "no quota"},
+		"an afterlife that is no duration": {
+			attribute("afterlife", "soon"),
+			`must be a duration such as 30m, got "soon"`,
+		},
+		"an afterlife less than none": {attribute("afterlife", "-1s"), "must be a duration"},
+		"a relative target":           {func(r *request) { r.TargetPath = "mount" }, "absolute path"},
+		"a target that is everything": {func(r *request) { r.TargetPath = "/.." }, "absolute path"},
 		"a target in the working directory": {func(r *request) {
 			r.TargetPath = strings.Replace(r.TargetPath, "/pods/",
 				"/work/", 1)
@@ -100,7 +106,8 @@ func TestPublishOrder(t *testing.T) {
 		}
 	})
 	n.publish("v")
-	want := "publish: recorded: true false false, publish: directory made: true true false, publish: mounted: true true true"
+	want := "publish: recorded: true false false, publish: directory made: true true false, publish: " +
+		"mounted: true true true"
 	if got := strings.Join(steps, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -280,7 +287,10 @@ func TestPublishLimits(t *testing.T) {
 
 // The lifespan is what the pod asks for, but never longer than the node's.
 func TestPublishAfterlife(t *testing.T) {
-	for asked, want := range map[string]time.Duration{"": time.Hour, "10m": 10 * time.Minute, "2h": time.Hour, "0s": 0} {
+	for asked, want := range map[string]time.Duration{
+		"": time.Hour, "10m": 10 * time.Minute, "2h": time.Hour,
+		"0s": 0,
+	} {
 		n := newNode(t)
 		n.gone("v", "afterlife", asked)
 		if v := n.one(); v.Lifespan != want {

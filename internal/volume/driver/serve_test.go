@@ -197,8 +197,9 @@ func TestEndpoint(t *testing.T) {
 		t.Errorf("listening on a file: %v", err)
 	}
 	for endpoint, want := range map[string]string{
-		"unix:///a/b.sock": "/a/b.sock", "unix:///a//b": "/a/b", "unix://a": "", "/a": "", "tcp://x:1": "", "unix:///": "",
-		"": "",
+		"unix:///a/b.sock": "/a/b.sock", "unix:///a//b": "/a/b", "unix://a": "", "/a": "", "tcp://x:1": "",
+		"unix:///": "",
+		"":         "",
 	} {
 		path, err := EndpointPath(endpoint)
 		if path != want || (err == nil) != (want != "") {

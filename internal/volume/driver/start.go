@@ -190,7 +190,8 @@ func checkDirectory(dir string) error {
 		if err != nil {
 			return fault.New(fault.InvalidArgument, "%s is not a directory of scratch volumes: it has %s", dir,
 				fault.Line(e.Name())).
-				WithHint("choose an empty directory with --directory: what the driver finds there and does not know is removed after its afterlife")
+				WithHint("choose an empty directory with --directory: what the driver finds there and does not know " +
+					"is removed after its afterlife")
 		}
 	}
 	return nil

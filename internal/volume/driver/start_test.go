@@ -46,7 +46,8 @@ func TestStartWithUnknown(t *testing.T) {
 	if r, ok := n.queue.Get(used); !ok || r.Waits() || r.Target != n.target(used) {
 		t.Errorf("what is mounted is %+v", r)
 	}
-	if n.there(n.root+"/work/pod-empty") || !n.there(n.root+"/work/lost+found/x") || !n.there(n.root+"/work/.hidden/x") {
+	if n.there(n.root+"/work/pod-empty") || !n.there(n.root+"/work/lost+found/x") ||
+		!n.there(n.root+"/work/.hidden/x") {
 		t.Error("an empty directory of a pod is left, or something else is gone")
 	}
 	n.unpublish(used)

@@ -163,7 +163,10 @@ func TestUnpublishChecks(t *testing.T) {
 		"a target that is a name": {"v", "t", "absolute path"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := n.NodeUnpublishVolume(t.Context(), &csi.NodeUnpublishVolumeRequest{VolumeId: c.id, TargetPath: c.target})
+			_, err := n.NodeUnpublishVolume(t.Context(), &csi.NodeUnpublishVolumeRequest{
+				VolumeId:   c.id,
+				TargetPath: c.target,
+			})
 			n.wantCode(err, codes.InvalidArgument, c.says)
 		})
 	}

@@ -181,7 +181,8 @@ func TestAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := found[0].Picture(t.Context()); fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
+		if _, err := found[0].Picture(t.Context()); fault.CodeOf(err) != c.code ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -209,8 +210,8 @@ func TestAsk(t *testing.T) {
 		}
 		var pods []*corev1.Pod
 		for i := range 40 {
-			pods = append(pods, driverPod("d"+string(rune('0'+i%10))+strings.Repeat("x", i/10), "n"+string(rune('a'+i)), 1,
-				running()))
+			pods = append(pods, driverPod("d"+string(rune('0'+i%10))+strings.Repeat("x", i/10), "n"+string(rune('a'+i)),
+				1, running()))
 		}
 		found, err := over(run, pods...).List(t.Context(), "")
 		if err != nil {
@@ -220,7 +221,8 @@ func TestAsk(t *testing.T) {
 		for _, a := range nodes.Ask(t.Context(), found, 5*time.Second) {
 			if a.Err != nil {
 				failed++
-				if fault.CodeOf(a.Err) != fault.Unavailable || !strings.Contains(a.Err.Error(), "does not answer within 5s") {
+				if fault.CodeOf(a.Err) != fault.Unavailable ||
+					!strings.Contains(a.Err.Error(), "does not answer within 5s") {
 					t.Error(a.Err)
 				}
 			}

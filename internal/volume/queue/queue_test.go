@@ -103,7 +103,10 @@ func TestUnreadableRecord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "queue.db")
 	q := open(t, file)
 	put(t, q, waits("good", 1, time.Hour))
-	err := q.db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte(bucketVolumes)).Put([]byte("bad"), []byte("{")) })
+	err := q.db.Update(func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte(bucketVolumes)).Put([]byte("bad"),
+			[]byte("{"))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

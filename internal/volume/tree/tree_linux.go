@@ -78,7 +78,8 @@ func (d *Dir) Check() error {
 		return fmt.Errorf("cannot find the working directory: %w", err)
 	}
 	if !os.SameFile(opened, now) {
-		return fmt.Errorf("%s is not the directory that the driver has opened: something was mounted over it, or it was replaced", d.path)
+		return fmt.Errorf("%s is not the directory that the driver has opened: something was mounted over it, "+
+			"or it was replaced", d.path)
 	}
 	return nil
 }

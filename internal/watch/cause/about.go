@@ -64,8 +64,8 @@ func (a About) Of(spec corev1.PodSpec, c *v1.Cause) About {
 	return a
 }
 
-// ofClaim is true for what is said of the volume of a claim: by the name that it has in the pod, or that of a PersistentVolume,
-// or, where no volume is named, if the pod mounts any claim.
+// ofClaim is true for what is said of the volume of a claim: by the name that it has in the pod, or that of a
+// PersistentVolume, or, where no volume is named, if the pod mounts any claim.
 func ofClaim(spec corev1.PodSpec, message string) bool {
 	named := FailedVolume.FindStringSubmatch(message)
 	claims := false

@@ -33,7 +33,10 @@ func TestProbe(t *testing.T) {
 		"no startup in its place": {get, nil, grpc, "Startup probe failed", ""},
 		"one that asks nothing":   {of(corev1.ProbeHandler{}), nil, nil, "", ""},
 	} {
-		if got := probe(corev1.Container{ReadinessProbe: c.readiness, StartupProbe: c.startup, LivenessProbe: c.liveness},
+		if got := probe(corev1.Container{
+			ReadinessProbe: c.readiness, StartupProbe: c.startup,
+			LivenessProbe: c.liveness,
+		},
 			c.message); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -58,7 +61,8 @@ func TestAboutOf(t *testing.T) {
 				Requests: quantities("500m", "1Gi"),
 				Limits:   quantities("1", "2Gi"),
 			}},
-			{Name: "side", Image: "side:1", Resources: corev1.ResourceRequirements{Requests: quantities("250m", "1Gi")}},
+			{Name: "side", Image: "side:1", Resources: corev1.ResourceRequirements{Requests: quantities("250m",
+				"1Gi")}},
 		},
 		Overhead: quantities("250m", "0"),
 	}

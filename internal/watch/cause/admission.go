@@ -44,8 +44,8 @@ func refusalText(c v1.Cause, a About) string {
 			m[1], a.spec())
 	}
 	if m := runtime.FindStringSubmatch(c.Message); m != nil {
-		return fmt.Sprintf("Runtime class %s does not exist. Name one that does (`kubectl get runtimeclass`) in %s.", m[1],
-			a.spec())
+		return fmt.Sprintf("Runtime class %s does not exist. Name one that does (`kubectl get runtimeclass`) in %s.",
+			m[1], a.spec())
 	}
 	if strings.Contains(c.Message, "security context constraint") {
 		return fmt.Sprintf("No security context constraint of the cluster allows such a pod to this service account. "+
@@ -126,7 +126,8 @@ func quotaText(c v1.Cause, a About) string {
 	lower := ""
 	for _, asked := range amount.FindAllStringSubmatch(m[2], -1) {
 		name := asked[1]
-		parts = append(parts, fmt.Sprintf("%s: %s more wanted, %s of %s in use", name, asked[2], used[name], limited[name]))
+		parts = append(parts, fmt.Sprintf("%s: %s more wanted, %s of %s in use", name, asked[2], used[name],
+			limited[name]))
 		switch {
 		case strings.HasSuffix(name, "requests.storage"):
 			lower = "Lower " + a.field(v1.Cause{}, "storages", "resources.requests.storage") + ", delete"

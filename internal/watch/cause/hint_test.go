@@ -79,7 +79,8 @@ func TestHintsOfPodsThatAreOver(t *testing.T) {
 		PodDeleted,
 	} {
 		for name, about := range map[string]About{"of a blueprint": workspace, "of no known blueprint": unnamed} {
-			if got := Hint(&v1.Cause{Code: code}, about); !strings.HasPrefix(got, back) || strings.Count(got, back) != 1 {
+			if got := Hint(&v1.Cause{Code: code}, about); !strings.HasPrefix(got, back) ||
+				strings.Count(got, back) != 1 {
 				t.Errorf("%s, %s: %s", code, name, got)
 			}
 		}

@@ -47,7 +47,8 @@ func placementText(c v1.Cause, a About) string {
 	message, added, growing := strings.Cut(c.Message, NodeIsAdded)
 	message, why, tried := strings.Cut(message, NodeNotAdded)
 	if WaitsForVolume(message) {
-		return "The pod is waiting for its volume to be provisioned. If this persists, `kubectl describe pvc" + a.option() +
+		return "The pod is waiting for its volume to be provisioned. If this persists, `kubectl describe pvc" +
+			a.option() +
 			"` says why."
 	}
 	all, reasons := "", message
@@ -93,9 +94,11 @@ func notAdded(why string) string {
 	case strings.Contains(why, "nominated"):
 		return "The autoscaler has named new nodes for the pod, and none came: `kubectl describe nodeclaims` says why."
 	case strings.Contains(why, "max "):
-		return "The autoscaler adds no node, as the node group or the cluster is as large as it may become: have that limit raised."
+		return "The autoscaler adds no node, as the node group or the cluster is as large as it may become: have " +
+			"that limit raised."
 	}
-	return "The autoscaler has tried to add a node, and failed. It tries again after some minutes; if that does not help, the " +
+	return "The autoscaler has tried to add a node, and failed. It tries again after some minutes; if that " +
+		"does not help, the " +
 		"cloud has none left in that zone, or a quota is reached."
 }
 

@@ -78,7 +78,10 @@ func DefaultPolicy() Policy {
 // Ignores says whether one of these names of a cause is to be ignored.
 func (p Policy) Ignores(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
-		return slices.ContainsFunc(p.IgnoreReasons, func(ignored string) bool { return strings.EqualFold(name, ignored) })
+		return slices.ContainsFunc(p.IgnoreReasons, func(ignored string) bool {
+			return strings.EqualFold(name,
+				ignored)
+		})
 	})
 }
 

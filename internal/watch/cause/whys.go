@@ -35,21 +35,25 @@ func login(c v1.Cause, a About) string {
 
 // expiredLogin names what has the login that is not valid any more.
 func expiredLogin(a About) string {
-	renew := "`kubectl create secret docker-registry %[1]s --docker-server=HOST --docker-username=USER --docker-password=TOKEN" +
+	renew := "`kubectl create secret docker-registry %[1]s --docker-server=HOST --docker-username=USER " +
+		"--docker-password=TOKEN" +
 		"%[2]s --dry-run=client --output yaml | kubectl apply -f -`"
 	switch len(a.PullSecrets) {
 	case 0:
-		return "The login that the node sends has expired: its own credential provider has to renew it, which is for your " +
+		return "The login that the node sends has expired: its own credential provider has to renew it, " +
+			"which is for your " +
 			"cluster administrator, or the namespace needs a pull secret with a new token. Kubernetes keeps trying."
 	case 1:
 		return fmt.Sprintf("The token in pull secret %[1]s has expired. Renew it: "+renew+". Kubernetes keeps trying.",
 			a.PullSecrets[0], a.option())
 	}
-	return "The token in one of the pull secrets " + strings.Join(a.PullSecrets, ", ") + " has expired: renew that of this " +
+	return "The token in one of the pull secrets " + strings.Join(a.PullSecrets, ", ") +
+		" has expired: renew that of this " +
 		"registry. Kubernetes keeps trying."
 }
 
-// providerText says what the provider behind a virtual node lacks, in the words of the API server: secrets "acr" not found.
+// providerText says what the provider behind a virtual node lacks, in the words of the API server: secrets "acr" not
+// found.
 func providerText(c v1.Cause, a About) string {
 	c.Message = strings.NewReplacer(`secrets "`, `secret "`, `configmaps "`, `configmap "`).Replace(c.Message)
 	if NoObject.MatchString(c.Message) {
@@ -75,7 +79,8 @@ func distrust(c v1.Cause, a About) string {
 // command says what to do about a program that is not there.
 func command(c v1.Cause, a About) string {
 	if a.isWorkspace() {
-		return "a workspace needs a /bin/sh. Use another image: " + a.field(v1.Cause{}, imageField(c.Container), "image")
+		return "a workspace needs a /bin/sh. Use another image: " +
+			a.field(v1.Cause{}, imageField(c.Container), "image")
 	}
 	return `correct "command" in the pod's spec, or use an image that has the program`
 }
@@ -93,8 +98,8 @@ func missing(c v1.Cause, a About) string {
 	}
 	if m := NoSuchKey.FindStringSubmatch(c.Message); m != nil {
 		kind := map[string]string{"secret": "Secret", "config": "ConfigMap"}[m[1]]
-		return fmt.Sprintf("The %s has no key %s, which the volume in %s names: add it, or correct the key.", kind, m[2],
-			a.spec())
+		return fmt.Sprintf("The %s has no key %s, which the volume in %s names: add it, or correct the key.", kind,
+			m[2], a.spec())
 	}
 	if m := NoObject.FindStringSubmatch(c.Message); m != nil {
 		if id := strings.TrimPrefix(c.Object, "pod/"); a.isWorkspace() && m[2] == kube.CertificateSecret(id) {
@@ -105,8 +110,8 @@ func missing(c v1.Cause, a About) string {
 		if m[1] == "secret" {
 			kind, create = "Secret", "secret generic"
 		}
-		return fmt.Sprintf("%s %s does not exist: create it with `kubectl create %s %s%s --from-literal=KEY=VALUE`.", kind,
-			m[2], create, m[2], a.option())
+		return fmt.Sprintf("%s %s does not exist: create it with `kubectl create %s %s%s --from-literal=KEY=VALUE`.",
+			kind, m[2], create, m[2], a.option())
 	}
 	if m := noClass.FindStringSubmatch(c.Message); m != nil {
 		return fmt.Sprintf("Storage class %s does not exist.", m[1])
@@ -202,7 +207,8 @@ func elsewhere(c v1.Cause, a About) string {
 			"another node."
 	case a.isWorkspace():
 		remove := fault.Command("kubectl", "delete", "--force", c.Object) + a.option()
-		return "Otherwise, when you are sure that the node does not come back, delete its pod: `" + remove + "`. " + a.back()
+		return "Otherwise, when you are sure that the node does not come back, delete its pod: `" + remove + "`. " +
+			a.back()
 	}
 	return "Otherwise create the pod again, on another node."
 }

@@ -71,7 +71,12 @@ func TestStartHints(t *testing.T) {
 			About{},
 			[]string{"`kubectl create secret generic db --from-literal=KEY=VALUE`"},
 		},
-		{"no shell in a workspace", v1.Cause{Code: CommandNotFound}, About{Blueprint: "dev"}, []string{"needs a /bin/sh"}},
+		{
+			"no shell in a workspace",
+			v1.Cause{Code: CommandNotFound},
+			About{Blueprint: "dev"},
+			[]string{"needs a /bin/sh"},
+		},
 		{"no such program in a pod", v1.Cause{Code: CommandNotFound}, About{}, []string{`correct "command"`}},
 	})
 }
@@ -87,13 +92,15 @@ func TestCrashHints(t *testing.T) {
 		},
 		{
 			"out of memory without a limit",
-			v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled); it has no memory limit of its own"},
+			v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled); it has no memory " +
+				"limit of its own"},
 			About{},
 			[]string{"more memory than the node could give it"},
 		},
 		{
 			"out of memory with a limit",
-			v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled), its limit is 512Mi; its last words: x"},
+			v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled), its limit is 512Mi; " +
+				"its last words: x"},
 			About{},
 			[]string{"more memory than its limit of 512Mi, and"},
 		},
@@ -137,7 +144,8 @@ func TestExitText(t *testing.T) {
 		125: "Its program ended with exit code 125.",
 		126: "a program was found, but may not be executed", 127: "a program was not found",
 		128: "Its program ended with exit code 128.",
-		129: "Exit code 129 is SIGHUP", 133: "Its program ended with exit code 133.", 137: "is SIGKILL", 143: "is SIGTERM",
+		129: "Exit code 129 is SIGHUP", 133: "Its program ended with exit code 133.", 137: "is SIGKILL",
+		143: "is SIGTERM",
 		144: "Its program ended with exit code 144.", 255: "exit code 255.",
 	} {
 		if got := exitText(&code); !strings.Contains(got, want) {
@@ -206,7 +214,8 @@ func TestVolumeHints(t *testing.T) {
 		{
 			"a provider of secrets",
 			v1.Cause{
-				Code: VolumeNotMounted, Message: `error connecting to provider "vault": provider not found: provider "vault"`,
+				Code: VolumeNotMounted, Message: `error connecting to provider "vault": provider not found: ` +
+					`provider "vault"`,
 			},
 			About{},
 			[]string{"The provider vault of the secrets store does not run on the node"},

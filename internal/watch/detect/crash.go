@@ -173,7 +173,8 @@ func HookRuns(c evidence.Container) *cause.Finding {
 		reason != evidence.PodInitializing {
 		return nil
 	}
-	e := evidence.Latest(c.Events, "Pulling", "Pulled", "Created", "Started", "Failed", "Killing", "BackOff", hookFailed)
+	e := evidence.Latest(c.Events, "Pulling", "Pulled", "Created", "Started", "Failed", "Killing", "BackOff",
+		hookFailed)
 	if e == nil || e.Reason != "Started" {
 		return nil
 	}

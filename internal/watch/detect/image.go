@@ -89,8 +89,8 @@ const (
 	scope     pattern.Expr = `scope=\S+`
 )
 
-// withoutName leaves out the name of an image, which says nothing of what is wrong, such as vulnerability-scanner. Runtimes
-// name its repository by itself, too, and in addresses.
+// withoutName leaves out the name of an image, which says nothing of what is wrong, such as vulnerability-scanner.
+// Runtimes name its repository by itself, too, and in addresses.
 func withoutName(text, image string) string {
 	text = addresses.ReplaceAllString(text, "")
 	text = strings.ReplaceAll(scope.ReplaceAllString(text, ""), image, "")
@@ -112,8 +112,8 @@ func withoutName(text, image string) string {
 // namedImage is how the kubelet and the runtimes name the image that they pull.
 const namedImage pattern.Expr = `(?:pull|pulling|pull and unpack) image "([^"]+)"`
 
-// pulledImage is the image that does not come: that of the container, or that of a volume, for which the container waits as
-// for its own.
+// pulledImage is the image that does not come: that of the container, or that of a volume, for which the container
+// waits as for its own.
 func pulledImage(c evidence.Container, message string) string {
 	m := namedImage.FindStringSubmatch(message)
 	if len(m) == 0 || !slices.Contains(c.ImageVolumes, m[1]) || m[1] == c.Image {
@@ -167,13 +167,15 @@ type pullKind struct {
 func pullKinds() []pullKind {
 	return []pullKind{
 		{cause.RegistryRateLimited, true, []string{"toomanyrequests", "too many requests", "rate limit"}},
-		{cause.NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}}, // the kubelet removes images
+		// the kubelet removes images
+		{cause.NodeDiskFull, true, []string{"no space left on device", "disk quota exceeded"}},
 		{cause.NotARegistry, false, []string{
 			"text/html", "<html", "<!doctype", "invalid character '<'",
 		}},
 		{cause.RegistryUnreachable, false, []string{"proxy authentication required"}},
 		{cause.ImageBlocked, false, []string{
-			"vulnerabilit", "configured policy", "412 precondition failed", "quarantine", "blocked by", "policy violation",
+			"vulnerabilit", "configured policy", "412 precondition failed", "quarantine", "blocked by",
+			"policy violation",
 			"denied by policy", "blocking policy",
 		}},
 		{cause.ImageUnsigned, false, []string{
@@ -218,7 +220,8 @@ func pullKinds() []pullKind {
 
 // Statuses come before all words: what a server in trouble, or one that refuses, sends with them may be a page.
 const (
-	serverError  pattern.Expr = `unexpected status.*: 5\d\d\b|http 5\d\d response body|\b50[0234] (?:internal server|bad gateway|service|gateway)`
+	serverError pattern.Expr = `unexpected status.*: 5\d\d\b|http 5\d\d response body|\b50[0234] (?:internal ` +
+		`server|bad gateway|service|gateway)`
 	refusedError pattern.Expr = `http 40[13] response body`
 )
 

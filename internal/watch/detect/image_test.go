@@ -32,7 +32,11 @@ func TestPullIsExplained(t *testing.T) {
 			[]*corev1.Event{said, echo, event("BackOff", backingOff)},
 			pullError("denied"),
 		},
-		"another kind of event":  {backingOff, []*corev1.Event{said, event("Pulling", "Pulling image")}, pullError("denied")},
+		"another kind of event": {
+			backingOff,
+			[]*corev1.Event{said, event("Pulling", "Pulling image")},
+			pullError("denied"),
+		},
 		"only echoes":            {backingOff, []*corev1.Event{echo}, backingOff},
 		"nothing to be heard of": {backingOff, nil, backingOff},
 		"it says why itself":     {backingOff + `": denied`, []*corev1.Event{said}, backingOff + `": denied`},
@@ -46,8 +50,9 @@ func TestPullIsExplained(t *testing.T) {
 // The name of an image says nothing of what is wrong with it.
 func TestNameOfAnImage(t *testing.T) {
 	for image, text := range map[string]string{
-		"r.example.com/sec/vulnerability-scanner:1": "reading manifest 1 in r.example.com/sec/vulnerability-scanner: denied: no access",
-		"r.example.com/sec/quarantine@sha256:1f":    "r.example.com/sec/quarantine@sha256:1f: denied",
+		"r.example.com/sec/vulnerability-scanner:1": "reading manifest 1 in r.example.com/sec/vulnerability-scanner: " +
+			"denied: no access",
+		"r.example.com/sec/quarantine@sha256:1f": "r.example.com/sec/quarantine@sha256:1f: denied",
 		"r.example.com/sec/vulnerability-scanner:2": "unexpected status from HEAD request to " +
 			"https://r.example.com/v2/sec/vulnerability-scanner/manifests/2: 403 Forbidden",
 		"r.example.com/sec/vulnerability-scanner:3": "failed to fetch https://r.example.com/token" +

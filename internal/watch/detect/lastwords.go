@@ -60,8 +60,8 @@ func lastWords(t *corev1.ContainerStateTerminated) string {
 	return ""
 }
 
-// tells is true for what ends a program whenever it is said, and not only at the end: of a host that cannot be reached, many
-// programs write, and try again.
+// tells is true for what ends a program whenever it is said, and not only at the end: of a host that cannot be reached,
+// many programs write, and try again.
 func tells(code string) bool {
 	switch code {
 	case cause.HeapExhausted, cause.CPUUnsupported, cause.TooManyOpenFiles:
@@ -107,7 +107,8 @@ const (
 		`|runtime: out of memory|(?i)perhaps out of memory`
 	wordsOfCPU pattern.Expr = `(?i)CPU does not support|CPU lacks|\bx86-64-v\d\b|AMD64 processors with v\d` +
 		`|(?:requires?|without|no) (?:support for )?(?:AVX|SSE\d|AES-NI|popcnt)|illegal instruction`
-	wordsOfFiles   pattern.Expr = `(?i)too many open files|\bEMFILE\b|\bENFILE\b|inotify.*(?:no space left on device|limit)`
+	wordsOfFiles pattern.Expr = `(?i)too many open files|\bEMFILE\b|\bENFILE\b|inotify.*(?:no space left ` +
+		`on device|limit)`
 	wordsOfAddress pattern.Expr = `(?i)address (?:is )?already in use|\bEADDRINUSE\b|port \d+ (?:is|was) already in use`
 	wordsOfTLS     pattern.Expr = `(?i)x509:|certificate verify failed|unable to get local issuer` +
 		`|self[- ]signed certificate|PKIX path|certificate has expired|certificate signed by unknown`

@@ -102,7 +102,8 @@ func NoSandbox(p evidence.Pod) *cause.Finding {
 	return ofEvent(p, cause.SandboxFailed, e)
 }
 
-// Provider is a pod that the provider behind a virtual node could not make. It tries again some times; the phase stays Pending.
+// Provider is a pod that the provider behind a virtual node could not make. It tries again some times; the phase stays
+// Pending.
 func Provider(p evidence.Pod) *cause.Finding {
 	if p.Status.Reason != providerFailed {
 		return nil
@@ -159,7 +160,8 @@ func SilentKubelet(p evidence.Pod) (f *cause.Finding, from time.Time) {
 	}
 	switch {
 	case p.Status.StartTime == nil && len(p.Status.ContainerStatuses) == 0:
-		return ofNode(p, cause.KubeletSilent, "has said nothing about the pod", placed, ""), placed.Add(cause.SilentAfter)
+		return ofNode(p, cause.KubeletSilent, "has said nothing about the pod", placed, ""),
+			placed.Add(cause.SilentAfter)
 	case told:
 		// What is usual, such as a volume that does not come, it says within two minutes.
 		return ofNode(p, cause.KubeletSilent, "has taken the pod, and has said nothing about it", placed, ""),
@@ -224,7 +226,8 @@ const (
 	ofDevice      pattern.Expr = `(?i)healthy devices?|device ?plugin|number of devices|devices? unavailable`
 )
 
-// refusals are the reasons for which a kubelet refuses a pod as it is specified, besides those that have a code of their own.
+// refusals are the reasons for which a kubelet refuses a pod as it is specified, besides those that have a code of
+// their own.
 const refusals pattern.Expr = `^(?:UnexpectedAdmissionError|SysctlForbidden|AppArmor|SeccompProfile|PodOSNotSupported|TopologyAffinityError` +
 	`|PodOSSelectorNodeLabelDoesNotMatch|PodFeatureUnsupported|InvalidNodeInfo|NodeShutdown|VolumeAttachmentLimitExceeded` +
 	`|InPlacePodVerticalScaling|Forbidden.*|.*Forbidden|.*NotSupported|.*Unsupported)$`

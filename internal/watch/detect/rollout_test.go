@@ -29,7 +29,11 @@ func TestSuspendedJob(t *testing.T) {
 		reason     string
 		since      time.Duration
 	}{
-		"suspended":      {[]batchv1.JobCondition{condition(batchv1.JobSuspended, corev1.ConditionTrue)}, "Said", time.Hour},
+		"suspended": {
+			[]batchv1.JobCondition{condition(batchv1.JobSuspended, corev1.ConditionTrue)},
+			"Said",
+			time.Hour,
+		},
 		"not yet again":  {[]batchv1.JobCondition{condition(batchv1.JobSuspended, corev1.ConditionFalse)}, "", 0},
 		"something else": {[]batchv1.JobCondition{condition(batchv1.JobFailureTarget, corev1.ConditionTrue)}, "", 0},
 	} {

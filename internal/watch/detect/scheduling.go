@@ -59,7 +59,8 @@ const schedulerFailed pattern.Expr = `running \S+ \S*plugin|running "\S+" \S+ pl
 	`Operation cannot be fulfilled|can't be assumed|context deadline exceeded|timed out waiting for the condition` +
 	`|^(?:Post|Get|Put|Patch) "`
 
-const aboutClaim pattern.Expr = `(?:^|: )(?:waiting for ephemeral volume controller to create the )?persistentvolumeclaim "[^"]*"`
+const aboutClaim pattern.Expr = `(?:^|: )(?:waiting for ephemeral volume controller to create the ` +
+	`)?persistentvolumeclaim "[^"]*"`
 
 // claimCode is the cause that the scheduler's words on a claim are of; empty if it
 // speaks of none.

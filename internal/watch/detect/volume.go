@@ -100,7 +100,10 @@ func unattended(c evidence.Claim) *cause.Finding {
 	if m := provisioner.FindStringSubmatch(e.Message); m != nil {
 		text = fmt.Sprintf("provisioner %s has not begun to make its volume", m[1])
 	}
-	return &cause.Finding{Reason: e.Reason, Begun: evidence.FirstSeen(e), Cause: ofClaim(c, cause.ProvisionerSilent, text)}
+	return &cause.Finding{
+		Reason: e.Reason, Begun: evidence.FirstSeen(e),
+		Cause: ofClaim(c, cause.ProvisionerSilent, text),
+	}
 }
 
 const provisioner pattern.Expr = `external provisioner '([^']+)'`

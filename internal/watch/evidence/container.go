@@ -59,7 +59,8 @@ func newContainer(pod *corev1.Pod, spec corev1.Container, statuses []corev1.Cont
 		c.MemoryLimit = limit.String()
 	}
 	for _, v := range pod.Spec.Volumes {
-		if v.Image != nil && slices.ContainsFunc(spec.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name }) {
+		if v.Image != nil && slices.ContainsFunc(spec.VolumeMounts,
+			func(m corev1.VolumeMount) bool { return m.Name == v.Name }) {
 			c.ImageVolumes = append(c.ImageVolumes, v.Image.Reference)
 		}
 	}

@@ -39,8 +39,10 @@ func TestTimesOfEvents(t *testing.T) {
 // the container's own.
 func TestTextOfProbes(t *testing.T) {
 	for message, want := range map[string]string{
-		"Readiness probe errored and resulted in unknown state: rpc error: code = NotFound desc = failed to exec in container: failed to load task: no running task found: task 24e8 not found: not found": "Readiness probe could not run: the container did not run at that moment",
-		`Liveness probe errored and resulted in unknown state: rpc error: code = NotFound desc = failed to exec in container: failed to create exec "0a": container not created: not found`:                "Liveness probe could not run: the container did not run at that moment",
+		"Readiness probe errored and resulted in unknown state: rpc error: code = NotFound desc = failed to exec in " +
+			"container: failed to load task: no running task found: task 24e8 not found: not found": "Readiness probe could not run: the container did not run at that moment",
+		`Liveness probe errored and resulted in unknown state: rpc error: code = NotFound desc = failed to exec in ` +
+			`container: failed to create exec "0a": container not created: not found`: "Liveness probe could not run: the container did not run at that moment",
 		"Readiness probe errored: rpc error: code = Unknown desc = no such file": "Readiness probe errored: rpc error: code = Unknown desc = no such file",
 		"(combined from similar events): Readiness probe failed: ":               "Readiness probe failed:",
 	} {

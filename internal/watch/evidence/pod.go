@@ -86,7 +86,8 @@ func addsNode() []string { return []string{"TriggeredScaleUp", nominated} }
 // changed its mind since; nil if none is.
 func (p Pod) Growing() *corev1.Event {
 	e := p.scaling()
-	if e == nil || e.Reason == notScaledUp || e.Reason == failedScaleUp || e.Reason == nominated && p.nominations() > mostNominations {
+	if e == nil || e.Reason == notScaledUp || e.Reason == failedScaleUp || e.Reason == nominated &&
+		p.nominations() > mostNominations {
 		return nil
 	}
 	return e
@@ -105,7 +106,8 @@ func (p Pod) scaling() *corev1.Event {
 	return Latest(p.Events, append(addsNode(), notScaledUp, failedScaleUp)...)
 }
 
-// nominations are the nodes that were to come for the pod, each once: an event is written again while one is on its way.
+// nominations are the nodes that were to come for the pod, each once: an event is written again while one is on its
+// way.
 func (p Pod) nominations() int {
 	nodes := map[string]bool{}
 	for _, e := range p.Events {
@@ -116,9 +118,10 @@ func (p Pod) nominations() int {
 	return len(nodes)
 }
 
-// triedToGrow is how Cluster Autoscaler says that it would add a node, and does not because that has failed before or has a
-// limit. What it says besides is about groups of nodes that the pod does not fit.
-const triedToGrow pattern.Expr = `backoff after failed scale-up|max node group size reached|max cluster \S+ limit reached`
+// triedToGrow is how Cluster Autoscaler says that it would add a node, and does not because that has failed before or
+// has a limit. What it says besides is about groups of nodes that the pod does not fit.
+const triedToGrow pattern.Expr = `backoff after failed scale-up|max node group size reached|max cluster ` +
+	`\S+ limit reached`
 
 // NotGrowing says why the autoscaler adds no node though it would; empty if nothing is known.
 func (p Pod) NotGrowing() string {

@@ -34,7 +34,10 @@ func TestHookOf(t *testing.T) {
 // The claims that a pod mounts: those that it names, and those that are made for it.
 func TestClaimNames(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: corev1.PodSpec{Volumes: []corev1.Volume{
-		{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "of-web"}}},
+		{
+			Name:         "data",
+			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "of-web"}},
+		},
 		{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		{Name: "build", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}},
 	}}}
@@ -120,7 +123,8 @@ func TestStatusOfAContainer(t *testing.T) {
 		}
 		if got := c.container.IsInitialized(); got != c.initialized || !c.container.InitializedAt().Equal(c.since) ||
 			c.container.IsReady() != c.ready {
-			t.Errorf("%s: initialized: %t at %s, ready: %t", name, got, c.container.InitializedAt(), c.container.IsReady())
+			t.Errorf("%s: initialized: %t at %s, ready: %t", name, got, c.container.InitializedAt(),
+				c.container.IsReady())
 		}
 	}
 }

@@ -33,7 +33,8 @@ func TestOpenCostsOneRequestASource(t *testing.T) {
 			if lists != 0 || watches != 1 {
 				t.Errorf("%d lists and %d watches, want 0 and 1", lists, watches)
 			}
-			if opts := s.watches[0]; opts.ResourceVersion != "" || !opts.AllowWatchBookmarks || opts.TimeoutSeconds == nil ||
+			if opts := s.watches[0]; opts.ResourceVersion != "" || !opts.AllowWatchBookmarks ||
+				opts.TimeoutSeconds == nil ||
 				*opts.TimeoutSeconds > 60 {
 				t.Errorf("watch options %+v", opts)
 			}
@@ -48,7 +49,8 @@ func TestPullDelayIsDrivenByTime(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		began := time.Now()
 		fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
-		fw.events.add(watchtest.Event("web", "1", "app", "Pulling", `Pulling image "x/app:1"`).At(began).Version(1).Event)
+		fw.events.add(watchtest.Event("web", "1", "app", "Pulling", `Pulling image "x/app:1"`).At(began).
+			Version(1).Event)
 		time.Sleep(8*time.Second - time.Nanosecond)
 		if got := fw.stages(); !slices.Equal(got, []v1.Stage{v1.StageStarting}) {
 			t.Fatalf("stages %v before the delay is over", got)
@@ -66,7 +68,8 @@ func TestCausesAreReportedAtOnce(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		began := time.Now()
 		fw.pods.add(watchtest.NewPod("web", "1").Version(1).Pod)
-		fw.events.add(watchtest.Event("web", "1", "", "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu.").
+		fw.events.add(watchtest.Event("web", "1", "", "FailedScheduling",
+			"0/1 nodes are available: 1 Insufficient cpu.").
 			At(began).Warn().Version(1).Event)
 		if c := fw.last().Cause; c == nil || c.Code != cause.Unschedulable || !c.Tentative {
 			t.Errorf("at once: %+v", c)
@@ -91,7 +94,8 @@ func TestCausesAreReportedAtOnce(t *testing.T) {
 func TestAClockThatIsBehind(t *testing.T) {
 	following(t, func(t *testing.T, fw *follow) {
 		fw.pods.add(watchtest.NewPod("web", "1", watchtest.OnNode).Version(1).Pod)
-		fw.events.add(watchtest.Event("web", "1", "app", "Pulling", "").At(time.Now().Add(time.Minute)).Version(1).Event)
+		fw.events.add(watchtest.Event("web", "1", "app", "Pulling", "").At(time.Now().Add(time.Minute)).
+			Version(1).Event)
 		time.Sleep(8 * time.Second)
 		if got := fw.last().Stage; got != v1.StagePulling {
 			t.Fatalf("stage %s after 8 s", got)
@@ -177,7 +181,10 @@ func TestAWatchThatEndsIsReplaced(t *testing.T) {
 			func(s *server) { s.bookmark("6"); s.forget(9, ready); s.live.Error(&gone) }, 1,
 			"9",
 		},
-		"410 Gone for the one after it": {func(s *server) { s.bookmark("6"); s.forget(9, ready); s.live.Stop() }, 1, "9"},
+		"410 Gone for the one after it": {
+			func(s *server) { s.bookmark("6"); s.forget(9, ready); s.live.Stop() }, 1,
+			"9",
+		},
 		"stalled": {func(s *server) {
 			s.bookmark("6")
 			s.set(func(s *server) { s.sent = append(s.sent, apiwatch.Event{Type: apiwatch.Modified, Object: ready}) })
@@ -464,7 +471,8 @@ func TestAListOfTheCallersIsWhereTheWatchBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pods := newServer()
 		source := PodSource(pods, "dev", "web")
-		source.Listed, source.Version = []runtime.Object{watchtest.NewPod("web", "1", watchtest.OnNode).Version(3).Pod}, "7"
+		source.Listed, source.Version = []runtime.Object{watchtest.NewPod("web", "1", watchtest.OnNode).Version(3).Pod},
+			"7"
 		f, err := Open(t.Context(), web, source)
 		if err != nil {
 			t.Fatal(err)

@@ -95,7 +95,8 @@ func TestShortCause(t *testing.T) {
 	lost := apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "get", schema.GroupResource{}, "",
 		"starting", 0, true)
 	decoding := &apierrors.StatusError{ErrStatus: metav1.Status{
-		Message: `an error on the server ("unable to decode an event from the watch stream: http2: client connection lost") has prevented the request from succeeding`,
+		Message: `an error on the server ("unable to decode an event from the watch stream: http2: client connection ` +
+			`lost") has prevented the request from succeeding`,
 		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{
 			{
 				Type:    metav1.CauseTypeUnexpectedServerResponse,

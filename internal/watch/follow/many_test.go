@@ -19,8 +19,8 @@ import (
 // failure is the nth of many events: each is an object of its own, and says something
 // of its own.
 func failure(n int) *corev1.Event {
-	text := strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "i",
-		"9", "j").Replace(fmt.Sprint(n))
+	text := strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8",
+		"i", "9", "j").Replace(fmt.Sprint(n))
 	e := watchtest.Event("alice", "1", "app", "Unhealthy", "the probe failed: "+text+strings.Repeat(" and so on", 20)).
 		Warn().At(watchtest.After(time.Duration(n) * time.Second)).Version(n + 10).Event
 	e.UID = types.UID(fmt.Sprint("event-", n))

@@ -36,7 +36,8 @@ func (s streaming) Watch(ctx context.Context, opts metav1.ListOptions) (apiwatch
 			s.live.Add(&s.held.Items[i])
 		}
 		s.live.Action(apiwatch.Bookmark, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			ResourceVersion: s.held.ResourceVersion, Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+			ResourceVersion: s.held.ResourceVersion,
+			Annotations:     map[string]string{metav1.InitialEventsAnnotationKey: "true"},
 		}})
 	}
 	return w, err

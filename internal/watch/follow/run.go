@@ -73,7 +73,10 @@ type news struct {
 func (f *Follower) take() news {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := news{states: f.pending, notices: slices.Concat(f.outage.notices, f.nodes.notices), err: f.err, changed: f.changed}
+	n := news{
+		states: f.pending, notices: slices.Concat(f.outage.notices, f.nodes.notices), err: f.err,
+		changed: f.changed,
+	}
 	f.pending, f.outage.notices, f.nodes.notices = nil, nil, nil
 	if len(n.states) == 0 {
 		n.states = []watch.State{f.state}

@@ -61,7 +61,10 @@ func TestPartition(t *testing.T) {
 		Spec: appsv1.StatefulSetSpec{Replicas: &wanted, UpdateStrategy: appsv1.StatefulSetUpdateStrategy{
 			RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: &partition},
 		}},
-		Status: appsv1.StatefulSetStatus{UpdatedReplicas: 1, AvailableReplicas: 3, ReadyReplicas: 3, UpdateRevision: "b"},
+		Status: appsv1.StatefulSetStatus{
+			UpdatedReplicas: 1, AvailableReplicas: 3, ReadyReplicas: 3,
+			UpdateRevision: "b",
+		},
 	}
 	pod := watchtest.NewPod("web-2", "pod", watchtest.OnNode, watchtest.AppReady, func(p *corev1.Pod) {
 		p.Labels = map[string]string{appsv1.ControllerRevisionHashLabelKey: "b"}

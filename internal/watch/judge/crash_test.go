@@ -105,13 +105,20 @@ func TestHooks(t *testing.T) {
 			"",
 		},
 		"not started yet": {watchtest.NewPod("web", "1", watchtest.OnNode, hooked, waits), nil, ""},
-		"failed": {watchtest.NewPod("web", "1", watchtest.OnNode, hooked,
-			watchtest.App(watchtest.Waits("PostStartHookError",
-				`Exec lifecycle hook ([sh -c setup]) for Container "app" in Pod "web_dev(1)" failed - error: command 'sh -c setup' exited with 3: , message: ""`))), []*corev1.Event{failed.Event}, "HookFailed: its postStart hook (`sh -c setup`) failed: command 'sh -c setup' exited with 3"},
+		"failed": {
+			watchtest.NewPod("web", "1", watchtest.OnNode, hooked,
+				watchtest.App(watchtest.Waits("PostStartHookError",
+					`Exec lifecycle hook ([sh -c setup]) for Container "app" in Pod "web_dev(1)" failed `+
+						`- error: command `+
+						`'sh -c setup' exited with 3: , message: ""`))),
+			[]*corev1.Event{failed.Event},
+			"HookFailed: its postStart hook (`sh -c setup`) failed: command 'sh -c setup' exited with 3",
+		},
 		"restarted since": {watchtest.NewPod("web", "1", watchtest.OnNode, hooked,
 			watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off"),
 				watchtest.ExitedBefore(137, "Error",
-					2))), []*corev1.Event{failed.Event}, "HookFailed: exit code 137 after 2 restarts; its postStart hook (`sh -c setup`) failed"},
+					2))), []*corev1.Event{failed.Event}, "HookFailed: exit code 137 after 2 restarts; its postStart " +
+			"hook (`sh -c setup`) failed"},
 		"ended by itself": {watchtest.NewPod("web", "1", watchtest.OnNode, hooked,
 			watchtest.App(watchtest.Waits("CrashLoopBackOff", "back-off"),
 				begunAt(time.Minute, 1))), []*corev1.Event{failed.Event}, "ContainerExited: exit code 1"},
@@ -139,10 +146,13 @@ func TestWhenAHookBegan(t *testing.T) {
 		waits string
 		want  time.Duration
 	}{
-		"Started": {"ContainerCreating", 9 * time.Second}, "FailedPostStartHook": {"PostStartHookError", 2 * time.Second},
+		"Started": {"ContainerCreating", 9 * time.Second}, "FailedPostStartHook": {
+			"PostStartHookError",
+			2 * time.Second,
+		},
 	} {
-		pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, hooked, watchtest.App(watchtest.Waits(c.waits, ""))),
-			event(reason))
+		pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, hooked,
+			watchtest.App(watchtest.Waits(c.waits, ""))), event(reason))
 		if f := Unready(pod); f == nil || !f.Begun.Equal(watchtest.After(c.want)) {
 			t.Errorf("%s: %+v", reason, f)
 		}

@@ -28,37 +28,69 @@ func TestPullErrors(t *testing.T) {
 			cause.RegistryRateLimited, true,
 		},
 		{"toomanyrequests: You have reached your pull rate limit", cause.RegistryRateLimited, true},
-		{"unexpected status from HEAD request to https://r/v2/: 500 Internal Server Error", cause.RegistryUnreachable, true},
+		{
+			"unexpected status from HEAD request to https://r/v2/: 500 Internal Server Error",
+			cause.RegistryUnreachable,
+			true,
+		},
 		{"unexpected status code https://r/v2/: 502 Bad Gateway", cause.RegistryUnreachable, true},
-		{"unexpected status from HEAD request to https://r/v2/: 503 Service Unavailable", cause.RegistryUnreachable, true},
+		{
+			"unexpected status from HEAD request to https://r/v2/: 503 Service Unavailable", cause.RegistryUnreachable,
+			true,
+		},
 		{"unexpected status from HEAD request to https://r/v2/: 521 <none>", cause.RegistryUnreachable, true},
 		{
 			`failed to do request: Head "https://r/v2/": dial tcp 10.0.0.9:443: connect: connection refused`,
 			cause.RegistryUnreachable, true,
 		},
-		{`failed to do request: Head "https://r/v2/": dial tcp 10.0.0.9:443: i/o timeout`, cause.RegistryUnreachable, true},
-		{`failed to do request: Head "https://r/v2/": net/http: TLS handshake timeout`, cause.RegistryUnreachable, true},
+		{
+			`failed to do request: Head "https://r/v2/": dial tcp 10.0.0.9:443: i/o timeout`, cause.RegistryUnreachable,
+			true,
+		},
+		{
+			`failed to do request: Head "https://r/v2/": net/http: TLS handshake timeout`, cause.RegistryUnreachable,
+			true,
+		},
 		{"context deadline exceeded", cause.RegistryUnreachable, true},
 		{
-			`dial tcp: lookup r on 10.0.0.10:53: read udp 10.0.0.1:4->10.0.0.10:53: i/o timeout`, cause.RegistryUnreachable,
+			`dial tcp: lookup r on 10.0.0.10:53: read udp 10.0.0.1:4->10.0.0.10:53: i/o timeout`,
+			cause.RegistryUnreachable,
 			true,
 		},
 		{`dial tcp: lookup r on 10.0.0.10:53: server misbehaving`, cause.RegistryUnreachable, true},
 		{"pull QPS exceeded", cause.ImagePullFailed, true},
 		{`dial tcp: lookup r on 10.0.0.10:53: no such host`, cause.RegistryUnreachable, false},
-		{"tls: failed to verify certificate: x509: certificate signed by unknown authority", cause.RegistryUntrusted, false},
+		{
+			"tls: failed to verify certificate: x509: certificate signed by unknown authority", cause.RegistryUntrusted,
+			false,
+		},
 		{"x/app:1: not found", cause.ImageNotFound, false},
 		{"pull access denied, repository does not exist", cause.ImagePullDenied, false},
 		{"unexpected status from HEAD request to https://r/v2/: 401 Unauthorized", cause.ImagePullDenied, false},
 		{"no match for platform in manifest", cause.ImageWrongPlatform, false},
-		{"no match for platform in manifest: no matching manifest for windows/amd64 10.0.20348", cause.OSMismatch, false},
-		{"unexpected status from HEAD request to https://r/v2/x/app/manifests/1: 412 Precondition Failed", cause.ImageBlocked, false},
+		{
+			"no match for platform in manifest: no matching manifest for windows/amd64 10.0.20348", cause.OSMismatch,
+			false,
+		},
+		{
+			"unexpected status from HEAD request to https://r/v2/x/app/manifests/1: 412 Precondition Failed",
+			cause.ImageBlocked, false,
+		},
 		{"denied: the artifact is in quarantine", cause.ImageBlocked, false},
 		{"unexpected media type text/html; charset=utf-8 for sha256:1: not found", cause.NotARegistry, false},
-		{"failed to fetch oauth token: invalid character '<' looking for beginning of value", cause.NotARegistry, false},
+		{
+			"failed to fetch oauth token: invalid character '<' looking for beginning of value", cause.NotARegistry,
+			false,
+		},
 		{`proxyconnect tcp: dial tcp: lookup proxy.example.com: no such host`, cause.RegistryUnreachable, false},
-		{"error parsing HTTP 403 response body: invalid character '<' looking for beginning of value", cause.ImagePullDenied, false},
-		{"error parsing HTTP 500 response body: invalid character '<' looking for beginning of value", cause.RegistryUnreachable, true},
+		{
+			"error parsing HTTP 403 response body: invalid character '<' looking for beginning of value",
+			cause.ImagePullDenied, false,
+		},
+		{
+			"error parsing HTTP 500 response body: invalid character '<' looking for beginning of value",
+			cause.RegistryUnreachable, true,
+		},
 		{"unexpected status: 502 Bad Gateway: <html><body>upstream</body></html>", cause.RegistryUnreachable, true},
 		{`Head "https://r/v2/": proxyconnect tcp: Proxy Authentication Required`, cause.RegistryUnreachable, false},
 		{"http: server gave HTTP response to HTTPS client", cause.RegistryPlainHTTP, false},
@@ -69,7 +101,8 @@ func TestPullErrors(t *testing.T) {
 			false,
 		},
 		{"Source image rejected: A signature was required, but no signature exists", cause.ImageUnsigned, false},
-		{`media type "application/vnd.docker.distribution.manifest.v1+prettyjws" is no longer supported since containerd v2.1`, cause.ImageUnsupported, false},
+		{`media type "application/vnd.docker.distribution.manifest.v1+prettyjws" is no longer supported ` +
+			`since containerd v2.1`, cause.ImageUnsupported, false},
 		{"who knows", cause.ImagePullFailed, false},
 	} {
 		t.Run(test.said, func(t *testing.T) {
@@ -108,6 +141,7 @@ func TestPermanentImageCauses(t *testing.T) {
 			compare(t, Pod(appThat(wait), p, watchtest.Epoch).Failed, code)
 		}
 	}
-	compare(t, Pod(appThat(watchtest.Waits("RegistryUnavailable", "who knows")), cause.DefaultPolicy(), watchtest.Epoch).
+	compare(t, Pod(appThat(watchtest.Waits("RegistryUnavailable", "who knows")), cause.DefaultPolicy(),
+		watchtest.Epoch).
 		Failed, cause.RegistryUnreachable)
 }

@@ -90,7 +90,8 @@ func TestItEndsAtTheFirstFailure(t *testing.T) {
 	}
 	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode, container("a", "ErrImagePull", "not found"),
 		container("b", "ErrImagePull", "not found"),
-		container("c", "CreateContainerConfigError", `secret "s" not found`), container("d", "ErrImagePull", "not found")))
+		container("c", "CreateContainerConfigError", `secret "s" not found`),
+		container("d", "ErrImagePull", "not found")))
 	p := cause.DefaultPolicy()
 	p.IgnoreReasons = []string{cause.ImageNotFound}
 	got := Pod(pod, p, watchtest.Epoch)

@@ -33,9 +33,13 @@ func TestFailedPod(t *testing.T) {
 		"labels of the node changed": {phase("NodeAffinity", "x"), "NodeAffinity"},
 		"out of time":                {phase("DeadlineExceeded", "x"), "DeadlineExceeded"},
 		"not allowed there": {
-			phase("SysctlForbidden", `forbidden sysctl: "kernel.msgmax" not allowlisted`), "PodRejected: SysctlForbidden: forbidden",
+			phase("SysctlForbidden", `forbidden sysctl: "kernel.msgmax" not allowlisted`),
+			"PodRejected: SysctlForbidden: forbidden",
 		},
-		"refused in words of another version": {phase("NewReason", "Pod was rejected: no"), "PodRejected: NewReason: Pod was"},
+		"refused in words of another version": {
+			phase("NewReason", "Pod was rejected: no"),
+			"PodRejected: NewReason: Pod was",
+		},
 		"a device": {
 			phase("UnexpectedAdmissionError", "Pod was rejected: Allocate failed due to no healthy devices present"),
 			"DeviceNotReady: UnexpectedAdmissionError",
@@ -50,7 +54,8 @@ func TestFailedPod(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := Failed(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, test.change)), cause.DefaultPolicy())
 			compare(t, f, test.want)
-			if pod := watchtest.NewPod("web", "1", test.change); pod.Status.Reason != "" && f.Reason != pod.Status.Reason {
+			if pod := watchtest.NewPod("web", "1", test.change); pod.Status.Reason != "" &&
+				f.Reason != pod.Status.Reason {
 				t.Errorf("reason %q, want the pod's, %q", f.Reason, pod.Status.Reason)
 			}
 		})
@@ -80,8 +85,9 @@ func TestFailedJobNamesItsLastPod(t *testing.T) {
 		}))
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "backup"}, Status: batchv1.JobStatus{Failed: 3}}
 	for reason, want := range map[string]string{
-		"BackoffLimitExceeded": "JobFailed: BackoffLimitExceeded: the job gave up after 3 failed pods; the last, backup-x: container app: ended with exit code 3 and is not restarted: no such table: orders",
-		"DeadlineExceeded":     "JobFailed: DeadlineExceeded: said",
+		"BackoffLimitExceeded": "JobFailed: BackoffLimitExceeded: the job gave up after 3 failed pods; the last, " +
+			"backup-x: container app: ended with exit code 3 and is not restarted: no such table: orders",
+		"DeadlineExceeded": "JobFailed: DeadlineExceeded: said",
 	} {
 		why := FailedJob(job, batchv1.JobCondition{Reason: reason, Message: "said"}, &last)
 		compare(t, &cause.Finding{Cause: *why}, want)
@@ -90,7 +96,8 @@ func TestFailedJobNamesItsLastPod(t *testing.T) {
 		}
 	}
 	compare(t, RetriedJob(last),
-		"ContainerExited: pod backup-x: container app: ended with exit code 3 and is not restarted: no such table: orders; the job makes another one")
+		"ContainerExited: pod backup-x: container app: ended with exit code 3 and is not restarted: no such table: "+
+			"orders; the job makes another one")
 }
 
 // What a controller waits for has begun when its condition says so, or else with the object; what a

@@ -15,7 +15,10 @@ func TestUnscheduled(t *testing.T) {
 	condition := func(reason, message string) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) {
 			pod.Status.Conditions = append(pod.Status.Conditions,
-				corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message})
+				corev1.PodCondition{
+					Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason,
+					Message: message,
+				})
 		}
 	}
 	const noCPU = "0/3 nodes are available: 3 Insufficient cpu. preemption: none"
@@ -60,15 +63,29 @@ func TestUnscheduled(t *testing.T) {
 			"", "SchedulerError: binding volumes",
 		},
 		"the claim is lost": {watchtest.NewPod("web", "1",
-			condition("Unschedulable", `0/3 nodes are available: persistentvolumeclaim "x" bound to non-existent persistentvolume "pv". preemption: none`)), nil, `0/3 nodes: persistentvolumeclaim "x" bound to non-existent persistentvolume "pv"`, "ClaimLost: bound to non-existent"},
-		"the claim is deleted": {watchtest.NewPod("web", "1",
-			condition("Unschedulable", `0/3 nodes are available: persistentvolumeclaim "x" is being deleted. preemption: none`)), nil, `0/3 nodes: persistentvolumeclaim "x" is being deleted`, "ClaimTerminating: is being deleted"},
+			condition("Unschedulable", `0/3 nodes are available: persistentvolumeclaim "x" bound to non-existent `+
+				`persistentvolume "pv". preemption: none`)), nil, `0/3 nodes: persistentvolumeclaim "x" bound to ` +
+			`non-existent persistentvolume "pv"`, "ClaimLost: bound to non-existent"},
+		"the claim is deleted": {
+			watchtest.NewPod("web", "1",
+				condition("Unschedulable", `0/3 nodes are available: persistentvolumeclaim "x" is being deleted. `+
+					`preemption: none`)), nil, `0/3 nodes: persistentvolumeclaim "x" is being deleted`,
+			"ClaimTerminating: is being deleted",
+		},
 		"the claim is made soon": {watchtest.NewPod("web", "1",
-			condition("Unschedulable", `waiting for ephemeral volume controller to create the persistentvolumeclaim "x"`)), nil, `waiting for ephemeral volume controller to create the persistentvolumeclaim "x"`, "VolumePending: waiting"},
-		"no claim among the nodes": {watchtest.NewPod("web", "1",
-			condition("Unschedulable", `0/3 nodes are available: persistentvolumeclaim "x" not found.`)), nil, `0/3 nodes: persistentvolumeclaim "x" not found`, "ClaimMissing"},
-		"the claim does not exist": {watchtest.NewPod("web", "1",
-			condition("Unschedulable", `persistentvolumeclaim "x" not found`)), nil, `persistentvolumeclaim "x" not found`, "ClaimMissing"},
+			condition("Unschedulable", `waiting for ephemeral volume controller to create the `+
+				`persistentvolumeclaim "x"`)), nil, `waiting for ephemeral volume controller to create the ` +
+			`persistentvolumeclaim "x"`, "VolumePending: waiting"},
+		"no claim among the nodes": {
+			watchtest.NewPod("web", "1",
+				condition("Unschedulable", `0/3 nodes are available: persistentvolumeclaim "x" not found.`)), nil,
+			`0/3 nodes: persistentvolumeclaim "x" not found`, "ClaimMissing",
+		},
+		"the claim does not exist": {
+			watchtest.NewPod("web", "1",
+				condition("Unschedulable", `persistentvolumeclaim "x" not found`)), nil,
+			`persistentvolumeclaim "x" not found`, "ClaimMissing",
+		},
 		"a node is being added": {
 			watchtest.NewPod("web", "1"),
 			[]*corev1.Event{event, grows},

@@ -22,7 +22,8 @@ func TestClaims(t *testing.T) {
 	}
 	waitsFor := func(d time.Duration) *corev1.Event {
 		e := event("ExternalProvisioning",
-			"Waiting for a volume to be created either by the external provisioner 'nfs.example.org/dead' or manually by the system administrator.")
+			"Waiting for a volume to be created either by the external provisioner 'nfs.example.org/dead' or manually "+
+				"by the system administrator.")
 		e.FirstTimestamp, e.LastTimestamp = metav1.NewTime(watchtest.Epoch), metav1.NewTime(watchtest.After(d))
 		return e
 	}
@@ -77,7 +78,11 @@ func TestClaims(t *testing.T) {
 			corev1.ClaimLost, nil, "",
 			"ClaimLost: volume claim data: its volume  does not exist",
 		},
-		"it waits for its first consumer": {corev1.ClaimPending, []*corev1.Event{event("WaitForFirstConsumer", "x")}, "", ""},
+		"it waits for its first consumer": {
+			corev1.ClaimPending,
+			[]*corev1.Event{event("WaitForFirstConsumer", "x")},
+			"", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			claim := evidence.Claim{PersistentVolumeClaim: &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}, Events: test.events}
@@ -93,10 +98,14 @@ func TestMounts(t *testing.T) {
 	mount := func(message string, times int32) *corev1.Event {
 		return watchtest.Event("web", "1", "", "FailedMount", message).Warn().Times(times).Event
 	}
-	timeout := mount("Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[]: context deadline exceeded", 1)
+	timeout := mount("Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to "+
+		"process volumes=[]: context deadline exceeded", 1)
 	volumes := func(pod *corev1.Pod) {
 		pod.Spec.Volumes = []corev1.Volume{
-			{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "files"}}}, {Name: "cfg"},
+			{
+				Name:         "data",
+				VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "files"}},
+			}, {Name: "cfg"},
 		}
 	}
 	elsewhere := warning("", "FailedAttachVolume", `Multi-Attach error for volume "pvc-1"`)
@@ -110,23 +119,29 @@ func TestMounts(t *testing.T) {
 		"the node is slow":             {[]*corev1.Event{mount("context deadline exceeded", 9)}, ""},
 		"what to mount does not exist": {[]*corev1.Event{mount(`MountVolume.SetUp failed: configmap "cfg" not found`,
 			1)}, `VolumeMissingObject: "cfg"`},
-		"the specific before the generic": {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "data" : rpc error: code = Internal`, 1), timeout}, "VolumeNotMounted: code = Internal"},
+		"the specific before the generic": {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "data" : rpc `+
+			`error: code = Internal`, 1), timeout}, "VolumeNotMounted: code = Internal"},
 		"among similar ones": {[]*corev1.Event{
 			timeout,
 			mount(`(combined from similar events): MountVolume.MountDevice failed for volume "pvc-1" : bad superblock`,
 				5),
 		}, "VolumeNotMounted: MountVolume.MountDevice failed"},
-		"of another volume, that came": {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "cfg" : configmap "cfg" not found`, 1), timeout}, "VolumeNotMounted: the node waits for volume data (claim files): Unable to"},
+		"of another volume, that came": {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "cfg" : `+
+			`configmap "cfg" not found`, 1), timeout}, "VolumeNotMounted: the node waits for volume data (claim " +
+			"files): Unable to"},
 		"nothing but the generic": {
 			[]*corev1.Event{timeout},
 			"VolumeNotMounted: the node waits for volume data (claim files)",
 		},
-		"generic, and the time is not up": {[]*corev1.Event{mount("Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: context canceled", 1)}, ""},
+		"generic, and the time is not up": {[]*corev1.Event{mount("Unable to attach or mount volumes: unmounted "+
+			"volumes=[data], unattached volumes=[], failed to process volumes=[data]: context canceled", 1)}, ""},
 		"it was attached since": {[]*corev1.Event{warning("", "FailedAttachVolume",
 			"AttachVolume.Attach failed: busy"), watchtest.Event("web", "1", "", "SuccessfulAttachVolume", "").
 			Event, timeout}, "VolumeNotMounted: the node waits"},
-		"a key does not exist":     {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "cfg" : references non-existent config key: app.yaml`, 1)}, "VolumeMissingObject: app.yaml"},
-		"the claim does not exist": {[]*corev1.Event{mount(`error processing PVC dev/files: failed to fetch PVC from API server: persistentvolumeclaims "files" not found`, 1)}, "ClaimMissing: persistentvolumeclaims"},
+		"a key does not exist": {[]*corev1.Event{mount(`MountVolume.SetUp failed for volume "cfg" : references `+
+			`non-existent config key: app.yaml`, 1)}, "VolumeMissingObject: app.yaml"},
+		"the claim does not exist": {[]*corev1.Event{mount(`error processing PVC dev/files: failed to fetch PVC from `+
+			`API server: persistentvolumeclaims "files" not found`, 1)}, "ClaimMissing: persistentvolumeclaims"},
 		"another node has it": {
 			[]*corev1.Event{elsewhere, mount("timed out", 9)},
 			"VolumeNotMounted: Multi-Attach",
@@ -137,7 +152,8 @@ func TestMounts(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			compare(t, Unready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, volumes), test.events...)), test.want)
+			compare(t, Unready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode, volumes), test.events...)),
+				test.want)
 		})
 	}
 	pod := podOf(watchtest.NewPod("web", "1", watchtest.OnNode), elsewhere)

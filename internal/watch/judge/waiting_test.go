@@ -21,13 +21,16 @@ func TestNoSandbox(t *testing.T) {
 
 // What a node does before the containers start is told by its last event about it.
 func TestPreparing(t *testing.T) {
-	owner := warning("", "VolumePermissionChangeInProgress", "Setting volume ownership for data, processed 312044 files.")
-	late := warning("", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[data]: context deadline exceeded")
+	owner := warning("", "VolumePermissionChangeInProgress",
+		"Setting volume ownership for data, processed 312044 files.")
+	late := warning("", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[data]: context "+
+		"deadline exceeded")
 	for want, events := range map[string][]*corev1.Event{
 		"VolumeOwnership: processed 312044 files": {owner, late},
 		"SandboxFailed: no address":               {owner, warning("", "FailedCreatePodSandBox", "no address is free")},
 		"ResourceNotReady: DRA driver x is not": {
-			warning("", "FailedPrepareDynamicResources", "Failed to prepare dynamic resources: DRA driver x is not registered"),
+			warning("", "FailedPrepareDynamicResources", "Failed to prepare dynamic resources: DRA driver x "+
+				"is not registered"),
 		},
 		"VolumeNotMounted: unmounted volumes=[data]": {late},
 	} {
@@ -48,8 +51,11 @@ func TestProbeFails(t *testing.T) {
 			"ProbeFailed: Readiness probe failed: 503",
 		},
 		"of the one before": {failed.At(watchtest.After(9 * time.Second)).Event, ""},
-		"while it was just ended": {watchtest.Event("web", "1", "app", "Unhealthy",
-			"Readiness probe errored and resulted in unknown state: x").At(watchtest.After(11 * time.Second)).Event, ""},
+		"while it was just ended": {
+			watchtest.Event("web", "1", "app", "Unhealthy",
+				"Readiness probe errored and resulted in unknown state: x").At(watchtest.After(11 * time.Second)).Event,
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) { compare(t, Unready(podOf(runs, test.event)), test.want) })
 	}

@@ -139,7 +139,10 @@ func (m measurement) nothing(ctx context.Context) ([]row, error) {
 	each := (after - before) / time.Duration(exchanges)
 	others, watches, leases := kinds(m.proxy.Take())
 	return []row{
-		{"processor time of one partial exchange", milliseconds(each), "< " + milliseconds(aimPartial), each >= aimPartial},
+		{
+			"processor time of one partial exchange", milliseconds(each), "< " + milliseconds(aimPartial),
+			each >= aimPartial,
+		},
 		{
 			fmt.Sprintf("requests during %d of them", exchanges),
 			fmt.Sprintf("%d, %d watches, %d for the lease", others, watches, leases), "0", others > 0,

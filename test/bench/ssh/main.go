@@ -47,7 +47,10 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	var b board.Board
-	for _, measure := range []func(context.Context, *board.Board) error{s.commands, s.files, s.small, s.ports, s.memory} {
+	for _, measure := range []func(context.Context, *board.Board) error{
+		s.commands, s.files, s.small, s.ports,
+		s.memory,
+	} {
 		if err := measure(ctx, &b); err != nil {
 			return err
 		}

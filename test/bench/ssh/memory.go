@@ -37,12 +37,15 @@ func (s *setup) memory(ctx context.Context, b *board.Board) error {
 	}
 	each := (taken[1] - taken[0]) / channels
 	b.Add(board.Row{
-		What: "memory of a proxy", Own: fmt.Sprintf("%.1f MiB", float64(taken[0])/(1<<20)), Other: "-", Result: "anonymous",
-		Aim: fmt.Sprintf("≤ %d MiB", aimProxy>>20), Missed: taken[0] > aimProxy,
+		What: "memory of a proxy", Own: fmt.Sprintf("%.1f MiB", float64(taken[0])/(1<<20)), Other: "-",
+		Result: "anonymous",
+		Aim:    fmt.Sprintf("≤ %d MiB", aimProxy>>20), Missed: taken[0] > aimProxy,
 	})
 	b.Add(board.Row{
-		What: fmt.Sprintf("%d idle channels more", channels), Own: fmt.Sprintf("%.1f MiB", float64(taken[1])/(1<<20)), Other: "-",
-		Result: fmt.Sprintf("%d KiB each", each>>10), Aim: fmt.Sprintf("≤ %d KiB", aimChannel>>10), Missed: each > aimChannel,
+		What: fmt.Sprintf("%d idle channels more", channels), Own: fmt.Sprintf("%.1f MiB", float64(taken[1])/(1<<20)),
+		Other:  "-",
+		Result: fmt.Sprintf("%d KiB each", each>>10), Aim: fmt.Sprintf("≤ %d KiB", aimChannel>>10),
+		Missed: each > aimChannel,
 	})
 	return nil
 }

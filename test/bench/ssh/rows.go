@@ -130,7 +130,8 @@ func (s *setup) small(ctx context.Context, b *board.Board) error {
 		}
 		took := time.Since(begun)
 		b.Add(board.Row{
-			What: fmt.Sprintf("%d files of 4 KiB, in, %s", m.files, m.delay), Own: fmt.Sprintf("scp %.1f s", took.Seconds()),
+			What:  fmt.Sprintf("%d files of 4 KiB, in, %s", m.files, m.delay),
+			Own:   fmt.Sprintf("scp %.1f s", took.Seconds()),
 			Other: "-", Result: fmt.Sprintf("%.1f ms a file", took.Seconds()*1000/float64(m.files)),
 			Aim: fmt.Sprintf("≤ %.0f s", m.most.Seconds()), Missed: took > m.most,
 		})

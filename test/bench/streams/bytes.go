@@ -96,7 +96,9 @@ func (s *setup) bytes(ctx context.Context, b *board.Board) error {
 
 // pairs runs two ways one right after the other, now this one first and now that one, and
 // compares each with the one beside it. A first pair is not counted.
-func (s *setup) pairs(ctx context.Context, b *board.Board, what string, d direction, own, other way, aim float64) error {
+func (s *setup) pairs(ctx context.Context, b *board.Board, what string, d direction, own, other way,
+	aim float64,
+) error {
 	var ours, theirs, ratios []float64
 	for round := range s.rounds + 1 {
 		took := map[string]float64{}
@@ -121,7 +123,8 @@ func (s *setup) pairs(ctx context.Context, b *board.Board, what string, d direct
 	z, _, _ := board.Spread(theirs)
 	r := board.Row{
 		What: what, Own: fmt.Sprintf("%s %.0f MiB/s", own.name, a),
-		Other: fmt.Sprintf("%s %.0f MiB/s", other.name, z), Result: fmt.Sprintf("%.2f (%.2f to %.2f)", ratio, least, most),
+		Other: fmt.Sprintf("%s %.0f MiB/s", other.name, z), Result: fmt.Sprintf("%.2f (%.2f to %.2f)", ratio, least,
+			most),
 	}
 	if aim > 0 {
 		r.Aim, r.Missed = fmt.Sprintf("≥ %.2f", aim), ratio < aim
@@ -156,7 +159,8 @@ func (w way) session(ctx context.Context, d direction, total int64) (first, last
 		cmd.Stdin = io.LimitReader(zeros{}, total)
 	}
 	if err := cmd.Run(); err != nil {
-		return 0, 0, fmt.Errorf("%s %s: %w\n%s", filepath.Base(argv[0]), strings.Join(argv[1:], " "), err, stderr.String())
+		return 0, 0, fmt.Errorf("%s %s: %w\n%s", filepath.Base(argv[0]), strings.Join(argv[1:], " "), err,
+			stderr.String())
 	}
 	if d.out && out.bytes != total {
 		return 0, 0, fmt.Errorf("%s: %d bytes came back of %d", strings.Join(argv, " "), out.bytes, total)

@@ -46,8 +46,8 @@ func start(ctx context.Context, dir, berth, kubeconfig string, sessions int) (*g
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	g.cmd = exec.CommandContext(ctx, berth, "serve", "gateway", "--listen", g.address, "--metrics-listen", "127.0.0.1:0",
-		"--tls-cert", g.ca, "--tls-key", private,
+	g.cmd = exec.CommandContext(ctx, berth, "serve", "gateway", "--listen", g.address, "--metrics-listen",
+		"127.0.0.1:0", "--tls-cert", g.ca, "--tls-key", private,
 		"--max-sessions", strconv.Itoa(sessions+10), "--max-sessions-per-user", strconv.Itoa(sessions+10))
 	g.cmd.Env, g.cmd.Stderr = process.Env(dir, kubeconfig), log
 	if err := g.cmd.Start(); err != nil {

@@ -54,7 +54,8 @@ func (s *setup) idle(ctx context.Context, b *board.Board) error {
 	b.Add(board.Row{
 		What: strconv.Itoa(s.sessions) + " idle sessions", Own: fmt.Sprintf("gateway %.1f MiB", float64(after)/(1<<20)),
 		Other:  fmt.Sprintf("with %d %.1f MiB", warm, float64(before)/(1<<20)),
-		Result: fmt.Sprintf("%d KiB each", each>>10), Aim: fmt.Sprintf("≤ %d KiB", aimMemory>>10), Missed: each > aimMemory,
+		Result: fmt.Sprintf("%d KiB each", each>>10), Aim: fmt.Sprintf("≤ %d KiB", aimMemory>>10),
+		Missed: each > aimMemory,
 	})
 	return nil
 }

@@ -39,7 +39,8 @@ func (s *setup) opening(ctx context.Context, b *board.Board) error {
 		}
 		if round > 0 {
 			direct, near, far = append(direct, took[0]), append(near, took[1]), append(far, took[2])
-			trips, more = append(trips, (took[2]-took[1])/trip.Seconds()), append(more, (took[2]-took[0])/trip.Seconds())
+			trips, more = append(trips, (took[2]-took[1])/trip.Seconds()),
+				append(more, (took[2]-took[0])/trip.Seconds())
 		}
 	}
 	a, _, _ := board.Spread(direct)
@@ -49,7 +50,8 @@ func (s *setup) opening(ctx context.Context, b *board.Board) error {
 	b.Add(board.Row{
 		What: "opening, 40 ms to the gateway", Own: fmt.Sprintf("through the gateway %.0f ms", f*1000),
 		Other:  fmt.Sprintf("berth %.0f ms", a*1000),
-		Result: fmt.Sprintf("%.1f round trips more (%.1f to %.1f)", all, least, most), Aim: fmt.Sprintf("≤ %d", aimTrips),
+		Result: fmt.Sprintf("%.1f round trips more (%.1f to %.1f)", all, least, most),
+		Aim:    fmt.Sprintf("≤ %d", aimTrips),
 		Missed: all > aimTrips,
 	})
 	count, least, most := board.Spread(trips)

@@ -151,7 +151,10 @@ func (m *measurement) pairs(ctx context.Context, beside *bolt.DB) ([]row, error)
 			}},
 			{&publish, func() error { return m.publish(ctx, id, target) }},
 			{&unpublish, func() error {
-				_, err := m.node.NodeUnpublishVolume(ctx, &csi.NodeUnpublishVolumeRequest{VolumeId: id, TargetPath: target})
+				_, err := m.node.NodeUnpublishVolume(ctx, &csi.NodeUnpublishVolumeRequest{
+					VolumeId:   id,
+					TargetPath: target,
+				})
 				return err
 			}},
 		} {

@@ -29,7 +29,8 @@ func newAPI(c cluster) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Nobody else has a certificate that is verified.
 		if len(r.TLS.VerifiedChains) == 0 {
-			refuse(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "only the API server of the cluster may ask")
+			refuse(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized,
+				"only the API server of the cluster may ask")
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -42,8 +43,14 @@ func (api) discovery(w http.ResponseWriter, _ *http.Request) {
 	answer(w, metav1.APIResourceList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: groupVersion,
 		APIResources: []metav1.APIResource{
-			{Name: "machinepools", SingularName: "machinepool", Kind: "MachinePool", Verbs: metav1.Verbs{"get", "list"}},
-			{Name: "machines", SingularName: "machine", Kind: "Machine", Namespaced: true, Verbs: metav1.Verbs{"get", "list"}},
+			{
+				Name: "machinepools", SingularName: "machinepool", Kind: "MachinePool",
+				Verbs: metav1.Verbs{"get", "list"},
+			},
+			{
+				Name: "machines", SingularName: "machine", Kind: "Machine", Namespaced: true,
+				Verbs: metav1.Verbs{"get", "list"},
+			},
 			{Name: "machines/exec", Kind: "MachineExecOptions", Namespaced: true, Verbs: metav1.Verbs{"create", "get"}},
 		},
 	})

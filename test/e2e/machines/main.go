@@ -69,8 +69,11 @@ func (c cluster) serve(listen, authority string, handler http.Handler) error {
 	}
 	server := &http.Server{
 		Addr: listen, Handler: handler, ReadHeaderTimeout: time.Minute,
-		ErrorLog:     log.New(io.Discard, "", 0), // of probes that say nothing
-		TLSConfig:    &tls.Config{MinVersion: tls.VersionTLS12, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: clients},
+		ErrorLog: log.New(io.Discard, "", 0), // of probes that say nothing
+		TLSConfig: &tls.Config{
+			MinVersion: tls.VersionTLS12, ClientAuth: tls.VerifyClientCertIfGiven,
+			ClientCAs: clients,
+		},
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/2 has no upgrades
 	}
 	return server.ListenAndServeTLS("/tls/tls.crt", "/tls/tls.key")

@@ -47,7 +47,8 @@ func (t through) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			fmt.Println(err)
-			refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "error dialing backend: "+err.Error())
+			refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError,
+				"error dialing backend: "+err.Error())
 		},
 	}
 	proxy.ServeHTTP(w, r)

@@ -85,7 +85,8 @@ func TestCommandOfALogin(t *testing.T) {
 			got = command
 			return 0, nil
 		}
-		_, _ = withLogin(run, login, asShell, &buffers{})(t.Context(), []string{"ls", "-l"}, exec.Session{Stdout: io.Discard})
+		_, _ = withLogin(run, login, asShell, &buffers{})(t.Context(), []string{"ls", "-l"},
+			exec.Session{Stdout: io.Discard})
 		if asShell {
 			got = got[4:] // behind the script
 		}
@@ -112,7 +113,10 @@ func running(name string, injected, ready bool, after int, containers ...string)
 	}
 	always := corev1.ContainerRestartPolicyAlways
 	for _, c := range containers {
-		status := corev1.ContainerStatus{Name: c, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+		status := corev1.ContainerStatus{
+			Name:  c,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		}
 		switch {
 		case strings.HasPrefix(c, "side-"):
 			p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: c, RestartPolicy: &always})
@@ -199,7 +203,8 @@ func target(t *testing.T) *kube.Client {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"apiVersion":"compute.ironcore.dev/v1alpha1","kind":"Machine","metadata":{"name":"web"}}`)
+		_, _ = io.WriteString(w,
+			`{"apiVersion":"compute.ironcore.dev/v1alpha1","kind":"Machine","metadata":{"name":"web"}}`)
 	})
 	mux.HandleFunc(strings.Replace(machine.Path("broker", "NAME"), "NAME", "{name}", 1),
 		func(w http.ResponseWriter, r *http.Request) {
@@ -257,10 +262,14 @@ func TestMachines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log, out bytes.Buffer
-			find := Machines(client, Consoles{Namespace: "dev", There: "broker"}, slog.New(slog.NewJSONHandler(&log, nil)))
+			find := Machines(client, Consoles{Namespace: "dev", There: "broker"},
+				slog.New(slog.NewJSONHandler(&log, nil)))
 			run, err := find(t.Context(), Object{Kind: Machine, Namespace: "dev", Name: name}, Options{})
 			if err == nil {
-				_, err = run(t.Context(), nil, machine.Session(exec.Session{Stdin: strings.NewReader("typed"), Stdout: &out}))
+				_, err = run(t.Context(), nil, machine.Session(exec.Session{
+					Stdin:  strings.NewReader("typed"),
+					Stdout: &out,
+				}))
 			}
 			if fault.CodeOf(err) != c.code {
 				t.Fatalf("%s: %v", fault.CodeOf(err), err)

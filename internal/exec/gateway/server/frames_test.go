@@ -40,7 +40,8 @@ func (r *rig) upgrade(headers string) (net.Conn, *bufio.Reader) {
 	r.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	_, _ = io.WriteString(conn, "GET "+gateway.WorkspacePath("dev", "alice")+
-		"?stdin=true&stdout=true HTTP/1.1\r\nHost: berth.example\r\nConnection: Upgrade\r\nAuthorization: Bearer alice\r\n"+
+		"?stdin=true&stdout=true HTTP/1.1\r\nHost: berth.example\r\nConnection: Upgrade\r\n"+
+		"Authorization: Bearer alice\r\n"+
 		headers+"\r\n")
 	from := bufio.NewReader(conn)
 	response, err := http.ReadResponse(from, nil) //nolint:bodyclose // it has none
@@ -54,8 +55,9 @@ func (r *rig) upgrade(headers string) (net.Conn, *bufio.Reader) {
 }
 
 const (
-	asWebSocket = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n"
-	asSPDY      = "Upgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n"
+	asWebSocket = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
+		"Sec-WebSocket-Protocol: v5.channel.k8s.io\r\n"
+	asSPDY = "Upgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n"
 )
 
 // A client that sends frames that are far too long is cut off, and told why.
@@ -83,7 +85,8 @@ func TestLongFrames(t *testing.T) {
 			}
 		}
 		go func() { _, _ = streams["stdin"].Write(make([]byte, tooLong)) }()
-		if said, err := io.ReadAll(streams["error"]); !strings.Contains(string(said), "a frame was longer than 64 KiB") {
+		if said, err := io.ReadAll(streams["error"]); !strings.Contains(string(said),
+			"a frame was longer than 64 KiB") {
 			t.Errorf("it says %q, %v", said, err)
 		}
 	})
@@ -148,10 +151,15 @@ func TestFrameLengths(t *testing.T) {
 		length  uint64
 		data    bool
 	}{
-		"a short message":          {ofWebSocket, []byte{0x82, 5}, 5, false},
-		"a short masked message":   {ofWebSocket, []byte{0x82, 0x85, 1, 2, 3, 4}, 5, false},
-		"a message with 16 bits":   {ofWebSocket, []byte{0x82, 0xfe, 1, 2, 9, 9, 9, 9}, 0x102, false},
-		"a message with 64 bits":   {ofWebSocket, []byte{0x82, 0xff, 0, 0, 0, 0, 1, 2, 3, 4, 9, 9, 9, 9}, 0x1020304, false},
+		"a short message":        {ofWebSocket, []byte{0x82, 5}, 5, false},
+		"a short masked message": {ofWebSocket, []byte{0x82, 0x85, 1, 2, 3, 4}, 5, false},
+		"a message with 16 bits": {ofWebSocket, []byte{0x82, 0xfe, 1, 2, 9, 9, 9, 9}, 0x102, false},
+		"a message with 64 bits": {
+			ofWebSocket,
+			[]byte{0x82, 0xff, 0, 0, 0, 0, 1, 2, 3, 4, 9, 9, 9, 9},
+			0x1020304,
+			false,
+		},
 		"a message without a mask": {ofWebSocket, []byte{0x82, 127, 0xff, 0, 0, 0, 0, 0, 0, 0}, 0xff << 56, false},
 		"data of SPDY":             {ofSPDY, []byte{0, 0, 0, 1, 1, 1, 2, 3}, 0x10203, true},
 		"control of SPDY":          {ofSPDY, []byte{0x80, 3, 0, 1, 1, 0, 0, 9}, 9, false},

@@ -43,7 +43,8 @@ func TestSession(t *testing.T) {
 	}
 
 	at, _ := url.Parse(r.public.URL + gateway.WorkspacePath("dev", "alice"))
-	at.RawQuery = gateway.Query(gateway.Destination{}, []string{"ls"}, exec.Session{Stdin: &stdout, Stdout: &stdout, Stderr: &stderr}).
+	at.RawQuery = gateway.Query(gateway.Destination{}, []string{"ls"},
+		exec.Session{Stdin: &stdout, Stdout: &stdout, Stderr: &stderr}).
 		Encode()
 	spdy, err := remotecommand.NewSPDYExecutor(&rest.Config{
 		BearerToken:     "alice",
@@ -286,11 +287,15 @@ func TestOfWorkspace(t *testing.T) {
 			fault.New(fault.PermissionDenied, "system:serviceaccount:a:b may not"), fault.Internal,
 			"the log of the gateway says why",
 		},
-		{fault.New(fault.InvalidArgument, "no-such-program not found"), fault.InvalidArgument, "no-such-program not found"},
+		{
+			fault.New(fault.InvalidArgument, "no-such-program not found"), fault.InvalidArgument,
+			"no-such-program not found",
+		},
 	} {
 		var log strings.Builder
 		err := ofWorkspace(o, c.err, slog.New(slog.NewJSONHandler(&log, nil)))
-		if fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "10.0.0") {
+		if fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) ||
+			strings.Contains(err.Error(), "10.0.0") {
 			t.Errorf("%v became %v", c.err, err)
 		}
 		if logged := strings.Contains(log.String(),
@@ -306,8 +311,8 @@ func TestAuditLines(t *testing.T) {
 	bob := r.waiting(t.Context(), "bob")
 	r.deny("bob")
 	<-bob //nolint:errcheck // that it has ended is enough
-	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, r.public.URL+machine.PoolletPath("dev", "vm"),
-		http.NoBody)
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		r.public.URL+machine.PoolletPath("dev", "vm"), http.NoBody)
 	request.Header.Set("Authorization", "Bearer mallory")
 	response, err := r.public.Client().Do(request)
 	if err != nil {
@@ -315,8 +320,11 @@ func TestAuditLines(t *testing.T) {
 	}
 	response.Body.Close()
 	for _, want := range []string{
-		`"user":"bob","access":"create workspaces.berth.dev/exec alice in namespace dev","object":"workspace/dev/alice","ended":"bob may not create workspaces.berth.dev/exec alice in namespace dev any more","method":`,
-		`"user":"mallory","access":"create machinepools.compute.ironcore.dev/proxy pool","object":"machine/dev/vm","method":`,
+		`"user":"bob","access":"create workspaces.berth.dev/exec alice in namespace ` +
+			`dev","object":"workspace/dev/alice","ended":"bob may not create workspaces.berth.dev/exec alice in ` +
+			`namespace dev any more","method":`,
+		`"user":"mallory","access":"create machinepools.compute.ironcore.dev/proxy ` +
+			`pool","object":"machine/dev/vm","method":`,
 	} {
 		waittest.Until(t, "a line with "+want, func() bool { return strings.Contains(r.log.String(), want) })
 	}
@@ -355,7 +363,8 @@ func TestWaitingIsBounded(t *testing.T) {
 	defer response.Body.Close()
 	wait, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	if response.StatusCode != http.StatusTooManyRequests || err != nil || wait < 1 || wait > 60 {
-		t.Errorf("one too many is answered with %s, Retry-After %q", response.Status, response.Header.Get("Retry-After"))
+		t.Errorf("one too many is answered with %s, Retry-After %q", response.Status,
+			response.Header.Get("Retry-After"))
 	}
 	if open := len(r.sessions.list()); open != 0 {
 		t.Errorf("%d sessions are open", open)
@@ -445,7 +454,9 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw = append(raw, conn)
-		_, _ = io.WriteString(conn, "POST /apis/berth.dev/v1/namespaces/dev/workspaces/alice/exec?stdout=true HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nAuthorization: Bearer alice\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\n")
+		_, _ = io.WriteString(conn, "POST /apis/berth.dev/v1/namespaces/dev/workspaces/alice/exec?stdout=true "+
+			"HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nAuthorization: Bearer alice\r\n"+
+			"X-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\n")
 	}
 	waittest.Until(t, "goroutines of sessions are seen", func() bool { return ofSessions() > 0 })
 	waittest.Until(t, "all are open", func() bool { return len(r.sessions.list()) == 20 })

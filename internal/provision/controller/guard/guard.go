@@ -26,7 +26,8 @@ func Stands(ctx context.Context, client dynamic.Interface) error {
 		return missing(err, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings")
 	}
 	if differs := Policy().Differs(Role, policy, binding); differs != "" {
-		return fault.New(fault.Failed, "the admission policy %s is another one: %s", lifecycle.Guard, differs).WithHint(hint)
+		return fault.New(fault.Failed, "the admission policy %s is another one: %s", lifecycle.Guard, differs).
+			WithHint(hint)
 	}
 	return nil
 }
@@ -40,7 +41,8 @@ func read(ctx context.Context, client dynamic.Interface, resource string, into a
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
 }
 
-const hint = "apply what `berth serve manifests workspaces` prints, or use --trust-records, which does whatever is recorded, but for deleting storage"
+const hint = "apply what `berth serve manifests workspaces` prints, or use --trust-records, which does whatever is " +
+	"recorded, but for deleting storage"
 
 func missing(err error, kind, resource string) error {
 	if apierrors.IsNotFound(err) {
@@ -50,7 +52,8 @@ func missing(err error, kind, resource string) error {
 	}
 	err = kube.Fault(err, kube.Call{Verb: "get", Resource: resource, Name: lifecycle.Guard})
 	if fault.CodeOf(err) == fault.PermissionDenied {
-		return fault.New(fault.PermissionDenied, "whether the cluster guards records is not known: %w", err).WithHint(hint)
+		return fault.New(fault.PermissionDenied, "whether the cluster guards records is not known: %w", err).
+			WithHint(hint)
 	}
 	return err
 }

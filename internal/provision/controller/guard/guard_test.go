@@ -37,10 +37,14 @@ func TestStands(t *testing.T) {
 			ignore := admissionv1.Ignore
 			p.Spec.FailurePolicy = &ignore
 		}, "berth-workspaces-records is another one: its spec"},
-		"some namespaces": {func(p *admissionv1.ValidatingAdmissionPolicy, _ *admissionv1.ValidatingAdmissionPolicyBinding) {
+		"some namespaces": {func(p *admissionv1.ValidatingAdmissionPolicy,
+			_ *admissionv1.ValidatingAdmissionPolicyBinding,
+		) {
 			p.Spec.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
 		}, "berth-workspaces-records is another one: its spec"},
-		"it only warns": {func(_ *admissionv1.ValidatingAdmissionPolicy, b *admissionv1.ValidatingAdmissionPolicyBinding) {
+		"it only warns": {func(_ *admissionv1.ValidatingAdmissionPolicy,
+			b *admissionv1.ValidatingAdmissionPolicyBinding,
+		) {
 			b.Spec.ValidationActions = []admissionv1.ValidationAction{admissionv1.Warn}
 		}, "berth-workspaces-records is another one: its binding"},
 		"it is bound to some": {func(_ *admissionv1.ValidatingAdmissionPolicy,
@@ -48,7 +52,9 @@ func TestStands(t *testing.T) {
 		) {
 			b.Spec.MatchResources = &admissionv1.MatchResources{ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}}
 		}, "berth-workspaces-records is another one: its binding"},
-		"it is another's": {func(_ *admissionv1.ValidatingAdmissionPolicy, b *admissionv1.ValidatingAdmissionPolicyBinding) {
+		"it is another's": {func(_ *admissionv1.ValidatingAdmissionPolicy,
+			b *admissionv1.ValidatingAdmissionPolicyBinding,
+		) {
 			b.Spec.PolicyName = "other"
 		}, "berth-workspaces-records is another one: its binding"},
 	} {

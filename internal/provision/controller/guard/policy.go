@@ -52,7 +52,8 @@ func Policy() manifest.Policy {
 			{Name: "rights", Expression: `variables.vouched == '' ? [] : variables.vouched.split(',')`},
 			{Name: "workload", Expression: annotation("object", lifecycle.AnnotationWorkload)},
 			{Name: "made", Expression: annotation("object", lifecycle.AnnotationMade)},
-			{Name: "before", Expression: `oldObject == null ? '' : ` + annotation("oldObject", lifecycle.AnnotationMade)},
+			{Name: "before", Expression: `oldObject == null ? '' : ` +
+				annotation("oldObject", lifecycle.AnnotationMade)},
 		},
 		Checks: []admissionv1.Validation{
 			check(`!variables.secret || variables.deleted || `+may("pods", "create"),
@@ -65,7 +66,8 @@ func Policy() manifest.Policy {
 				"the desired state of a workspace is recorded by those who may delete pods"),
 			// One without a record is adopted as meant to run.
 			check(`!variables.record || !variables.deleted || `+may("pods", "create"),
-				"deleting the state record of a workspace takes the right to create pods, as the workspace is started then"),
+				"deleting the state record of a workspace takes the right to create pods, as the "+
+					"workspace is started then"),
 			check(ofRecord(`variables.rights.all(r, r in `+rights()+`)`), "an annotation names an unknown right"),
 			check(ofRecord(vouches(lifecycle.RightStart, true, may("pods", "create"))),
 				"the record vouches for a start, and its author may not create pods"),
@@ -75,9 +77,11 @@ func Policy() manifest.Policy {
 				"the record vouches for the deletion of storage, and its author may not delete persistentvolumeclaims"),
 			check(ofRecord(`variables.workload == '' || variables.workload.matches('^(deployment|statefulset|daemonset)/[a-z0-9.-]+$') && `+mayPatchWorkload),
 				"the record vouches for a workload that its author may not patch"),
-			check(ofRecord(`variables.made == variables.before || variables.workload != '' || `+may("pods", "create")+` || `+
+			check(ofRecord(`variables.made == variables.before || variables.workload != '' || `+may("pods",
+				"create")+` || `+
 				may("persistentvolumeclaims", "delete")),
-				"what the limits of a workspace are made of is changed by those who may create pods or delete persistentvolumeclaims"),
+				"what the limits of a workspace are made of is changed by those who may create pods or delete "+
+					"persistentvolumeclaims"),
 		},
 	}
 }
@@ -85,7 +89,8 @@ func Policy() manifest.Policy {
 // isRecord is true for a ConfigMap that says the desired state of a workspace.
 func isRecord() func(o string) string {
 	return func(o string) string {
-		return fmt.Sprintf("%s.metadata.name.startsWith('%s') || %s", o, lifecycle.NamePrefix, labelled(lifecycle.Label)(o))
+		return fmt.Sprintf("%s.metadata.name.startsWith('%s') || %s", o, lifecycle.NamePrefix,
+			labelled(lifecycle.Label)(o))
 	}
 }
 
@@ -94,12 +99,15 @@ func isRecord() func(o string) string {
 func isContent() func(o string) string {
 	const of = "meta.helm.sh/release-name"
 	return func(o string) string {
-		return fmt.Sprintf("%s && %s || %s.matches('-[0-9a-f]{7}$') && %s.metadata.name in ['-config', '-init-scripts', '-ext-files'].map(s, %s + s)",
-			labelled(kube.LabelCanonicalID)(o), labelled(kube.LabelUsername)(o), annotation(o, of), o, annotation(o, of))
+		return fmt.Sprintf("%s && %s || %s.matches('-[0-9a-f]{7}$') && %s.metadata.name in ['-config', "+
+			"'-init-scripts', '-ext-files'].map(s, %s + s)",
+			labelled(kube.LabelCanonicalID)(o), labelled(kube.LabelUsername)(o), annotation(o, of), o,
+			annotation(o, of))
 	}
 }
 
-const runs = "what a workspace runs is changed by those who may create pods, or patch the workload that it is in, and deleted by those who may delete pods"
+const runs = "what a workspace runs is changed by those who may create pods, or patch the workload that it is in, and " +
+	"deleted by those who may delete pods"
 
 // content is true if the author may change what the pod of a workspace mounts, as it is before or
 // after the write. Each question to the authorizer costs so much that no expression has three.
@@ -108,13 +116,15 @@ func content(o string) string {
 	label := func(name string) string { return fmt.Sprintf("%s.metadata.labels['%s']", o, name) }
 	patch := fmt.Sprintf("authorizer.group('apps').resource(%s + 's').namespace(request.namespace).name(%s).check('patch').allowed()",
 		label(kube.LabelWorkloadKind), label(kube.LabelWorkloadName))
-	return fmt.Sprintf("%s == null || (%s ? %s in ['deployment', 'statefulset', 'daemonset'] && %s || %s : variables.deleted ? %s : %s)",
+	return fmt.Sprintf("%s == null || (%s ? %s in ['deployment', 'statefulset', 'daemonset'] && %s || %s : "+
+		"variables.deleted ? %s : %s)",
 		o, inWorkload, label(kube.LabelWorkloadKind), patch, may("pods", "create"), may("pods", "delete"),
 		may("pods", "create"))
 }
 
 // mayPatchWorkload is evaluated for what names a workload.
-const mayPatchWorkload = `authorizer.group('apps').resource(variables.workload.split('/')[0] + 's').namespace(request.namespace).name(variables.workload.split('/')[1]).check('patch').allowed()`
+const mayPatchWorkload = `authorizer.group('apps').resource(variables.workload.split('/')[0] + ` +
+	`'s').namespace(request.namespace).name(variables.workload.split('/')[1]).check('patch').allowed()`
 
 func may(resource, verb string) string {
 	return fmt.Sprintf(`authorizer.group('').resource('%s').namespace(request.namespace).check('%s').allowed()`,
@@ -154,5 +164,6 @@ func labelled(label string) func(o string) string {
 
 // annotation is the text of an annotation; empty without it.
 func annotation(object, name string) string {
-	return fmt.Sprintf("(has(%[1]s.metadata.annotations) && '%[2]s' in %[1]s.metadata.annotations ? %[1]s.metadata.annotations['%[2]s'] : '')", object, name)
+	return fmt.Sprintf("(has(%[1]s.metadata.annotations) && '%[2]s' in %[1]s.metadata.annotations ? "+
+		"%[1]s.metadata.annotations['%[2]s'] : '')", object, name)
 }

@@ -51,7 +51,8 @@ func TestCacheWatchesClaims(t *testing.T) {
 		t.Error("who may not read claims cannot watch workspaces")
 	}
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "data", UID: "claim"}}
-	failed := watchtest.Event("data", "claim", "", "ProvisioningFailed", `storageclass.storage.k8s.io "none" not found`).
+	failed := watchtest.Event("data", "claim", "", "ProvisioningFailed",
+		`storageclass.storage.k8s.io "none" not found`).
 		Warn()
 	failed.InvolvedObject.Kind = kindClaim
 	in["persistentvolumeclaims"].Replace([]runtime.Object{claim}, "1")
@@ -70,7 +71,8 @@ func TestCacheWatchesClaims(t *testing.T) {
 // A list that is read once knows why a claim is not there, if a pod of any workspace mounts one.
 func TestListReadsClaims(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "data", UID: "claim"}}
-	failed := watchtest.Event("data", "claim", "", "ProvisioningFailed", `storageclass.storage.k8s.io "none" not found`).
+	failed := watchtest.Event("data", "claim", "", "ProvisioningFailed",
+		`storageclass.storage.k8s.io "none" not found`).
 		Warn().Event
 	failed.InvolvedObject.Kind, failed.Namespace = kindClaim, "dev"
 	client := fake.NewClientset(named("alice-1").Pod, named("bob-1").Pod, named("carol-1", mounts).Pod,

@@ -113,7 +113,10 @@ func (b *Belongings) addRecord(secret metav1.ObjectMeta) {
 		return
 	}
 	k := key{secret.Namespace, name}
-	is := installation{guarded: secret.Labels[release.LabelGuarded] != "", deployed: secret.Labels["status"] == "deployed"}
+	is := installation{
+		guarded:  secret.Labels[release.LabelGuarded] != "",
+		deployed: secret.Labels["status"] == "deployed",
+	}
 	switch before, ok := b.installed[k]; {
 	case !ok || is.guarded && !before.guarded:
 		b.installed[k] = is

@@ -40,7 +40,10 @@ func newWorld(t *testing.T, objects ...runtime.Object) *world {
 	w.server = kubetest.Start(t, w.requests.Wrap)
 	typed, untyped, config := kubetest.Clients(t, w.server.URL)
 	w.Reader = inventory.Reader{
-		Client: &kube.Client{Interface: typed, Dynamic: untyped, Config: config, HTTP: http.DefaultClient, Namespace: "dev"},
+		Client: &kube.Client{
+			Interface: typed, Dynamic: untyped, Config: config, HTTP: http.DefaultClient,
+			Namespace: "dev",
+		},
 		Policy: cause.DefaultPolicy(), Now: func() time.Time { return watchtest.After(time.Minute) },
 	}
 	for _, object := range objects {
@@ -261,7 +264,10 @@ func TestWatchIsInterrupted(t *testing.T) {
 	for _, request := range []string{"watch pods", "watch events", "watch persistentvolumeclaims"} {
 		w := newWorld(t, several(t)...)
 		_, refused, _ := strings.Cut(request, " ")
-		w.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return strings.HasSuffix(request, refused) })
+		w.requests.Set(http.StatusForbidden, func(_ int, request string) bool {
+			return strings.HasSuffix(request,
+				refused)
+		})
 		if err := Watch(t.Context(), w.Reader, Query{Namespace: "dev", Claims: true},
 			&told{all: map[string]string{}}); fault.CodeOf(err) != fault.PermissionDenied {
 			t.Errorf("%s: it ends with %v", request, err)

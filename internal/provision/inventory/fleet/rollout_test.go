@@ -113,13 +113,15 @@ func TestAWorkspaceReadsTheSame(t *testing.T) {
 	}{
 		{
 			"in the middle of a rollout",
-			append(before, deployment(id), replicaSet(id, "new", "2", 1), replica(id, "web-new-1", "new", ready...), complains),
+			append(before, deployment(id), replicaSet(id, "new", "2", 1), replica(id, "web-new-1", "new", ready...),
+				complains),
 			"Starting 1 of 3 ready [web-new-1:Running]",
 		},
 		{
 			"a pod of the new revision comes up",
 			append(before, deployment(id), replicaSet(id, "new", "2", 1), replica(id, "web-new-1", "new", ready...),
-				replica(id, "web-new-2", "new", watchtest.OnNode, watchtest.App(watchtest.Waits("ContainerCreating", "")))),
+				replica(id, "web-new-2", "new", watchtest.OnNode,
+					watchtest.App(watchtest.Waits("ContainerCreating", "")))),
 			"Starting 1 of 3 ready; app is being created [web-new-1:Running web-new-2:Starting]",
 		},
 		{
@@ -149,7 +151,8 @@ func TestAWorkspaceReadsTheSame(t *testing.T) {
 			reader := inventory.Reader{
 				Client: &kube.Client{
 					Interface: client,
-					Dynamic:   dynamic.NewSimpleDynamicClient(scheme.Scheme, workloads(test.objects)...), Namespace: "dev",
+					Dynamic:   dynamic.NewSimpleDynamicClient(scheme.Scheme, workloads(test.objects)...),
+					Namespace: "dev",
 				},
 				Policy: cause.DefaultPolicy(), Now: func() time.Time { return watchtest.After(time.Minute) },
 			}

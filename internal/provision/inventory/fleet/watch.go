@@ -124,10 +124,11 @@ func (c *workspaceCache) workloadSources(kind string) []follow.Source {
 		}
 		events = watch.KindReplicaSet
 	case watch.KindStatefulSet:
-		sources = []follow.Source{sourceOf[*appsv1.StatefulSet](follow.Client(apps.StatefulSets(ns)), "statefulsets.apps",
-			ns)}
+		sources = []follow.Source{sourceOf[*appsv1.StatefulSet](follow.Client(apps.StatefulSets(ns)),
+			"statefulsets.apps", ns)}
 	case watch.KindDaemonSet:
-		sources = []follow.Source{sourceOf[*appsv1.DaemonSet](follow.Client(apps.DaemonSets(ns)), "daemonsets.apps", ns)}
+		sources = []follow.Source{sourceOf[*appsv1.DaemonSet](follow.Client(apps.DaemonSets(ns)), "daemonsets.apps",
+			ns)}
 	}
 	if !c.query.watchesClaims() {
 		sources = append(sources, c.eventsAbout(events))

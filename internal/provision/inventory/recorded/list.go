@@ -100,7 +100,8 @@ func Complete(seen, others []v1.Workspace, records []lifecycle.Record, limits li
 // matches is true for a workspace without pods that is meant. It has no labels.
 func matches(w v1.Workspace, q fleet.Query) bool {
 	is := func(values []string, value string) bool {
-		return len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, value) })
+		return len(values) == 0 || slices.ContainsFunc(values,
+			func(v string) bool { return strings.EqualFold(v, value) })
 	}
 	return q.Labels == "" && q.IsOwned(w) && is(q.Blueprints, w.Blueprint) && isIn(q.Stages, w.Stage) &&
 		(q.Kept || !w.Kept)
@@ -118,7 +119,10 @@ func Due(w v1.Workspace, r lifecycle.Record, configured lifecycle.Limits) v1.Wor
 		return w
 	}
 	state := *w.State
-	state.Next = &v1.NextState{Desired: next.Desired, Limit: next.Limit, From: v1.LimitOfConfiguration, At: next.At.UTC()}
+	state.Next = &v1.NextState{
+		Desired: next.Desired, Limit: next.Limit, From: v1.LimitOfConfiguration,
+		At: next.At.UTC(),
+	}
 	if r.Limits.Has(next.Limit) {
 		state.Next.From = v1.LimitOfBlueprint
 	}

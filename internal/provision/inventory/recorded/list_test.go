@@ -31,7 +31,10 @@ func TestDue(t *testing.T) {
 		"runs, by the configuration": {
 			v1.DesiredRunning, own(nil, new(1.0), nil),
 			lifecycle.Limits{Active: 2 * time.Hour},
-			&v1.NextState{Desired: v1.DesiredStopped, Limit: "maxActiveHours", From: v1.LimitOfConfiguration, At: at(11)},
+			&v1.NextState{
+				Desired: v1.DesiredStopped, Limit: "maxActiveHours", From: v1.LimitOfConfiguration,
+				At: at(11),
+			},
 		},
 		"runs, and its blueprint has no limit": {
 			v1.DesiredRunning, own(new(0.0), nil, nil),
@@ -41,12 +44,18 @@ func TestDue(t *testing.T) {
 		"stopped": {
 			v1.DesiredStopped, own(new(1.0), new(2.0), new(24.0)),
 			lifecycle.Limits{},
-			&v1.NextState{Desired: v1.DesiredTerminated, Limit: "maxStoppedHours", From: v1.LimitOfBlueprint, At: at(11)},
+			&v1.NextState{
+				Desired: v1.DesiredTerminated, Limit: "maxStoppedHours", From: v1.LimitOfBlueprint,
+				At: at(11),
+			},
 		},
 		"old before it is stopped": {
 			v1.DesiredRunning, own(new(3.0), nil, nil),
 			lifecycle.Limits{Age: 2 * time.Hour},
-			&v1.NextState{Desired: v1.DesiredTerminated, Limit: "maxAgeHours", From: v1.LimitOfConfiguration, At: at(10)},
+			&v1.NextState{
+				Desired: v1.DesiredTerminated, Limit: "maxAgeHours", From: v1.LimitOfConfiguration,
+				At: at(10),
+			},
 		},
 		"being deleted": {v1.DesiredTerminated, own(new(1.0), new(1.0), new(1.0)), lifecycle.Limits{}, nil},
 	} {

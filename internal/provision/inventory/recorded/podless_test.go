@@ -68,7 +68,8 @@ func (c *cluster) install(text, as string, refused bool) {
 	if as != "" {
 		id = c.user(as).ID()
 	}
-	manifest := fmt.Sprintf("---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\n  labels: {%s: %s, %s: %s, %s: %s}\n  annotations: {%s: %s}\n", id,
+	manifest := fmt.Sprintf("---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\n"+
+		"  labels: {%s: %s, %s: %s, %s: %s}\n  annotations: {%s: %s}\n", id,
 		kube.LabelCanonicalID, id, kube.LabelUsername, meta.Labels[kube.LabelUsername], kube.LabelBlueprint,
 		meta.Labels[kube.LabelBlueprint],
 		kube.AnnotationUserString, meta.Annotations[kube.AnnotationUserString])
@@ -125,12 +126,13 @@ func described(all []v1.Workspace) (lines []string) {
 // with what brings it back. What may not be read is left out, without an error.
 func TestPodless(t *testing.T) {
 	const (
-		gone     = "alice~gone Unknown startable: pod gone; start it: berth start alice~gone --namespace team"
-		running  = "alice~running Unknown startable: pod gone; start it: berth start alice~running --namespace team"
-		stopped  = "alice~stopped Stopped startable: "
-		refused  = "bob~refused Failed startable: "
-		left     = "bob~left Unknown: only its storage is left; use it again: berth provision bob~left --namespace team"
-		kept     = "bob~kept Unknown: deleted, its storage is kept; use it again: berth provision bob~kept --namespace team"
+		gone    = "alice~gone Unknown startable: pod gone; start it: berth start alice~gone --namespace team"
+		running = "alice~running Unknown startable: pod gone; start it: berth start alice~running --namespace team"
+		stopped = "alice~stopped Stopped startable: "
+		refused = "bob~refused Failed startable: "
+		left    = "bob~left Unknown: only its storage is left; use it again: berth provision bob~left --namespace team"
+		kept    = "bob~kept Unknown: deleted, its storage is kept; use it again: berth provision bob~kept " +
+			"--namespace team"
 		unseen   = "bob~left Unknown: it has no pod, and you may not see whether it is installed"
 		unseenBy = "alice~gone Unknown: it has no pod, and you may not see whether it is installed"
 	)
@@ -201,7 +203,8 @@ func TestPodless(t *testing.T) {
 			}
 			slices.Sort(test.want)
 			if got := described(all); !slices.Equal(got, test.want) || len(missing) > 0 {
-				t.Errorf("there are\n%s\nmissing %v, want\n%s", strings.Join(got, "\n"), missing, strings.Join(test.want, "\n"))
+				t.Errorf("there are\n%s\nmissing %v, want\n%s", strings.Join(got, "\n"), missing,
+					strings.Join(test.want, "\n"))
 			}
 		})
 	}
@@ -270,7 +273,10 @@ func TestInsteadOfGone(t *testing.T) {
 			w := seen(v1.StageTerminating)
 			w.ID = c.user("alice~dev").ID()
 			if test.gone {
-				w.Snapshot = v1.Snapshot{Stage: v1.StageUnknown, Status: v1.StatusUnknown, Gone: true, Message: "deleted"}
+				w.Snapshot = v1.Snapshot{
+					Stage: v1.StageUnknown, Status: v1.StatusUnknown, Gone: true,
+					Message: "deleted",
+				}
 			}
 			got := c.InsteadOfGone(t.Context(), []v1.Workspace{w})[0]
 			if got.Stage != test.want || got.Gone != test.isGone || got.Startable != test.startable || got.ID != w.ID {
@@ -337,7 +343,10 @@ func TestCount(t *testing.T) {
 			r := record(v1.DesiredTerminated, v1.ActualTerminated)
 			r.ID, r.UserString = c.user("alice~deleted").ID(), "alice~deleted"
 			if _, err := c.Place.Of("team").
-				Change(t.Context(), r.ID, func(lifecycle.Record) (lifecycle.Record, error) { return r, nil }); err != nil {
+				Change(t.Context(), r.ID, func(lifecycle.Record) (lifecycle.Record, error) {
+					return r,
+						nil
+				}); err != nil {
 				t.Fatal(err)
 			}
 			c.requests.Set(http.StatusForbidden, func(_ int, request string) bool { return request == test.denied })

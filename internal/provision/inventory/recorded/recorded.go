@@ -25,7 +25,8 @@ func With(w v1.Workspace, r lifecycle.Record) v1.Workspace {
 	if !seen.Pods {
 		w = named(w, r)
 		w.Snapshot = withoutPods(w.Snapshot, w, r)
-		w.Startable = w.Stage == v1.StageStopped || w.Stage == v1.StageFailed || w.Gone && r.Desired == v1.DesiredRunning
+		w.Startable = w.Stage == v1.StageStopped || w.Stage == v1.StageFailed || w.Gone &&
+			r.Desired == v1.DesiredRunning
 	}
 	w.CreatedAt = earlier(w.CreatedAt, r.CreatedAt)
 	actual, cause := seen.Of(r)
@@ -82,8 +83,11 @@ func withoutPods(reading v1.Snapshot, w v1.Workspace, r lifecycle.Record) v1.Sna
 		if r.Actual == v1.ActualError && r.Cause != "" {
 			why = "it is not deleted: " + r.Cause
 		}
-		reading = v1.Snapshot{Stage: v1.StageTerminating, Status: v1.StatusTerminating, Since: r.DesiredAt, Message: why +
-			"; complete it: " + r.Deletion()}
+		reading = v1.Snapshot{
+			Stage: v1.StageTerminating, Status: v1.StatusTerminating, Since: r.DesiredAt,
+			Message: why +
+				"; complete it: " + r.Deletion(),
+		}
 	case v1.DesiredRestart:
 		reading = v1.Snapshot{
 			Stage: v1.StageStopped, Status: v1.StageStopped.Status(), Since: stoppedAt(r),

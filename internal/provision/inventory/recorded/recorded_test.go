@@ -70,9 +70,13 @@ func TestWith(t *testing.T) {
 			&v1.State{Desired: v1.DesiredRunning, DesiredAt: at(9), Actual: v1.ActualStopped},
 		},
 		"it was removed by somebody": {
-			seen(v1.StageUnknown), failed(record(v1.DesiredStopped, v1.ActualError), "nothing of it is left"), v1.StageUnknown,
+			seen(v1.StageUnknown), failed(record(v1.DesiredStopped, v1.ActualError), "nothing of it is left"),
+			v1.StageUnknown,
 			at(10), "nothing of it is left",
-			&v1.State{Desired: v1.DesiredStopped, DesiredAt: at(9), Actual: v1.ActualError, Cause: "nothing of it is left"},
+			&v1.State{
+				Desired: v1.DesiredStopped, DesiredAt: at(9), Actual: v1.ActualError,
+				Cause: "nothing of it is left",
+			},
 		},
 		"its restart was killed": {
 			seen(v1.StageUnknown), record(v1.DesiredRestart, v1.ActualStopping), v1.StageStopped, at(9),
@@ -165,8 +169,8 @@ func TestComplete(t *testing.T) {
 		"by labels of a pod": {fleet.Query{Labels: "a=b"}, []string{"team/alice-1 Running"}},
 	} {
 		// What was seen matched already.
-		all := recorded.Complete([]v1.Workspace{seen(v1.StageRunning)}, nil, []lifecycle.Record{stopped, other, elsewhere},
-			lifecycle.Limits{}, c.query)
+		all := recorded.Complete([]v1.Workspace{seen(v1.StageRunning)}, nil,
+			[]lifecycle.Record{stopped, other, elsewhere}, lifecycle.Limits{}, c.query)
 		var got []string
 		for _, w := range all {
 			got = append(got, w.Namespace+"/"+w.ID+" "+string(w.Stage))

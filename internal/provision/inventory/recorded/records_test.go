@@ -88,7 +88,8 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 		read := func(context.Context, inventory.Reader, fleet.Query) (*v1.WorkspaceList, error) {
 			return &v1.WorkspaceList{Items: []v1.Workspace{{ID: "bob-1", Namespace: "team"}}}, nil
 		}
-		list, missing, err := recorded.List(t.Context(), inventory.Reader{Client: place.Client}, place, lifecycle.Limits{},
+		list, missing, err := recorded.List(t.Context(), inventory.Reader{Client: place.Client}, place,
+			lifecycle.Limits{},
 			fleet.Query{Namespace: "team"}, read)
 		if err != nil || (len(list.Items) == 2) != test.found || len(list.Items) == 0 ||
 			(len(missing) > 0) != test.isMissing {

@@ -41,8 +41,14 @@ func (s State) Text(p style.Page) ([]string, error) {
 		}
 	}
 	lines = append(lines, style.Paragraph(table(p, s.Conditions,
-		column[v1.BundleCondition]{style.Column{Title: "CONDITION"}, func(c v1.BundleCondition) string { return c.Type }},
-		column[v1.BundleCondition]{style.Column{Title: "STATUS"}, func(c v1.BundleCondition) string { return c.Status }},
+		column[v1.BundleCondition]{
+			style.Column{Title: "CONDITION"},
+			func(c v1.BundleCondition) string { return c.Type },
+		},
+		column[v1.BundleCondition]{
+			style.Column{Title: "STATUS"},
+			func(c v1.BundleCondition) string { return c.Status },
+		},
 		column[v1.BundleCondition]{
 			style.Column{Title: "REASON", Name: true, Least: 10},
 			func(c v1.BundleCondition) string { return c.Reason },

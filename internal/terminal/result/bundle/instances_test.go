@@ -32,8 +32,9 @@ func printed(t *testing.T, output string, doc result.Kind, width int) string {
 }
 
 const (
-	notFound = "deployment/web in namespace team: ImageNotFound: container app: image registry.example.com/web:v9 not found"
-	remedy   = ` (The registry answered, but has no such image or tag. Check "image" of container app in the bundle.)`
+	notFound = "deployment/web in namespace team: ImageNotFound: container app: image " +
+		"registry.example.com/web:v9 not found"
+	remedy = ` (The registry answered, but has no such image or tag. Check "image" of container app in the bundle.)`
 )
 
 // shop is an instance that was installed from a terminal, and is healthy.
@@ -44,14 +45,19 @@ func shop() v1.BundleState {
 		CreatedAt: since, Installed: "shop-h66bd3", Revision: 1,
 		Conditions: []v1.BundleCondition{
 			{
-				Type: "HasValidBundle", Status: "True", Reason: "UnpackSuccessful", Message: "bundle shop-h66bd3 is unpacked",
-				Since: since,
+				Type: "HasValidBundle", Status: "True", Reason: "UnpackSuccessful",
+				Message: "bundle shop-h66bd3 is unpacked",
+				Since:   since,
 			},
 			{
-				Type: "Installed", Status: "True", Reason: "InstallationSucceeded", Message: "bundle shop-h66bd3 is installed",
+				Type: "Installed", Status: "True", Reason: "InstallationSucceeded",
+				Message: "bundle shop-h66bd3 is installed",
+				Since:   since,
+			},
+			{
+				Type: "Healthy", Status: "True", Reason: "Healthy", Message: "every object is as it should be",
 				Since: since,
 			},
-			{Type: "Healthy", Status: "True", Reason: "Healthy", Message: "every object is as it should be", Since: since},
 		},
 		Bundles: []v1.BundleOfInstance{{Name: "shop-h66bd3", Phase: "Unpacked", Source: "an upload"}},
 		Objects: []v1.BundleObject{
@@ -76,7 +82,8 @@ func upgrading() v1.BundleState {
 	s.Message = "deployment/web in namespace team: Replicas: 0/1"
 	s.State, s.Installed, s.Revision = v1.BundlePending, "shop-k3vsqu", 2
 	s.Conditions[2].Status, s.Conditions[2].Reason, s.Conditions[2].Message = "False", "Unhealthy", s.Message
-	s.Bundles = append([]v1.BundleOfInstance{{Name: "shop-k3vsqu", Phase: "Unpacked", Source: "an upload"}}, s.Bundles...)
+	s.Bundles = append([]v1.BundleOfInstance{{Name: "shop-k3vsqu", Phase: "Unpacked", Source: "an upload"}},
+		s.Bundles...)
 	s.Objects[0].State, s.Objects[0].Message = "InProgress", "Replicas: 0/1"
 	return s
 }

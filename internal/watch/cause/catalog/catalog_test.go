@@ -40,13 +40,17 @@ func TestEveryEntryIsComplete(t *testing.T) {
 				t.Errorf("%s is there twice", e.Code)
 			}
 			seen[e.Code] = true
-			for field, text := range map[string]string{"code": e.Code, "title": e.Title, "meaning": e.Meaning, "hint": e.Hint} {
+			for field, text := range map[string]string{
+				"code": e.Code, "title": e.Title, "meaning": e.Meaning,
+				"hint": e.Hint,
+			} {
 				if text == "" {
 					t.Errorf("%s has no %s", e.Code, field)
 				}
 			}
 			if len(e.Signs) == 0 || len(e.Remedies) == 0 || e.Example == "" && e.Code != "PodDeleted" {
-				t.Errorf("%s has %d signs, %d remedies and the example %q", e.Code, len(e.Signs), len(e.Remedies), e.Example)
+				t.Errorf("%s has %d signs, %d remedies and the example %q", e.Code, len(e.Signs), len(e.Remedies),
+					e.Example)
 			}
 			said := []string{e.Title, e.Meaning, e.Hint, e.Passes}
 			for _, text := range slices.Concat(said, e.Reasons, e.Signs, e.Remedies) {
@@ -136,7 +140,8 @@ func TestExplained(t *testing.T) {
 	}.explained("node")
 	want := Explanation{Dump: "node/lost", Explanation: v1.Explanation{
 		Code: "Lost", Family: "node", Title: "It is lost", Reasons: []string{"Away", "Gone"}, Meaning: "Nobody has it.",
-		Signs: []string{"It is not there."}, Remedies: []string{"Look for it."}, Passes: "It turns up.", NeedsPerson: true,
+		Signs: []string{"It is not there."}, Remedies: []string{"Look for it."}, Passes: "It turns up.",
+		NeedsPerson: true,
 	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

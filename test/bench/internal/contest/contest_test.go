@@ -44,7 +44,10 @@ func TestSample(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
 	call := func(method, path string, from, to int) record.Request {
-		return record.Request{Method: method, Path: path, Status: 201, Arrived: at(from), Answered: at(to), Ended: at(to)}
+		return record.Request{
+			Method: method, Path: path, Status: 201, Arrived: at(from), Answered: at(to),
+			Ended: at(to),
+		}
 	}
 	requests := []record.Request{
 		call(http.MethodGet, "/api/v1/namespaces/ns/secrets", 50, 60),

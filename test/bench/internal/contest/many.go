@@ -31,11 +31,15 @@ func kinds() []string {
 		"{apiVersion: v1, kind: Secret, metadata: {name: secret-%[1]d}, stringData: {text: %[2]s}}",
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: more-%[1]d}, data: {text: %[2]s}}",
 		"{apiVersion: v1, kind: ServiceAccount, metadata: {name: account-%[1]d}}",
-		"{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: role-%[1]d}, rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}",
-		"{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: role-%[1]d}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: role-%[1]d}}",
+		"{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: role-%[1]d}, rules: [{apiGroups: " +
+			"[''], resources: [pods], verbs: [get]}]}",
+		"{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: role-%[1]d}, roleRef: " +
+			"{apiGroup: rbac.authorization.k8s.io, kind: Role, name: role-%[1]d}}",
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: others-%[1]d}, data: {text: %[2]s}}",
 		"{apiVersion: v1, kind: Service, metadata: {name: service-%[1]d}, spec: {ports: [{port: 80}]}}",
-		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: idle-%[1]d}, spec: {replicas: 0, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}}}",
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: idle-%[1]d}, spec: {replicas: 0, selector: " +
+			"{matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: " +
+			"a, image: a}]}}}}",
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: rest-%[1]d}, data: {text: %[2]s}}",
 	}
 }
@@ -109,9 +113,10 @@ func (c Contest) SectionsOfMany(ctx context.Context, p tools.Paths, m Many, dela
 	defer c.Proxy.SetDelay(0)
 	for round := range rounds {
 		for i := range rivals(p, m, "") {
-			err := c.Within(ctx, fmt.Sprintf("many-%d-%d-%d", delay.Milliseconds(), round, i), func(namespace string) error {
-				return c.twice(ctx, rivals(p, m, namespace)[i], &installed, &upgraded)
-			})
+			err := c.Within(ctx, fmt.Sprintf("many-%d-%d-%d", delay.Milliseconds(), round, i),
+				func(namespace string) error {
+					return c.twice(ctx, rivals(p, m, namespace)[i], &installed, &upgraded)
+				})
 			if err != nil {
 				return nil, fmt.Errorf("%s, round %d: %w", installed.Title, round+1, err)
 			}

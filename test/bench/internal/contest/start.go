@@ -31,11 +31,14 @@ func Start(ctx context.Context, env []string, p tools.Paths, runs int) (report.S
 			if run == 0 {
 				continue // reads the program from the disk
 			}
-			section.Samples = append(section.Samples, report.Sample{Program: command.name, Values: map[report.Metric]float64{
-				report.Start:  usage.Exited.Sub(usage.Started).Seconds(),
-				report.CPU:    usage.CPU.Seconds(),
-				report.Memory: float64(usage.MaxRSS) / (1 << 20),
-			}})
+			section.Samples = append(section.Samples, report.Sample{
+				Program: command.name,
+				Values: map[report.Metric]float64{
+					report.Start:  usage.Exited.Sub(usage.Started).Seconds(),
+					report.CPU:    usage.CPU.Seconds(),
+					report.Memory: float64(usage.MaxRSS) / (1 << 20),
+				},
+			})
 		}
 	}
 	return section, nil

@@ -59,7 +59,8 @@ func Take(ctx context.Context, checkout, dir, namespace string, env []string, p 
 	if s.Objects, s.Pod, err = read(manifest); err != nil {
 		return s, err
 	}
-	return s, errors.Join(os.WriteFile(s.Values, []byte(values), 0o600), os.WriteFile(s.Manifest, []byte(manifest), 0o600))
+	return s, errors.Join(os.WriteFile(s.Values, []byte(values), 0o600),
+		os.WriteFile(s.Manifest, []byte(manifest), 0o600))
 }
 
 // read counts the objects of a manifest and finds the pod.

@@ -142,7 +142,8 @@ func workspace(i int) *corev1.Pod {
 			Name: id,
 			Labels: map[string]string{
 				"k8shell.io/blueprint": "dev", "k8shell.io/canonical-id": id, "k8shell.io/username": owner,
-				"k8shell.io/job-id": fmt.Sprintf("53d313fc-d030-4392-9d47-%012x", i), "app.kubernetes.io/managed-by": "Helm",
+				"k8shell.io/job-id":            fmt.Sprintf("53d313fc-d030-4392-9d47-%012x", i),
+				"app.kubernetes.io/managed-by": "Helm",
 			},
 			Annotations: map[string]string{
 				"k8shell.io/identity":      "kubernetes/",
@@ -159,7 +160,8 @@ func workspace(i int) *corev1.Pod {
 				Env:       []corev1.EnvVar{{Name: "TEAM", Value: "blue"}, {Name: "K8SHELL_ID", Value: id}},
 				Resources: corev1.ResourceRequirements{Requests: small, Limits: small},
 				VolumeMounts: []corev1.VolumeMount{
-					{Name: "init", MountPath: "/k8shell/init"}, {Name: "files", MountPath: "/etc/team.conf", SubPath: "team.conf"},
+					{Name: "init", MountPath: "/k8shell/init"},
+					{Name: "files", MountPath: "/etc/team.conf", SubPath: "team.conf"},
 				},
 			}},
 		},

@@ -50,7 +50,8 @@ func Run(ctx context.Context, env []string, stdout io.Writer, commands ...[]stri
 		err := cmd.Run()
 		total.Exited = time.Now()
 		if err != nil {
-			return total, fmt.Errorf("%s %s: %w\n%s", filepath.Base(argv[0]), strings.Join(argv[1:], " "), err, stderr.String())
+			return total, fmt.Errorf("%s %s: %w\n%s", filepath.Base(argv[0]), strings.Join(argv[1:], " "), err,
+				stderr.String())
 		}
 		total.CPU += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		total.MaxRSS = max(total.MaxRSS, maxRSS(cmd.ProcessState))

@@ -26,7 +26,8 @@ func section() Section {
 	s := Section{Title: "40 ms added", Subject: Workspace, Delay: 40e6, Objects: 6}
 	add := func(program string, requests, trips, created, after float64) {
 		s.Samples = append(s.Samples, Sample{Program: program, Values: map[Metric]float64{
-			Requests: requests, RoundTrips: trips, Created: created, Ready: created + 1, AfterReady: after, Whole: created +
+			Requests: requests, RoundTrips: trips, Created: created, Ready: created + 1, AfterReady: after,
+			Whole: created +
 				1 + after,
 		}})
 	}

@@ -114,10 +114,12 @@ func lock(dir string, say func(string)) (func(), error) {
 func build(ctx context.Context, source, dir string, say func(string)) error {
 	compiler, err := exec.LookPath("go")
 	if err != nil {
-		return errors.New("no go command in PATH: the cluster builds its Kubernetes programs with it; install Go, or add it to PATH (sudo leaves it out)")
+		return errors.New("no go command in PATH: the cluster builds its Kubernetes programs with it; install Go, or " +
+			"add it to PATH (sudo leaves it out)")
 	}
 	say("building Kubernetes " + Version + " and etcd: this takes some minutes the first time")
-	cmd := exec.CommandContext(ctx, compiler, "build", "-trimpath", "-ldflags="+ldflags(), "-o", binary(dir)+".new", ".")
+	cmd := exec.CommandContext(ctx, compiler, "build", "-trimpath", "-ldflags="+ldflags(), "-o", binary(dir)+".new",
+		".")
 	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
 	stop := every(heartbeat, func(elapsed time.Duration) {

@@ -94,7 +94,8 @@ func static(path string) bool {
 func Install(ctx context.Context, packages []string, say func(string)) error {
 	list := strings.Join(packages, " ")
 	if _, err := exec.LookPath("apt-get"); err != nil {
-		return fmt.Errorf("the test cluster needs %s, and there is no apt-get here to install them with; install them some other way, or %s", list, Elsewhere)
+		return fmt.Errorf("the test cluster needs %s, and there is no apt-get here to install them with; install them "+
+			"some other way, or %s", list, Elsewhere)
 	}
 	say("installing " + list)
 	if err := apt(ctx, append([]string{"install"}, packages...)); err == nil {

@@ -47,7 +47,8 @@ func (i *Instance) launch(listener *net.TCPListener) (<-chan error, error) {
 		},
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the cluster in namespaces of its own (a container needs to be privileged for that): %w", err)
+		return nil, fmt.Errorf("start the cluster in namespaces of its own (a container needs to be "+
+			"privileged for that): %w", err)
 	}
 	gone := make(chan error, 1)
 	err = i.record(cmd.Process.Pid)

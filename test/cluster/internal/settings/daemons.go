@@ -61,7 +61,8 @@ func (c Cluster) apiserver() supervisor.Daemon {
 		"--cert-dir="+c.key("apiserver"),
 		"--tls-cert-file="+c.key("apiserver.crt"), "--tls-private-key-file="+c.key("apiserver.key"),
 		"--client-ca-file="+c.key("ca.crt"),
-		"--kubelet-client-certificate="+c.key("kubelet-client.crt"), "--kubelet-client-key="+c.key("kubelet-client.key"),
+		"--kubelet-client-certificate="+c.key("kubelet-client.crt"),
+		"--kubelet-client-key="+c.key("kubelet-client.key"),
 		"--kubelet-preferred-address-types=InternalIP",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-signing-key-file="+c.key("sa.key"), "--service-account-key-file="+c.key("sa.key"),
@@ -69,10 +70,12 @@ func (c Cluster) apiserver() supervisor.Daemon {
 		"--authorization-mode=Node,RBAC",
 		"--allow-privileged=true",
 		"--enable-aggregator-routing=true", // webhooks and other API servers by endpoint, not by service address
-		"--requestheader-client-ca-file="+c.key(pki.FrontProxyCA+".crt"), "--requestheader-allowed-names="+pki.FrontProxy,
+		"--requestheader-client-ca-file="+c.key(pki.FrontProxyCA+".crt"),
+		"--requestheader-allowed-names="+pki.FrontProxy,
 		"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--proxy-client-cert-file="+c.key(pki.FrontProxy+".crt"), "--proxy-client-key-file="+c.key(pki.FrontProxy+".key"),
+		"--proxy-client-cert-file="+c.key(pki.FrontProxy+".crt"),
+		"--proxy-client-key-file="+c.key(pki.FrontProxy+".key"),
 		"--profiling=false",
 	)
 }
