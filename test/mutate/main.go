@@ -45,7 +45,7 @@ func mutate() error {
 // roots are the packages that are changed, with those below them.
 func roots() []string {
 	return []string{
-		"internal/blueprint", "internal/job", "internal/provision", "internal/release",
+		"internal/blueprint", "internal/chart", "internal/job", "internal/provision", "internal/release",
 		"internal/userstring", "internal/watch",
 	}
 }
@@ -63,6 +63,7 @@ func testers(pkg string) []string {
 			"internal/watch", "internal/watch/follow", "internal/diagnose",
 			"internal/commands/diagnose", "internal/provision",
 		},
+		"internal/chart":     {"internal/chart", "internal/release", "internal/bundle/format"},
 		"internal/job":       {"internal/commands/jobs"},
 		"internal/release":   {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
 		"internal/provision": {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
