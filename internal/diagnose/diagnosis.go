@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
@@ -51,7 +52,7 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 	case v1.VerdictFailed, v1.VerdictWaiting, v1.VerdictTerminating:
 		diagnosis.Cause = last.Cause
 	}
-	d.complete(&diagnosis, podOf(subject, records, nil))
+	d.complete(&diagnosis, waitingPod(subject, records))
 	return diagnosis
 }
 
@@ -70,9 +71,8 @@ func (d Dump) complete(diagnosis *v1.Diagnosis, pod *corev1.Pod) {
 	}
 	switch {
 	case d.hasNoEvents():
-		diagnosis.Hint = fmt.Sprintf("The events about it, which may say why, are not known: `kubectl get events%s "+
-			"--field-selector "+
-			"involvedObject.name=%s` shows them.", namespace, fault.Word(name))
+		diagnosis.Hint = fmt.Sprintf("The dump has no events about %s, which may say why: `kubectl get events%s "+
+			"--field-selector involvedObject.name=%s`.", name, namespace, fault.Word(name))
 	case diagnosis.Stage == v1.StageInitializing:
 		diagnosis.Hint = "An init container runs before the others start: its log says what it does" +
 			fmt.Sprintf(" (`kubectl logs %s%s --all-containers --prefix`).", fault.Word(name), namespace)
@@ -191,6 +191,16 @@ func podOf(subject watch.Subject, records []watch.Record, cause *v1.Cause) (last
 	return last
 }
 
+// waitingPod is the pod that is not ready, the subject itself or the first of a workload's; nil if there is none.
+func waitingPod(subject watch.Subject, records []watch.Record) *corev1.Pod {
+	for _, r := range records {
+		if pod, ok := r.Object.(*corev1.Pod); ok && r.Type != apiwatch.Deleted && !kube.IsReady(pod) {
+			return pod
+		}
+	}
+	return podOf(subject, records, nil)
+}
+
 // describe reads in the pod's specification what a hint may name.
 func describe(subject watch.Subject, records []watch.Record, c *v1.Cause) cause.About {
 	pod := podOf(subject, records, c)
@@ -202,8 +212,28 @@ func describe(subject watch.Subject, records []watch.Record, c *v1.Cause) cause.
 	if subject.Kind != "" && subject.Kind != watch.KindPod { // no blueprint made the other containers of a workload
 		about.UserString, about.Blueprint = "", ""
 	}
-	about.Job = subject.Kind == watch.KindJob
+	about.Job, about.Bound = subject.Kind == watch.KindJob, areBound(pod, records)
 	return about.Of(pod.Spec, c)
+}
+
+// areBound is true if all claims of a pod are known, and bound.
+func areBound(pod *corev1.Pod, records []watch.Record) bool {
+	bound := map[string]bool{}
+	for _, r := range records {
+		if claim, is := r.Object.(*corev1.PersistentVolumeClaim); is {
+			bound[claim.Name] = claim.Status.Phase == corev1.ClaimBound
+		}
+	}
+	claims := 0
+	for _, v := range pod.Spec.Volumes {
+		if claim := v.PersistentVolumeClaim; claim != nil {
+			claims++
+			if !bound[claim.ClaimName] {
+				return false
+			}
+		}
+	}
+	return claims > 0
 }
 
 // aboutPod reads in a pod's labels what a hint may name.
@@ -213,6 +243,7 @@ func aboutPod(pod *corev1.Pod) cause.About {
 		Controlled: metav1.GetControllerOf(pod) != nil,
 	}
 	about.UserString = userstring.FromAnnotation(pod.Annotations[kube.AnnotationUserString])
+	about.Deleting = pod.DeletionTimestamp != nil
 	return about
 }
 

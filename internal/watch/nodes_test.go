@@ -73,16 +73,16 @@ func TestNodes(t *testing.T) {
 		"the node is lost": {
 			[]runtime.Object{creating.Pod, silent},
 			30 * time.Minute,
-			"NodeLost: node node1 is not heard of since 2026-05-04 10:10:00 UTC: Kubelet stopped posting",
+			"NodeLost: node node1 has not been heard from since 2026-05-04 10:10:00 UTC: Kubelet stopped posting",
 		},
 		"since its lease was renewed": {
 			[]runtime.Object{creating.Pod, silent, lease},
 			30 * time.Minute,
-			"NodeLost: node node1 is not heard of since 2026-05-04 10:09:00 UTC",
+			"NodeLost: node node1 has not been heard from since 2026-05-04 10:09:00 UTC",
 		},
 		"another node's lease was renewed": {
 			[]runtime.Object{creating.Pod, silent, leaseOf("node2")},
-			30 * time.Minute, "NodeLost: node node1 is not heard of since 2026-05-04 10:10:00 UTC: " +
+			30 * time.Minute, "NodeLost: node node1 has not been heard from since 2026-05-04 10:10:00 UTC: " +
 				"Kubelet stopped posting",
 		},
 		"another node is lost": {[]runtime.Object{creating.Pod, another}, 30 * time.Second, ""},
@@ -90,28 +90,28 @@ func TestNodes(t *testing.T) {
 			creating.Pod,
 			nodeThat(corev1.ConditionFalse, "PLEG is not healthy",
 				0),
-		}, 30 * time.Minute, "NodeNotReady: node node1 is not ready since 2026-05-04 10:00:00 UTC: PLEG"},
+		}, 30 * time.Minute, "NodeNotReady: node node1 has not been ready since 2026-05-04 10:00:00 UTC: PLEG"},
 		"the node has no network plugin": {[]runtime.Object{
 			creating.Pod,
 			nodeThat(corev1.ConditionFalse,
 				"container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni "+
 					"plugin not initialized", 0),
-		}, 30 * time.Minute, "NetworkNotReady: node node1 has no network since"},
+		}, 30 * time.Minute, "NetworkNotReady: node node1 has had no network since"},
 		"the kubelet says so": {[]runtime.Object{
 			taken.Pod,
 			warning("", "NetworkNotReady",
 				"network is not ready: cni plugin not initialized"),
-		}, time.Minute, "NetworkNotReady: node node1 has no network since 2026-05-04 10:00:00 UTC: " +
+		}, time.Minute, "NetworkNotReady: node node1 has had no network since 2026-05-04 10:00:00 UTC: " +
 			"network is not ready"},
 		"the pod was lost": {
 			[]runtime.Object{lost.Pod},
 			30 * time.Minute,
-			"NodeLost: node node1 is not heard of: Node node1 which was running",
+			"NodeLost: node node1 has not been heard from: Node node1 which was running",
 		},
 		"others have said so": {
 			[]runtime.Object{wasReady.Pod, notReady},
 			30 * time.Minute,
-			"NodeNotReady: node node1 is not ready since 2026-05-04 10:20:00 UTC",
+			"NodeNotReady: node node1 has not been ready since 2026-05-04 10:20:00 UTC",
 		},
 		"but the node is ready again": {[]runtime.Object{wasReady.Pod, notReady, fine}, 30 * time.Minute, ""},
 		"the kubelet is silent": {
@@ -152,7 +152,7 @@ func TestNodes(t *testing.T) {
 		"because its node is lost": {
 			[]runtime.Object{ending.Pod, silent},
 			time.Hour,
-			"NodeLost: node node1 is not heard of",
+			"NodeLost: node node1 has not been heard from",
 		},
 		"its containers have ended": {
 			[]runtime.Object{ended.Pod},

@@ -75,6 +75,9 @@ func (r *reading) starting(what string) stageResult {
 			since = evidence.Later(since, c.InitializedAt())
 		}
 	}
+	if r.ContainersReady() { // a pod that was ready before is not since then
+		since = evidence.Later(since, r.Since(corev1.PodReady))
+	}
 	return stageResult{stage: v1.StageStarting, since: since, message: what, why: r.unreadiness()}
 }
 
@@ -109,7 +112,7 @@ func (r *reading) unready() string {
 		return "readiness gate " + gate
 	}
 	if !kube.IsReady(r.Pod.Pod) {
-		return "the pod is not marked ready yet"
+		return "the pod is not marked ready"
 	}
 	return ""
 }

@@ -94,7 +94,7 @@ func TestNodeThatIsLost(t *testing.T) {
 	if d.Node != name || !strings.Contains(strings.Join(d.Unread, " "), "node") {
 		t.Errorf("without the permission to get nodes: %+v", d)
 	}
-	sees.waitFor("node " + name + " is not heard of since")
+	sees.waitFor("node " + name + " has not been heard from since")
 	ws := decode[v1.Workspace](w, w.must(0, "status", web.user("data"), "-o", "json"))
 	if !strings.Contains(strings.Join(ws.Unread, " "), "get nodes") || ws.Cause == nil ||
 		!strings.Contains(ws.Cause.Message, "node "+name+" has said nothing about the pod since") {

@@ -55,7 +55,7 @@ func TestDiagnoseReadsNodes(t *testing.T) {
 
 	stdout, _ := cmdtest.Must(t, 0, "diagnose", "pod/api", "--namespace", "team")
 	for _, words := range []string{
-		"node node-2 is not heard of since 2026-11-20 20:00:00 UTC",
+		"node node-2 has not been heard from since 2026-11-20 20:00:00 UTC",
 		"kubectl describe node node-2",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), words) {
@@ -65,7 +65,7 @@ func TestDiagnoseReadsNodes(t *testing.T) {
 	refuses.Store(true)
 	stdout, _ = cmdtest.Must(t, 0, "diagnose", "pod/api", "--namespace", "team")
 	for _, words := range []string{
-		"node node-2 is not heard of: Node node-2 which was running pod api is unresponsive",
+		"node node-2 has not been heard from: Node node-2 which was running pod api is unresponsive",
 		"made without permission to get nodes",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), words) {

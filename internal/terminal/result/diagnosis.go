@@ -34,7 +34,7 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	lines = append(lines, d.headline(p)...)
 	lines = append(lines, d.whereabouts(p)...)
 	if wording.Lasting(d.Cause) == d.Cause {
-		lines = append(lines, style.Paragraph(p.Indent(p.Paragraphs(d.Hint)...))...)
+		lines = append(lines, style.Paragraph(p.Advice(p.Paragraphs(d.Hint)...))...)
 	}
 	lines = append(lines, style.Paragraph(wording.LogLines(d.Logs, p))...)
 	containers := p.Narrower()
@@ -46,6 +46,9 @@ func (d Diagnosis) Text(p style.Page) ([]string, error) {
 	lines = append(lines, d.skipped(p)...)
 	if d.AsOfNewest {
 		asOf := "as of " + d.At.Format("2006-01-02 15:04:05 MST") + ", the newest time in the dump"
+		if d.Verdict == v1.VerdictWaiting || d.Verdict == v1.VerdictTerminating {
+			asOf += "; if it was taken later, say so with --now"
+		}
 		lines = append(lines, style.Paragraph(p.Indent(style.Paint(p.Grey, asOf)))...)
 	}
 	lines = append(lines, wording.CommandLines(d.next(p.Flags), p)...)
@@ -88,16 +91,23 @@ func (d Diagnosis) isOfPod(c v1.Cause) bool {
 func (d Diagnosis) onceEach() []v1.Warning {
 	all := slices.Clone(d.Warnings)
 	for i, w := range all {
-		if c := wording.Lasting(d.Cause); c != nil && len(w.Message) > longMessage &&
-			strings.Contains(c.Message, w.Message) {
+		if c := wording.Lasting(d.Cause); c != nil && len(w.Message) > longMessage && isSaid(*c, w.Message) {
 			all[i].Message = "as above"
 		}
 	}
 	return all
 }
 
+// isSaid is true for what the headline says already, but for what Kubernetes puts in front of it.
+func isSaid(c v1.Cause, message string) bool {
+	for _, lead := range []string{"Error creating: ", c.Container + ": ", "Error: "} {
+		message = strings.TrimPrefix(message, lead)
+	}
+	return strings.Contains(c.Message, message)
+}
+
 // longMessage is how long a message may be, in bytes, that is said twice.
-const longMessage = 60
+const longMessage = 24
 
 // skipped is what of a dump was not read; of much, the first.
 func (d Diagnosis) skipped(p style.Page) (lines []string) {
@@ -176,7 +186,7 @@ func (d Diagnosis) timeline(p style.Page) (lines []string) {
 		line := "    " + m.At.UTC().Format(time.TimeOnly) + "  " + style.Pad(offset, 8) + "  "
 		room := max(p.Width-1-style.Width(line)-14, 0)
 		message := p.Cut(p.Text(m.Message), room)
-		said := d.Cause != nil && len(m.Message) > longMessage && strings.Contains(d.Cause.Message, m.Message)
+		said := d.Cause != nil && len(m.Message) > longMessage && isSaid(*d.Cause, m.Message)
 		if said || room < 12 { // the beginning of a word says nothing
 			message = ""
 		}

@@ -93,7 +93,7 @@ func (e Error) Text(p style.Page) ([]string, error) {
 		lines = append(lines, p.Hanging("       - ", []string{strings.TrimPrefix(item[0], "- ")})...)
 		lines = append(lines, style.Labelled("       ", item[1:])...) // a mark is below what it is about
 	}
-	return append(lines, p.Hanging(style.Paint(p.Grey, "hint:")+"  ", p.Paragraphs(e.Hint))...), nil
+	return append(lines, p.HangingAdvice(style.Paint(p.Grey, "hint:")+"  ", p.Paragraphs(e.Hint))...), nil
 }
 
 // Exit is that of its code.

@@ -51,7 +51,12 @@ func Pad(s string, to int) string {
 // Wrap breaks a text between words into lines of at most a width. A command between backquotes is one
 // word if it fits a line, so that it can be copied. A word that is longer begins a line of its own and
 // is broken where that ends: the terminal would break it too, but go on at the edge.
-func Wrap(s string, most int) []string {
+func Wrap(s string, most int) []string { return wrap(s, most, false) }
+
+// WrapWhole is Wrap for a text whose commands are to be copied: one that is wider than a line has a line of its own.
+func WrapWhole(s string, most int) []string { return wrap(s, most, true) }
+
+func wrap(s string, most int, whole bool) []string {
 	if Width(s) <= most {
 		return []string{s} // as it is: the blanks in it may be a layout
 	}
@@ -59,12 +64,16 @@ func Wrap(s string, most int) []string {
 	line := s[:len(s)-len(body)]
 	var lines []string
 	empty := true
-	for _, word := range words(body, most) {
+	for _, word := range words(body, most, whole) {
 		if !empty && Width(line)+1+Width(word) > most {
 			lines, line, empty = append(lines, line), "", true
 		}
 		if !empty {
 			line += " "
+		}
+		if strings.Contains(word, " ") { // a command
+			line, empty = line+word, false
+			continue
 		}
 		parts := strings.Split(ansi.Hardwrap(word, max(most-Width(line), 1), true), "\n")
 		if empty && len(parts) > 1 {
@@ -76,14 +85,14 @@ func Wrap(s string, most int) []string {
 	return append(lines, line)
 }
 
-// words are those of a text, each command between backquotes as one unless it is wider than most.
-func words(text string, most int) (all []string) {
+// words are those of a text, each command between backquotes as one unless it is wider than most; if whole, also then.
+func words(text string, most int, whole bool) (all []string) {
 	single := strings.Fields(text)
 	for len(single) > 0 {
 		n := 1
 		if opens(single[0]) {
 			if end := slices.IndexFunc(single[1:], opens); end >= 0 &&
-				Width(strings.Join(single[:end+2], " ")) <= most {
+				(whole || Width(strings.Join(single[:end+2], " ")) <= most) {
 				n = end + 2
 			}
 		}

@@ -55,6 +55,21 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+// A command that is broken over lines is several commands for the shell that it is copied to.
+func TestWrapWhole(t *testing.T) {
+	for in, want := range map[string][]string{
+		"run `a b c d e` x":    {"run", "`a b c d e`", "x"},
+		"see (`a b c d e`). x": {"see", "(`a b c d e`).", "x"},
+		"run `a b` x":          {"run", "`a b` x"},
+		"one ` two words":      {"one `", "two", "words"},
+		"a image/with/a":       {"a", "image/wi", "th/a"},
+	} {
+		if got := WrapWhole(in, 8); !slices.Equal(got, want) {
+			t.Errorf("WrapWhole(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func FuzzCut(f *testing.F) {
 	for _, s := range []string{
 		"", "alice-3f9c2e1", "漢字 and ascii", "👩‍👩‍👧 family", "a\u0301\u0302", "\xff\xfe",

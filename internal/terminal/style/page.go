@@ -47,6 +47,15 @@ func (p Page) Indent(texts ...string) []string {
 	return lines
 }
 
+// Advice is Indent for texts whose commands are to be copied.
+func (p Page) Advice(texts ...string) []string {
+	var lines []string
+	for _, t := range texts {
+		lines = append(lines, Indented(WrapWhole(t, max(p.Width-1-indent, leastText)))...)
+	}
+	return lines
+}
+
 // leastText is how narrow a text gets beside what is before it.
 const leastText = 20
 
@@ -55,10 +64,17 @@ func (p Page) Wrap(text string, most int) []string { return Wrap(text, max(most,
 
 // Hanging puts a label before a text, and the other lines of the text below its first one. Lines
 // are broken between words, where the page has an end.
-func (p Page) Hanging(label string, texts []string) []string {
+func (p Page) Hanging(label string, texts []string) []string { return p.hanging(label, texts, Wrap) }
+
+// HangingAdvice is Hanging for texts whose commands are to be copied.
+func (p Page) HangingAdvice(label string, texts []string) []string {
+	return p.hanging(label, texts, WrapWhole)
+}
+
+func (p Page) hanging(label string, texts []string, wrap func(string, int) []string) []string {
 	var lines []string
 	for _, t := range texts {
-		lines = append(lines, p.Wrap(t, p.Width-1-Width(label))...)
+		lines = append(lines, wrap(t, max(p.Width-1-Width(label), leastText))...)
 	}
 	return Labelled(label, lines)
 }

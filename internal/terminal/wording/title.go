@@ -118,11 +118,14 @@ func CommandLines(commands []Command, p style.Page) []string {
 	}
 	var lines []string
 	for _, c := range commands {
-		line := "    " + style.Pad(c.Line, widest) + "    "
-		if style.Width(line)+style.Width(c.Why) >= p.Width {
-			c.Why = ""
+		line, why := "    "+style.Pad(c.Line, widest)+"    ", ""
+		if c.Why != "" {
+			why = "# " + c.Why // a line that is copied whole does the same
 		}
-		lines = append(lines, strings.TrimRight(line+style.Paint(p.Grey, c.Why), " "))
+		if style.Width(line)+style.Width(why) >= p.Width {
+			why = ""
+		}
+		lines = append(lines, strings.TrimRight(line+style.Paint(p.Grey, why), " "))
 	}
 	return style.Paragraph(lines)
 }

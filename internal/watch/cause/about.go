@@ -34,8 +34,10 @@ type About struct {
 	OwnNode    string // the only one that the pod is for, as those of a DaemonSet are
 	// PullSecrets are the pull secrets that the pod names.
 	PullSecrets []string
-	// Claimed is true for a pod that mounts volume claims.
-	Claimed bool
+	// Claimed is true for a pod that mounts volume claims, and Bound if all of them are known to be bound.
+	Claimed, Bound bool
+	Node           string // that the pod is on
+	Deleting       bool   // the pod
 }
 
 // isWorkspace is true for what berth makes: a blueprint says what is in it, and not the
@@ -44,7 +46,7 @@ func (a About) isWorkspace() bool { return a.Blueprint != "" || a.UserString != 
 
 // Of adds what the specification of a pod says about a cause.
 func (a About) Of(spec corev1.PodSpec, c *v1.Cause) About {
-	a.Requests, a.OwnNode = requests(spec), ownNode(spec)
+	a.Requests, a.OwnNode, a.Node = requests(spec), ownNode(spec), spec.NodeName
 	for _, secret := range spec.ImagePullSecrets {
 		a.PullSecrets = append(a.PullSecrets, secret.Name)
 	}
@@ -209,7 +211,7 @@ func (a About) again() string {
 	case a.Job:
 		return "Then delete the job and apply it again."
 	case a.Controlled:
-		return "Then apply again what the pod is made from."
+		return "Then apply its manifest again."
 	case a.Waits:
 		return "Kubernetes keeps trying."
 	}
@@ -239,9 +241,9 @@ func (a About) bringBack() string {
 	case a.isWorkspace():
 		return a.back()
 	case a.Controlled:
-		return "Its controller makes another one."
+		return "Its controller creates another pod."
 	}
-	return "If it is still needed, create it again."
+	return "If you still need the pod, create it again."
 }
 
 // back is what brings a workspace back whose pod is over.
@@ -274,7 +276,7 @@ func (a About) option() string {
 func (a About) lastWords(c v1.Cause) string {
 	pod, ok := strings.CutPrefix(c.Object, "pod/")
 	if !ok || c.Container == "" {
-		return "Its log says why."
+		return "Its log may say more."
 	}
 	previous := ""
 	if c.Restarts != nil && *c.Restarts > 0 {
@@ -284,21 +286,5 @@ func (a About) lastWords(c v1.Cause) string {
 	if a.UserString != "" {
 		show = fault.Command("berth", "logs", a.UserString)
 	}
-	return fmt.Sprintf("Its log says why (`%s --container %s%s%s`).", show, c.Container, a.option(), previous)
-}
-
-// memory says what a container used too much of. That it has no limit is said only where its pod
-// was read.
-func (a About) memory(c v1.Cause) string {
-	limit := a.Memory
-	if _, read, ok := strings.Cut(c.Message, LimitIs); ok && limit == "" {
-		limit, _, _ = strings.Cut(read, ";")
-	}
-	switch {
-	case limit != "":
-		return "more memory than its limit of " + limit
-	case strings.Contains(c.Message, NoLimit):
-		return "more memory than the node could give it"
-	}
-	return "more memory than it could get"
+	return fmt.Sprintf("Its log may say more (`%s --container %s%s%s`).", show, c.Container, a.option(), previous)
 }

@@ -58,12 +58,13 @@ func refusalText(c v1.Cause, a About) string {
 // restricted is what keeps to the strictest level of pod security
 // (kubernetes.io/docs/concepts/security/pod-security-standards).
 const restricted = "{allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, runAsNonRoot: true, " +
-	"runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}"
+	"seccompProfile: {type: RuntimeDefault}}"
 
 func securityText(level string, a About) string {
 	change := "Change what the message names in " + a.spec()
 	if level == "restricted" {
-		change = fmt.Sprintf("Set `securityContext: %s` in %s", restricted, a.spec())
+		change = fmt.Sprintf("Set `securityContext: %s` for each container in %s, and runAsUser to a number other than 0 "+
+			"where the image runs as root", restricted, a.spec())
 	}
 	namespace := ""
 	if a.Namespace != "" {
@@ -90,7 +91,12 @@ func webhookText(c v1.Cause, _ About) string {
 		text = name + " answers with a certificate that the API server does not trust, and without it no pod is " +
 			"accepted: there is nothing wrong with the pod."
 	}
-	if m := behind.FindStringSubmatch(c.Message); m != nil {
+	m := behind.FindStringSubmatch(c.Message)
+	switch {
+	case m != nil && strings.Contains(c.Message, "x509"):
+		return fmt.Sprintf("%s Ask your cluster administrator to renew the certificate of Service %s in namespace %s.",
+			text, m[1], m[2])
+	case m != nil:
 		return fmt.Sprintf("%s See whether Service %s has running pods (`kubectl get pods,endpointslices --namespace "+
 			"%s`), or ask your cluster administrator.", text, m[1], m[2])
 	}

@@ -45,7 +45,7 @@ func TestAdmissionHints(t *testing.T) {
 			About{Blueprint: "dev", Namespace: "shop"},
 			[]string{
 				"security level restricted",
-				"Set `securityContext: {allowPrivilegeEscalation: false,", "` in blueprint dev",
+				"Set `securityContext: {allowPrivilegeEscalation: false,", "` for each container in blueprint dev, and runAsUser",
 				"`kubectl get namespace shop --show-labels`",
 			},
 		},

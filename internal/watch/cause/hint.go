@@ -1,9 +1,11 @@
 package cause
 
 import (
+	"cmp"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch/cause/catalog"
 )
 
@@ -32,10 +34,35 @@ func (a About) advice(code string, c v1.Cause) string {
 			continue
 		}
 		if m := known.Words.FindStringSubmatch(c.Message); m != nil {
-			return a.fill(known.Text, c, "{1}", m[len(m)-1])
+			return a.fill(known.Text, c, "{1}", m[min(1, len(m)-1)], "{2}", a.where(m))
 		}
 	}
 	return ""
+}
+
+// where is the namespace that a message names last, or that of the pod.
+func (a About) where(m []string) string {
+	if len(m) > 2 && m[2] != "" {
+		return m[2]
+	}
+	return cmp.Or(a.Namespace, "NAMESPACE")
+}
+
+// claimOf is the claim that a cause is about as kubectl takes it: pvc data.
+func claimOf(c v1.Cause) string {
+	if _, name, of := strings.Cut(c.Object, kube.Object("PersistentVolumeClaim", "")); of {
+		return "pvc " + name
+	}
+	return "pvc"
+}
+
+// claimCheck is how to see what the storage has done, but for what is known.
+func (a About) claimCheck() string {
+	if a.Bound {
+		return "Its claim is bound: see whether it is attached (`kubectl get volumeattachments`);"
+	}
+	return "See whether its claim is bound (`kubectl get pvc" + a.option() + "`) and attached (`kubectl get " +
+		"volumeattachments`);"
 }
 
 // fill puts what is known of a case in the place of the placeholders of a text.
@@ -52,8 +79,11 @@ func (a About) fill(text string, c v1.Cause, more ...string) string {
 		"{bring-back}", a.bringBack(),
 		"{name}", c.Object[strings.Index(c.Object, "/")+1:],
 		"{ns}", a.option(),
+		"{node}", cmp.Or(a.Node, "NODE"),
+		"{on-node}", either(a.Node != "", "node "+a.Node, "the node"),
+		"{pvc}", claimOf(c),
+		"{claim-check}", a.claimCheck(),
 		"{container}", either(c.Container != "", "Container "+c.Container, "The container"),
-		"{limit}", a.memory(c),
 		"{image}", either(a.Image != "", a.Image, "the image"),
 		"{probe}", a.asked(),
 		"{last-words}", a.lastWords(c),
@@ -69,6 +99,7 @@ func whys() map[string]func(v1.Cause, About) string {
 		ConfigMissing:       missing,
 		CommandNotFound:     command,
 		InitFailed:          ended,
+		OutOfMemory:         outOfMemory,
 		CrashLoop:           probed,
 		ContainerExited:     ended,
 		SlowStart:           silentStart,

@@ -68,9 +68,9 @@ func placementText(c v1.Cause, a About) string {
 		}
 	}
 	helps := remedies(found)
-	text := lacking(all, parts, a)
+	text := lacking(all, parts, len(found) == 1 && found[0].nodes == all, a)
 	if asks && a.Requests != "" {
-		text += " It asks for " + a.Requests + "."
+		text += " The pod asks for " + a.Requests + "."
 	}
 	if growing && !strings.Contains(added, "did not pass within") {
 		return text + " A node is being added, which takes a few minutes."
@@ -81,6 +81,9 @@ func placementText(c v1.Cause, a About) string {
 	if len(helps) == 0 {
 		return text + " `kubectl describe nodes` shows what there is, and `kubectl describe " + c.Object + a.option() +
 			"` what the pod asks for."
+	}
+	if a.OwnNode != "" && asks { // another node is of no use to it
+		return text + a.fill(" Lower {requests-field}, or make room there (`kubectl describe node "+a.OwnNode+"`).", c)
 	}
 	return text + " " + a.fill(strings.Join(helps[:min(mostRemedies, len(helps))], " "), c)
 }
@@ -98,12 +101,11 @@ func notAdded(why string) string {
 			"that limit raised."
 	}
 	return "The autoscaler has tried to add a node, and failed. It tries again after some minutes; if that " +
-		"does not help, the " +
-		"cloud has none left in that zone, or a quota is reached."
+		"does not help, the cloud may be out of such machines, or a quota is reached."
 }
 
 // lacking says what the nodes have that keeps them from taking the pod.
-func lacking(all string, parts []string, a About) string {
+func lacking(all string, parts []string, each bool, a About) string {
 	switch {
 	case len(parts) == 0:
 		return "No node can take the pod."
@@ -111,6 +113,10 @@ func lacking(all string, parts []string, a About) string {
 		return "The pod is for node " + a.OwnNode + " alone, which " + strings.Join(parts, " and ") + "."
 	case all == "1":
 		return "The cluster's only node " + strings.Join(parts, " and ") + "."
+	}
+	if each {
+		number, what, _ := strings.Cut(parts[0], " ")
+		return either(number == "2", "Both", "All "+number) + " nodes " + what + "."
 	}
 	return "Of " + all + " nodes, " + strings.Join(parts, ", ") + "."
 }

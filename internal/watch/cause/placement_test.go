@@ -19,7 +19,7 @@ func TestSchedulingHints(t *testing.T) {
 				"were unschedulable"),
 			About{Requests: "64Gi memory"},
 			[]string{
-				"Of 4 nodes, 1 has a taint", "2 have too little memory left", "1 has been closed",
+				"Of 4 nodes, 1 has been reserved for other pods (a taint)", "2 have too little memory left", "1 has been closed",
 				"asks for 64Gi memory",
 				`. Lower "resources.requests" in the pod's spec`, "`kubectl uncordon NODE`",
 			},
@@ -67,7 +67,7 @@ func TestSchedulingHints(t *testing.T) {
 		{
 			"a node is added", says("0/1 nodes: 1 Insufficient cpu; a node is being added: pool 1->2"),
 			About{Requests: "4 cpu"},
-			[]string{"It asks for 4 cpu. A node is being added"},
+			[]string{"The pod asks for 4 cpu. A node is being added"},
 		},
 		{"it did not come", says("0/1 nodes: 1 Insufficient cpu; a node is being added: pool 1->2 (did not " +
 			"pass within 10m)"), About{}, []string{"left. Lower"}},
@@ -76,14 +76,14 @@ func TestSchedulingHints(t *testing.T) {
 				"{node-role.kubernetes.io/control-plane: }, 2 Insufficient nvidia.com/gpu"),
 			About{},
 			[]string{
-				"1 has a taint: reserved for the control plane, 2 have too little of nvidia.com/gpu left.",
+				"1 has been reserved for the control plane, 2 have too little of nvidia.com/gpu left.",
 				"Ask for less of nvidia.com/gpu",
 			},
 		},
 		{
 			"taints whose keys are not said", says("0/2 nodes: 2 node(s) had untolerated taint(s)"),
 			About{},
-			[]string{"2 have a taint that the pod does not tolerate", "`kubectl describe nodes` shows the taints"},
+			[]string{"Both nodes have a taint that the pod does not tolerate", "`kubectl describe nodes` shows the taints"},
 		},
 		{
 			"a workspace's labels", says("0/2 nodes: 2 node(s) didn't match Pod's node affinity/selector"),

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -19,25 +20,36 @@ const (
 func login(c v1.Cause, a About) string {
 	if m := noSecret.FindStringSubmatch(c.Message); m != nil {
 		return fmt.Sprintf("The registry wants a login, and the pod's pull secret %s does not exist: create it with "+
-			"`kubectl create secret docker-registry %s%s --docker-server=HOST --docker-username=USER "+
-			"--docker-password=PASSWORD`. Kubernetes keeps trying.", m[1], m[1], a.option())
+			"`%s`. Kubernetes keeps trying.", m[1], a.pullSecret(m[1]))
 	}
 	if expired.MatchString(c.Message) {
 		return expiredLogin(a)
 	}
 	return fmt.Sprintf("The registry is private or has no such image. Check %s; if it is right, the namespace needs "+
-		"a pull secret: "+
-		"`kubectl create secret docker-registry registry%s --docker-server=HOST --docker-username=USER "+
-		"--docker-password=PASSWORD`, then "+
+		"a pull secret: `%s`, then "+
 		"`kubectl patch serviceaccount default%s -p '{\"imagePullSecrets\":[{\"name\":\"registry\"}]}'`. %s",
-		a.imageOf(c), a.option(), a.option(), a.again())
+		a.imageOf(c), a.pullSecret("registry"), a.option(), a.again())
+}
+
+// pullSecret is the command that creates a pull secret for the registry of the image.
+func (a About) pullSecret(name string) string {
+	return fmt.Sprintf("kubectl create secret docker-registry %s%s --docker-server=%s --docker-username=USER "+
+		"--docker-password=PASSWORD", name, a.option(), a.registry())
+}
+
+// registry is the host that an image names, or HOST.
+func (a About) registry() string {
+	host, _, ok := strings.Cut(a.Image, "/")
+	if !ok || !strings.ContainsAny(host, ".:") {
+		return "HOST"
+	}
+	return host
 }
 
 // expiredLogin names what has the login that is not valid any more.
 func expiredLogin(a About) string {
-	renew := "`kubectl create secret docker-registry %[1]s --docker-server=HOST --docker-username=USER " +
-		"--docker-password=TOKEN" +
-		"%[2]s --dry-run=client --output yaml | kubectl apply -f -`"
+	renew := "`kubectl create secret docker-registry %[1]s --docker-server=%[3]s --docker-username=USER " +
+		"--docker-password=TOKEN%[2]s --dry-run=client --output yaml | kubectl apply -f -`"
 	switch len(a.PullSecrets) {
 	case 0:
 		return "The login that the node sends has expired: its own credential provider has to renew it, " +
@@ -45,7 +57,7 @@ func expiredLogin(a About) string {
 			"cluster administrator, or the namespace needs a pull secret with a new token. Kubernetes keeps trying."
 	case 1:
 		return fmt.Sprintf("The token in pull secret %[1]s has expired. Renew it: "+renew+". Kubernetes keeps trying.",
-			a.PullSecrets[0], a.option())
+			a.PullSecrets[0], a.option(), a.registry())
 	}
 	return "The token in one of the pull secrets " + strings.Join(a.PullSecrets, ", ") +
 		" has expired: renew that of this " +
@@ -85,6 +97,25 @@ func command(c v1.Cause, a About) string {
 	return `correct "command" in the pod's spec, or use an image that has the program`
 }
 
+// outOfMemory says what a container used too much of. That it has no limit is said only where its pod was read.
+func outOfMemory(c v1.Cause, a About) string {
+	limit := a.Memory
+	if _, read, ok := strings.Cut(c.Message, LimitIs); ok && limit == "" {
+		limit, _, _ = strings.Cut(read, ";")
+	}
+	used := "more memory than it could get"
+	switch {
+	case limit == "" && strings.Contains(c.Message, NoLimit):
+		return "It has no memory limit: the node itself ran out of memory, and killed it. Set " +
+			a.field(c, "resources.memory", "resources.requests.memory") +
+			" to what it needs, so that it is placed on a node with room, or let it use less."
+	case limit != "":
+		used = "more memory than its limit of " + limit
+	}
+	return "It used " + used + ", and the node killed it for that. Raise " +
+		a.field(c, "resources.memory", "resources.limits.memory") + "."
+}
+
 const (
 	noKey   pattern.Expr = `couldn't find key (\S+) in (ConfigMap|Secret) (?:\S+/)?(\S+)`
 	noClass pattern.Expr = `storageclass\.storage\.k8s\.io "([^"]*)" not found`
@@ -105,6 +136,9 @@ func missing(c v1.Cause, a About) string {
 		if id := strings.TrimPrefix(c.Object, "pod/"); a.isWorkspace() && m[2] == kube.CertificateSecret(id) {
 			return fmt.Sprintf("The certificate of the workspace has not been issued yet: `kubectl describe "+
 				"certificate %s%s` says why.", id, a.option())
+		}
+		if m[1] == "secret" && slices.Contains(a.PullSecrets, m[2]) {
+			return fmt.Sprintf("Pull secret %s does not exist: create it with `%s`.", m[2], a.pullSecret(m[2]))
 		}
 		kind, create := "ConfigMap", "configmap"
 		if m[1] == "secret" {
@@ -201,16 +235,21 @@ func silentStart(_ v1.Cause, a About) string {
 
 // elsewhere is what becomes of a pod whose node does not come back.
 func elsewhere(c v1.Cause, a About) string {
+	const back = "When it comes back, the pod goes on. "
 	switch {
+	case a.Deleting:
+		_, name, _ := strings.Cut(c.Object, "/")
+		return "When it comes back, it finishes deleting the pod. If it is gone for good, remove it (`kubectl delete " +
+			"node " + name + "`), and the pod goes with it."
 	case a.Controlled:
-		return "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller makes another one on " +
+		return back + "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller makes another one on " +
 			"another node."
 	case a.isWorkspace():
 		remove := fault.Command("kubectl", "delete", "--force", c.Object) + a.option()
-		return "Otherwise, when you are sure that the node does not come back, delete its pod: `" + remove + "`. " +
+		return back + "Otherwise, when you are sure that the node does not come back, delete its pod: `" + remove + "`. " +
 			a.back()
 	}
-	return "Otherwise create the pod again, on another node."
+	return back + "Otherwise create the pod again, on another node."
 }
 
 // No blueprint has a priority, chooses nodes or limits how long a pod runs: of a workspace, the

@@ -95,7 +95,7 @@ func TestCrashHints(t *testing.T) {
 			v1.Cause{Code: OutOfMemory, Message: "container app: ran out of memory (OOMKilled); it has no memory " +
 				"limit of its own"},
 			About{},
-			[]string{"more memory than the node could give it"},
+			[]string{"It has no memory limit: the node itself ran out of memory"},
 		},
 		{
 			"out of memory with a limit",
@@ -248,7 +248,7 @@ func TestVolumeHints(t *testing.T) {
 		{"nothing but time", v1.Cause{
 			Code:    VolumeNotMounted,
 			Message: "Unable to attach or mount volumes: unmounted volumes=[data]",
-		}, About{}, []string{"The node waits for the volume, and nothing says why"}},
+		}, About{}, []string{"The node waits for the volume, and does not say why"}},
 		{
 			"a missing ConfigMap",
 			v1.Cause{Code: VolumeMissingObject, Message: `configmap "cfg" not found`},

@@ -37,9 +37,9 @@ func Node(p evidence.Pod) *cause.Finding {
 	if said := evidence.Latest(p.Events, nodeNotReady); !lost && (said == nil || !unheard(p)) {
 		return nil
 	}
-	code, what := cause.NodeNotReady, "is not ready"
+	code, what := cause.NodeNotReady, "has not been ready"
 	if lost {
-		code, what = cause.NodeLost, "is not heard of"
+		code, what = cause.NodeLost, unheardOf
 	}
 	return ofNode(p, code, what, p.Since(corev1.PodReady), p.Status.Message)
 }
@@ -58,15 +58,18 @@ func ofCondition(p evidence.Pod, ready corev1.NodeCondition) *cause.Finding {
 		if !p.Node.Renewed.IsZero() && p.Node.Renewed.Before(since) {
 			since = p.Node.Renewed
 		}
-		return ofNode(p, cause.NodeLost, "is not heard of", since, ready.Message)
+		return ofNode(p, cause.NodeLost, unheardOf, since, ready.Message)
 	case network.MatchString(ready.Message):
-		return ofNode(p, cause.NetworkNotReady, "has no network", since, ready.Message)
+		return ofNode(p, cause.NetworkNotReady, "has had no network", since, ready.Message)
 	}
-	return ofNode(p, cause.NodeNotReady, "is not ready", since, ready.Message)
+	return ofNode(p, cause.NodeNotReady, "has not been ready", since, ready.Message)
 }
 
 const network pattern.Expr = `(?i)NetworkPluginNotReady|cni (?:plugin|config) (?:not initialized|uninitialized)` +
 	`|network plugin is not ready`
+
+// unheardOf is said of a node that does not report.
+const unheardOf = "has not been heard from"
 
 // ofNode makes a finding about the node of a pod.
 func ofNode(p evidence.Pod, code, what string, since time.Time, why string) *cause.Finding {
@@ -116,7 +119,7 @@ func Provider(p evidence.Pod) *cause.Finding {
 
 // noNetwork is the kubelet's word on a node whose network plugin is not there.
 func noNetwork(p evidence.Pod, e *corev1.Event) *cause.Finding {
-	f := ofNode(p, cause.NetworkNotReady, "has no network", evidence.FirstSeen(e), evidence.Text(e))
+	f := ofNode(p, cause.NetworkNotReady, "has had no network", evidence.FirstSeen(e), evidence.Text(e))
 	f.Reason = e.Reason
 	return f
 }
@@ -217,6 +220,9 @@ func Over(p evidence.Pod) *cause.Finding {
 	}
 	f := ofPod(p, phaseCode(reason, text), text)
 	f.Reason = reason
+	if e := evidence.Latest(p.Events, reason); e != nil { // the pod itself does not say when
+		f.Begun = evidence.FirstSeen(e)
+	}
 	return f
 }
 
@@ -245,7 +251,7 @@ func Rejected(p evidence.Pod, n int) *cause.Finding {
 	f.Begun = p.CreationTimestamp.Time
 	f.Message = "pod " + p.Name + " was refused by node " + p.Spec.NodeName + ": " + f.Message
 	if n > 1 {
-		f.Message += fmt.Sprintf("; so were %s before it", english.Plural(n-1, "pod"))
+		f.Message += fmt.Sprintf("; and so were %s before it", english.Plural(n-1, "pod"))
 	}
 	return f
 }

@@ -39,7 +39,7 @@ func Unbound(c evidence.Claim) *cause.Finding {
 	if class := c.Spec.StorageClassName; class != nil && *class == "" {
 		why.Message += cause.NoClassWanted
 	}
-	return &cause.Finding{Reason: e.Reason, At: evidence.LastSeen(e), Cause: why}
+	return &cause.Finding{Reason: e.Reason, At: evidence.FirstSeen(e), Cause: why}
 }
 
 // PendingClaim is the first claim of a pod that waits for something to be
