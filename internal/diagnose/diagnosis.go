@@ -50,7 +50,7 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 	diagnosis.Hint = cause.Hint(last.Cause, about)
 	switch diagnosis.Verdict {
 	case v1.VerdictFailed, v1.VerdictWaiting, v1.VerdictTerminating:
-		diagnosis.Cause = last.Cause
+		diagnosis.Cause, diagnosis.Logs = last.Cause, d.logs(subject.Namespace, last.Cause)
 	}
 	d.complete(&diagnosis, waitingPod(subject, records))
 	return diagnosis

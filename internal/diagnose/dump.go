@@ -5,6 +5,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/diagnose/dump"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/watch"
@@ -39,6 +41,21 @@ func dumpOf(contents dump.Contents, err error) (Dump, error) {
 		d.dropFormer()
 	}
 	return d, err
+}
+
+// logs are the last lines that the dump has of the container that a cause names; nil if it has none.
+func (d Dump) logs(namespace string, c *v1.Cause) *v1.LogTail {
+	if c == nil || c.Container == "" {
+		return nil
+	}
+	pod, _ := strings.CutPrefix(c.Object, "pod/")
+	for _, previous := range instances(c) {
+		lines := d.Logs[dump.Instance{Namespace: namespace, Pod: pod, Container: c.Container, Previous: previous}]
+		if len(lines) > 0 && !lost(lines[0]) {
+			return &v1.LogTail{Container: c.Container, Previous: previous, Lines: lines}
+		}
+	}
+	return nil
 }
 
 // Until is the dump as it was at a time: of a history, what had been said by

@@ -10,17 +10,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/diagnose/related"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/cause"
 	"github.com/berthdev/berth/internal/watch/nodes"
 )
 
-// Live diagnoses a subject on a cluster, with the last log lines of the container
-// that failed.
-func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p cause.Policy,
+// Live diagnoses a subject on a cluster, with the last log lines of the container that failed. Others are the kinds that
+// only some clusters have.
+func Live(ctx context.Context, client kube.Interface, others dynamic.Interface, subject watch.Subject, p cause.Policy,
 	now time.Time,
 ) (v1.Diagnosis, error) {
 	dump, err := gather(ctx, client, subject)
@@ -31,6 +33,8 @@ func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p c
 		return v1.Diagnosis{}, err
 	}
 	d := dump.Diagnose(subject, p, now)
+	says, unread := related.Read(ctx, others, dump.others(subject, d.Cause))
+	d.Warnings, d.Unread = append(d.Warnings, says...), append(d.Unread, unread...)
 	if d.Cause != nil {
 		if pod, ok := strings.CutPrefix(d.Cause.Object, "pod/"); ok {
 			var refusal error
@@ -44,6 +48,18 @@ func Live(ctx context.Context, client kube.Interface, subject watch.Subject, p c
 		}
 	}
 	return d, nil
+}
+
+// others are the objects besides pods and events that say more about a cause.
+func (d Dump) others(subject watch.Subject, c *v1.Cause) []related.Reference {
+	pod := podOf(subject, d.Records, c)
+	var events []*corev1.Event
+	for _, r := range d.Records {
+		if e, is := r.Object.(*corev1.Event); is && pod != nil && e.InvolvedObject.UID == pod.UID {
+			events = append(events, e)
+		}
+	}
+	return related.Wanted(pod, events, c)
 }
 
 // Podless is the diagnosis of a workspace that is installed without its pod: the
@@ -79,9 +95,8 @@ func logs(ctx context.Context, client kube.Interface, namespace, pod string, cau
 	if cause == nil || cause.Container == "" {
 		return nil, nil
 	}
-	restarted := cause.Restarts != nil && *cause.Restarts > 0
 	var failed error
-	for _, previous := range []bool{restarted, !restarted} {
+	for _, previous := range instances(cause) {
 		lines, err := tail(ctx, client, namespace, pod, cause.Container, previous)
 		if err == nil && len(lines) > 0 {
 			return &v1.LogTail{Container: cause.Container, Previous: previous, Lines: lines}, nil
@@ -91,6 +106,12 @@ func logs(ctx context.Context, client kube.Interface, namespace, pod string, cau
 		}
 	}
 	return nil, failed
+}
+
+// instances are those of a container whose logs may say why it failed, the likelier one first: Previous or not.
+func instances(c *v1.Cause) []bool {
+	restarted := c.Restarts != nil && *c.Restarts > 0
+	return []bool{restarted, !restarted}
 }
 
 func tail(ctx context.Context, client kube.Interface, namespace, pod, container string, previous bool) ([]string,

@@ -33,9 +33,10 @@ type reading struct {
 	Not      []string `json:"not"`     // none matches message, cause, or hint
 	ErrHint  []string `json:"errhint"` // all match the error
 
-	Container string `json:"container"`
-	Ignored   string `json:"ignored"`
-	WarnCount int    `json:"warncount"` // the highest of a warning
+	Container string   `json:"container"`
+	Log       []string `json:"log"` // its last lines
+	Ignored   string   `json:"ignored"`
+	WarnCount int      `json:"warncount"` // the highest of a warning
 
 	// For the reader: what the dump holds, whether it may heal, and why it is to
 	// be read so.
@@ -132,6 +133,9 @@ func (want reading) wrong(d v1.Diagnosis, text string) (wrong []string) {
 	}
 	if want.Container != "" && c.Container != want.Container {
 		wrong = append(wrong, fmt.Sprintf("the container is %q, not %q", c.Container, want.Container))
+	}
+	if len(want.Log) > 0 && (d.Logs == nil || !slices.Equal(d.Logs.Lines, want.Log)) {
+		wrong = append(wrong, fmt.Sprintf("the log is %+v, not %q", d.Logs, want.Log))
 	}
 	if want.Ignored != "" {
 		wrong = append(wrong, match("what is ignored", strings.Join(d.Ignored, " "), []string{want.Ignored}, nil)...)

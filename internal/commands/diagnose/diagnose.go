@@ -162,7 +162,7 @@ func (o *Options) live(ctx context.Context) (v1.Diagnosis, error) {
 		return v1.Diagnosis{}, err
 	}
 	subject.Namespace = reader.Client.Namespace
-	return diagnose.Live(ctx, reader.Client, subject, reader.Policy, o.IO.Now())
+	return diagnose.Live(ctx, reader.Client, reader.Client.Dynamic, subject, reader.Policy, o.IO.Now())
 }
 
 // isWorkspace tells user strings and IDs from KIND/NAME. A user string can have a
@@ -188,7 +188,7 @@ func (o *Options) workspace(ctx context.Context) (v1.Diagnosis, error) {
 	if err != nil {
 		return v1.Diagnosis{}, err
 	}
-	d, err := diagnose.Live(ctx, reader.Client, target.Subject(), reader.Policy, o.IO.Now())
+	d, err := diagnose.Live(ctx, reader.Client, reader.Client.Dynamic, target.Subject(), reader.Policy, o.IO.Now())
 	if fault.CodeOf(err) == fault.NotFound { // its record is there, or it would not have been found
 		return o.podless(ctx, target, err)
 	}

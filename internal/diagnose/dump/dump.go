@@ -28,6 +28,8 @@ type Contents struct {
 	// Recorded is true for a history: each record has the time at which it was said.
 	// Of anything else only the last state is known.
 	Recorded bool
+	// Logs are the last lines of the logs of containers.
+	Logs map[Instance][]string
 	// Skipped is what was not read, each with its place and the reason.
 	Skipped []string
 }
@@ -53,8 +55,9 @@ type reader struct {
 	records        []watch.Record
 	timed, untimed int // records with a time of their own, and without
 
+	logs     map[Instance][]string
 	problems []yamldoc.Problem
-	others   []string // files that are something else, as logs are
+	others   []string // files that are something else
 }
 
 // problem adds what is wrong with a file; line 0 is the whole file.
@@ -89,7 +92,7 @@ func (r *reader) contents(name string) (Contents, error) {
 	if len(r.records) == 0 && len(skipped) > 0 {
 		return Contents{}, unreadable(name, skipped)
 	}
-	c := Contents{Records: r.records, Recorded: r.timed > 0 && r.untimed == 0, Skipped: skipped}
+	c := Contents{Records: r.records, Recorded: r.timed > 0 && r.untimed == 0, Logs: r.logs, Skipped: skipped}
 	if c.Recorded { // by several, perhaps
 		slices.SortStableFunc(c.Records, func(a, b watch.Record) int { return a.At.Compare(b.At) })
 	}
@@ -106,8 +109,7 @@ func unreadable(name string, skipped []string) *fault.Error {
 	return err
 }
 
-// skipped lists the problems, and beyond them the files that are something else: most
-// of the files of a large dump are logs.
+// skipped lists the problems, and beyond them the files that are something else: a large dump has many.
 func (r *reader) skipped() []string {
 	list := yamldoc.Report(r.problems, nil)
 	for i := range list {

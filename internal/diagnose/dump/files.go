@@ -139,7 +139,10 @@ func (r *reader) stream(s source) {
 		return
 	}
 	unpack := unpackers()[packing(head)]
+	instance, isLog := instanceOf(s.file)
 	switch {
+	case unpack == nil && isLog:
+		r.log(s, instance)
 	case unpack == nil:
 		r.text(s, head)
 	case s.packed > r.limits.packed:

@@ -12,6 +12,7 @@ import (
 type limits struct {
 	file     int64          // bytes of a file that is read, unpacked
 	text     int64          // bytes of all files that are read
+	logs     int64          // bytes of the lines that are kept of logs
 	unpacked int64          // bytes that come out of archives, read or not
 	files    int            // files and directories
 	objects  int            // and changes of objects
@@ -26,16 +27,16 @@ type limits struct {
 func defaults() limits {
 	const yaml = 16 << 20
 	return limits{
-		file: 64 << 20, text: 256 << 20, unpacked: 1 << 30, files: 100_000, objects: 200_000, packed: 3, depth: 500,
-		problems: 10,
-		yaml:     yamldoc.Limits{Bytes: yaml, Marks: 4_000_000, Weight: 2 * yaml, Depth: 500},
+		file: 64 << 20, text: 256 << 20, logs: 32 << 20, unpacked: 1 << 30, files: 100_000, objects: 200_000,
+		packed: 3, depth: 500, problems: 10,
+		yaml: yamldoc.Limits{Bytes: yaml, Marks: 4_000_000, Weight: 2 * yaml, Depth: 500},
 	}
 }
 
 // used is how much of the limits of the whole is used up.
 type used struct {
-	text, unpacked int64
-	files, objects int
+	text, logs, unpacked int64
+	files, objects       int
 }
 
 // exceed ends the reading.

@@ -27,7 +27,9 @@ func (r *reader) text(s source, head []byte) {
 		r.exceed("%s of text, up to %s", size(r.limits.text), s.file)
 		return
 	}
-	text, remarks := withoutRemarks(utf8Text(raw))
+	whole, kept := utf8Text(raw), len(r.logs)
+	r.sections(s.file, whole)
+	text, remarks := withoutRemarks(whole)
 	f := formOf(text)
 	for _, m := range remarks {
 		if m.refusal || f == formEmpty {
@@ -37,7 +39,7 @@ func (r *reader) text(s source, head []byte) {
 	switch {
 	case f == formObjects, f == formOther && isJSON(text): // which says what is wrong with it
 		r.documents(s.file, text)
-	case f == formEmpty && len(remarks) > 0: // which say why
+	case f == formEmpty && (len(remarks) > 0 || len(r.logs) > kept): // which say why, or are what it has
 	default:
 		r.problem(s.file, 0, "%s", f)
 	}
