@@ -70,9 +70,8 @@ ReplicaSets, claims and events where the workloads are ("berth help rbac"); with
 the wait goes by what the workloads say of themselves. While a server does the work, its
 policy counts.
 
-If an upgrade is refused, or a hook after it fails, what was installed before is put
-back. If the new objects do not get healthy, they stay, and so does the old bundle,
-to go back to.
+If an upgrade is refused, or a hook after it fails, what was installed before is put back.
+If the new objects do not get healthy, they stay, as does the old bundle, to go back to.
 
 A private source takes a login: of an image, Docker's own, and of a repository, that
 of git's credential helper or of SSH; or a Secret of the system namespace, which

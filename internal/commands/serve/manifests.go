@@ -100,8 +100,7 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version),
-		"the image to run")
+	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version), "the image to run")
 	flags.StringVar(&o.Issuer, "cert-manager", "",
 		"cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
 	o.bundleFlags(cmd)

@@ -11,7 +11,8 @@ import (
 // Logs are recognized by where they are: in a directory of "oc adm inspect", or between the lines of "kubectl
 // cluster-info dump".
 func TestLogs(t *testing.T) {
-	long := strings.Repeat("2026-11-20T23:50:18.5Z "+strings.Repeat("x", 200)+"\n", 4000) + "2026-11-20T23:50:19Z the end\n"
+	long := strings.Repeat("2026-11-20T23:50:18.5Z "+strings.Repeat("x", 200)+"\n", 4000) +
+		"2026-11-20T23:50:19Z the end\n"
 	app := Instance{Namespace: "shop", Pod: "api", Container: "app"}
 	before := app
 	before.Previous = true
@@ -21,22 +22,38 @@ func TestLogs(t *testing.T) {
 		of         Instance
 		want       []string
 	}{
-		"as it runs":                       {inspected + "current.log", "a\nb\n", app, []string{"a", "b"}},
-		"as it was":                        {inspected + "previous.log", "a", before, []string{"a"}},
-		"not verified by TLS":              {inspected + "previous.insecure.log", "a", before, []string{"a"}},
-		"with times":                       {inspected + "current.log", "2026-11-20T23:50:18.123456789Z a\n2026-11-20T23:50:19Z b c\n", app, []string{"a", "b c"}},
-		"with times of its own":            {inspected + "current.log", "2026-11-20T23:50:18Z a\n  at main()\n", app, []string{"2026-11-20T23:50:18Z a", "  at main()"}},
-		"that looks like an object":        {inspected + "current.log", podJSON, app, []string{podJSON}},
-		"with a long past: ten lines":      {inspected + "current.log", long, app, append(nTimes(9, strings.Repeat("x", 200)), "the end")},
-		"that is one line that has no end": {inspected + "current.log", strings.Repeat("x", 40_000), app, []string{strings.Repeat("x", logBytes)}},
-		"that is empty":                    {inspected + "current.log", "", app, nil},
-		"of an instance somewhere else":    {"g/logs/current.log", "a", app, nil},
+		"as it runs": {
+			inspected + "current.log", "a\nb\n", app, []string{"a", "b"},
+		},
+		"as it was": {inspected + "previous.log", "a", before, []string{"a"}},
+		"not verified by TLS": {
+			inspected + "previous.insecure.log", "a", before, []string{"a"},
+		},
+		"with times": {
+			inspected + "current.log", "2026-11-20T23:50:18.123456789Z a\n2026-11-20T23:50:19Z b c\n", app,
+			[]string{"a", "b c"},
+		},
+		"with times of its own": {
+			inspected + "current.log", "2026-11-20T23:50:18Z a\n  at main()\n", app,
+			[]string{"2026-11-20T23:50:18Z a", "  at main()"},
+		},
+		"that looks like an object": {inspected + "current.log", podJSON, app, []string{podJSON}},
+		"with a long past: ten lines": {
+			inspected + "current.log", long, app, append(nTimes(9, strings.Repeat("x", 200)), "the end"),
+		},
+		"that is one line that has no end": {
+			inspected + "current.log", strings.Repeat("x", 40_000), app,
+			[]string{strings.Repeat("x", logBytes)},
+		},
+		"that is empty":                 {inspected + "current.log", "", app, nil},
+		"of an instance somewhere else": {"g/logs/current.log", "a", app, nil},
 		"between objects": {
 			"dump.txt", podJSON + "\n==== START logs for container app of pod shop/api ====\nkind: a\n" + otherJSON +
 				"\n==== END logs for container app of pod shop/api ====\n" + otherJSON, app, []string{"kind: a", otherJSON},
 		},
 		"of cluster-info dump": {
-			"shop/api/logs.txt", "==== START logs for container app of pod shop/api ====\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n" +
+			"shop/api/logs.txt", "==== START logs for container app of pod shop/api ====\n1\n2\n3\n4\n5\n6\n7\n8\n9\n" +
+				"10\n11\n" +
 				"==== END logs for container app of pod shop/api ====\n", app,
 			[]string{"2", "3", "4", "5", "6", "7", "8", "9", "10", "11"},
 		},

@@ -89,6 +89,6 @@ func (r Reference) in(ctx context.Context, in dynamic.ResourceInterface) (*unstr
 // lacksKind is true for the answer of an API server that does not have the kind, or not in that version: unlike that about
 // an object, it names none.
 func lacksKind(err error) bool {
-	status, is := err.(apierrors.APIStatus) //nolint:errorlint // of the client, unwrapped
+	status, is := err.(apierrors.APIStatus)
 	return is && apierrors.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Name == "")
 }

@@ -39,7 +39,8 @@ status:
     status: "False"
     reason: Pending
     lastTransitionTime: "2026-03-01T10:00:00Z"
-    message: "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor a100, 4 more needed"
+    message: >-
+      couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor a100, 4 more needed
 `
 
 // group is what Volcano writes for a group of which too few pods fit.
@@ -127,7 +128,7 @@ func without(client *dynamicfake.FakeDynamicClient, version, resource string) {
 		if a.GetResource().Version != version {
 			return false, nil, nil
 		}
-		return true, nil, apierrors.NewGenericServerResponse(404, "GET", schema.GroupResource{}, "", "page not found", 0, true)
+		return true, nil, apierrors.NewGenericServerResponse(404, "GET", schema.GroupResource{}, "", "not found", 0, true)
 	})
 }
 
@@ -147,8 +148,12 @@ func TestRead(t *testing.T) {
 		"nothing of another namespace": {
 			ref: Reference{kind: workloads(), namespace: "prod", owners: []types.UID{"train-1"}},
 		},
-		"by name":               {ref: Reference{kind: nodeClaims(), namespace: "dev", name: "default-zq9fl"}, says: []string{"nodeclaim/default-zq9fl"}},
-		"an object that is not": {ref: Reference{kind: volcanoGroups(), namespace: "dev", name: "gone"}, says: []string{"podgroup/gone"}},
+		"by name": {
+			ref: Reference{kind: nodeClaims(), namespace: "dev", name: "default-zq9fl"}, says: []string{"nodeclaim/default-zq9fl"},
+		},
+		"an object that is not": {
+			ref: Reference{kind: volcanoGroups(), namespace: "dev", name: "gone"}, says: []string{"podgroup/gone"},
+		},
 		"a cluster without the kind": {
 			ref: Reference{kind: volcanoGroups(), namespace: "dev", name: "pg"},
 			prepare: func(client *dynamicfake.FakeDynamicClient) {

@@ -72,8 +72,8 @@ const most = 5
 
 const (
 	nodeClaim pattern.Expr = `\bnodeclaims?/([a-z0-9][a-z0-9.-]*[a-z0-9])`
-	ofKueue                = "kueue.x-k8s.io/"
-	secrets                = "secrets-store.csi.k8s.io"
+	ofKueue   string       = "kueue.x-k8s.io/"
+	secrets   string       = "secrets-store.csi.k8s.io"
 )
 
 // Wanted are the objects that may say more about a cause. Events are those about the pod.

@@ -54,11 +54,13 @@ func TestWanted(t *testing.T) {
 		"gated by something else": {gate("example.com/quota"), cause.SchedulingGated, nil, nil},
 		"of a group of Volcano": {
 			pod(func(p *corev1.Pod) { p.Annotations = map[string]string{"scheduling.k8s.io/group-name": "pg"} }),
-			cause.Unschedulable, nil, []string{"get podgroups.scheduling.volcano.sh in namespace dev"},
+			cause.Unschedulable, nil,
+			[]string{"get podgroups.scheduling.volcano.sh in namespace dev"},
 		},
 		"of a group of the scheduler plugins": {
 			pod(func(p *corev1.Pod) { p.Labels = map[string]string{"scheduling.x-k8s.io/pod-group": "pg"} }),
-			cause.SchedulerSilent, nil, []string{"get podgroups.scheduling.x-k8s.io in namespace dev"},
+			cause.SchedulerSilent, nil,
+			[]string{"get podgroups.scheduling.x-k8s.io in namespace dev"},
 		},
 		"nominated by Karpenter twice: the last one": {
 			pod(func(*corev1.Pod) {}), cause.Unschedulable, []string{

@@ -138,7 +138,7 @@ func missing(c v1.Cause, a About) string {
 				"certificate %s%s` says why.", id, a.option())
 		}
 		if m[1] == "secret" && slices.Contains(a.PullSecrets, m[2]) {
-			return fmt.Sprintf("Pull secret %s does not exist: create it with `%s`.", m[2], a.pullSecret(m[2]))
+			return fmt.Sprintf("Pull secret %s does not exist: create it with %#q.", m[2], a.pullSecret(m[2]))
 		}
 		kind, create := "ConfigMap", "configmap"
 		if m[1] == "secret" {
