@@ -24,9 +24,10 @@ const (
 )
 
 const (
-	// Of "oc adm inspect", which has the container twice, puts the time before each line, and has a second file where the
-	// kubelet's certificate was not to be verified.
-	inspected pattern.Expr = `(?:^|[/ ])namespaces/([^/]+)/pods/([^/]+)/([^/]+)/[^/]+/logs/(current|previous)(?:\.insecure)?\.log$`
+	// Of "oc adm inspect", which has the container twice, puts the time before each line, and has a second file where
+	// the kubelet's certificate was not to be verified.
+	inspected pattern.Expr = `(?:^|[/ ])namespaces/([^/]+)/pods/([^/]+)/([^/]+)/[^/]+/logs/` +
+		`(current|previous)(?:\.insecure)?\.log$`
 	lineStamp pattern.Expr = `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d) `
 	// Of "kubectl cluster-info dump".
 	logStarts pattern.Expr = `^==== START logs for container (\S+) of pod ([^/ ]+)/(\S+) ====\s*$`

@@ -49,7 +49,8 @@ func TestLogs(t *testing.T) {
 		"of an instance somewhere else": {"g/logs/current.log", "a", app, nil},
 		"between objects": {
 			"dump.txt", podJSON + "\n==== START logs for container app of pod shop/api ====\nkind: a\n" + otherJSON +
-				"\n==== END logs for container app of pod shop/api ====\n" + otherJSON, app, []string{"kind: a", otherJSON},
+				"\n==== END logs for container app of pod shop/api ====\n" + otherJSON, app,
+			[]string{"kind: a", otherJSON},
 		},
 		"of cluster-info dump": {
 			"shop/api/logs.txt", "==== START logs for container app of pod shop/api ====\n1\n2\n3\n4\n5\n6\n7\n8\n9\n" +

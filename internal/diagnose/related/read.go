@@ -86,8 +86,8 @@ func (r Reference) in(ctx context.Context, in dynamic.ResourceInterface) (*unstr
 	return nil, nil
 }
 
-// lacksKind is true for the answer of an API server that does not have the kind, or not in that version: unlike that about
-// an object, it names none.
+// lacksKind is true for the answer of an API server that does not have the kind, or not in that version: unlike the one
+// about an object, it names none.
 func lacksKind(err error) bool {
 	status, is := err.(apierrors.APIStatus)
 	return is && apierrors.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Name == "")

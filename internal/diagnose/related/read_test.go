@@ -40,7 +40,8 @@ status:
     reason: Pending
     lastTransitionTime: "2026-03-01T10:00:00Z"
     message: >-
-      couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor a100, 4 more needed
+      couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor a100,
+      4 more needed
 `
 
 // group is what Volcano writes for a group of which too few pods fit.
@@ -76,8 +77,8 @@ func TestSays(t *testing.T) {
 		reason, want string
 	}{
 		"a workload without quota": {
-			workloads(), workload, "QuotaReserved", "workload/job-train-5d1f0: couldn't assign flavors to pod set main: " +
-				"insufficient unused quota for nvidia.com/gpu in flavor a100, 4 more needed",
+			workloads(), workload, "QuotaReserved", "workload/job-train-5d1f0: couldn't assign flavors to pod set " +
+				"main: insufficient unused quota for nvidia.com/gpu in flavor a100, 4 more needed",
 		},
 		"a group of which too few fit": {
 			volcanoGroups(), group, "NotEnoughResources",
@@ -128,7 +129,7 @@ func without(client *dynamicfake.FakeDynamicClient, version, resource string) {
 		if a.GetResource().Version != version {
 			return false, nil, nil
 		}
-		return true, nil, apierrors.NewGenericServerResponse(404, "GET", schema.GroupResource{}, "", "not found", 0, true)
+		return true, nil, apierrors.NewGenericServerResponse(404, "GET", schema.GroupResource{}, "", "no", 0, true)
 	})
 }
 
@@ -141,15 +142,17 @@ func TestRead(t *testing.T) {
 		unread  []string
 	}{
 		"what the owner of the pod is the owner of, in the older version": {
-			ref: owned, prepare: func(client *dynamicfake.FakeDynamicClient) { without(client, "v1beta2", "workloads") },
-			says: []string{"workload/job-train-5d1f0"},
+			ref:     owned,
+			prepare: func(client *dynamicfake.FakeDynamicClient) { without(client, "v1beta2", "workloads") },
+			says:    []string{"workload/job-train-5d1f0"},
 		},
 		"nothing of another owner": {ref: Reference{kind: workloads(), namespace: "dev", owners: []types.UID{"else"}}},
 		"nothing of another namespace": {
 			ref: Reference{kind: workloads(), namespace: "prod", owners: []types.UID{"train-1"}},
 		},
 		"by name": {
-			ref: Reference{kind: nodeClaims(), namespace: "dev", name: "default-zq9fl"}, says: []string{"nodeclaim/default-zq9fl"},
+			ref:  Reference{kind: nodeClaims(), namespace: "dev", name: "default-zq9fl"},
+			says: []string{"nodeclaim/default-zq9fl"},
 		},
 		"an object that is not": {
 			ref: Reference{kind: volcanoGroups(), namespace: "dev", name: "gone"}, says: []string{"podgroup/gone"},

@@ -1,7 +1,7 @@
-// Package related finds and reads what says why a pod waits besides the pod, its claims and its events: the Workload of a
-// queue, the PodGroup of a batch scheduler, the NodeClaim of an autoscaler, claims of devices, classes of secrets. Few
-// clusters have them and few callers may read them, so that each is read once, where a cause calls for it, and what cannot
-// be read is passed over.
+// Package related finds and reads what says why a pod waits besides the pod, its claims and its events: the Workload
+// of a queue, the PodGroup of a batch scheduler, the NodeClaim of an autoscaler, claims of devices, classes of secrets.
+// Few clusters have them and few callers may read them, so that each is read once, where a cause calls for it. What
+// cannot be read is named; a cluster without the kind is passed over.
 package related
 
 import (
@@ -25,7 +25,9 @@ type kind struct {
 }
 
 func workloads() kind {
-	return kind{name: "workload", group: "kueue.x-k8s.io", resource: "workloads", versions: []string{"v1beta2", "v1beta1"}}
+	return kind{
+		name: "workload", group: "kueue.x-k8s.io", resource: "workloads", versions: []string{"v1beta2", "v1beta1"},
+	}
 }
 
 func volcanoGroups() kind {
@@ -95,7 +97,8 @@ func Wanted(pod *corev1.Pod, events []*corev1.Event, c *v1.Cause) []Reference {
 			refs = append(refs, Reference{kind: workloads(), namespace: pod.Namespace, owners: ownersOf(pod)})
 		}
 	case cause.Unschedulable, cause.SchedulerSilent:
-		named(volcanoGroups(), firstOf(pod.Annotations, "scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"))
+		named(volcanoGroups(),
+			firstOf(pod.Annotations, "scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"))
 		named(pluginGroups(), firstOf(pod.Labels, "scheduling.x-k8s.io/pod-group"))
 		named(nodeClaims(), nominated(events))
 		named(deviceClaims(), claimsOf(pod)...)

@@ -37,7 +37,9 @@ func TestWanted(t *testing.T) {
 	secrets := pod(func(p *corev1.Pod) {
 		for driver, class := range map[string]string{"secrets-store.csi.k8s.io": "vault", "csi.example.com": "other"} {
 			p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{VolumeSource: corev1.VolumeSource{
-				CSI: &corev1.CSIVolumeSource{Driver: driver, VolumeAttributes: map[string]string{"secretProviderClass": class}},
+				CSI: &corev1.CSIVolumeSource{
+					Driver: driver, VolumeAttributes: map[string]string{"secretProviderClass": class},
+				},
 			}})
 		}
 	})
@@ -68,10 +70,12 @@ func TestWanted(t *testing.T) {
 			}, []string{"get nodeclaims.karpenter.sh"},
 		},
 		"devices, claimed by name and from a template": {devices, cause.Unschedulable, nil, []string{
-			"get resourceclaims.resource.k8s.io in namespace dev", "get resourceclaims.resource.k8s.io in namespace dev",
+			"get resourceclaims.resource.k8s.io in namespace dev",
+			"get resourceclaims.resource.k8s.io in namespace dev",
 		}},
 		"devices that the driver does not prepare": {devices, cause.ResourceNotReady, nil, []string{
-			"get resourceclaims.resource.k8s.io in namespace dev", "get resourceclaims.resource.k8s.io in namespace dev",
+			"get resourceclaims.resource.k8s.io in namespace dev",
+			"get resourceclaims.resource.k8s.io in namespace dev",
 		}},
 		"a class of secrets": {
 			secrets, cause.VolumeNotMounted, nil,

@@ -17,8 +17,8 @@ type condition struct {
 	at                            time.Time
 }
 
-// said are the conditions in the order in which they say something: what is wrong where it is True, then what has to become
-// True, the first step before the ones that wait for it.
+// said are the conditions in the order in which they say something: what is wrong where it is True, then what has to
+// become True, the first step before the ones that wait for it.
 func said() (wrong, steps []string) {
 	return []string{"Evicted", "Unschedulable", "Failed"},
 		[]string{"Launched", "Registered", "Initialized", "QuotaReserved", "Admitted", "PodsReady"}
@@ -32,11 +32,15 @@ func Says(k kind, o *unstructured.Unstructured) *v1.Warning {
 		if provider == "" {
 			return nil
 		}
-		return &v1.Warning{Reason: "SecretProviderClass", Message: object + " is of provider " + provider, Object: object}
+		return &v1.Warning{
+			Reason: "SecretProviderClass", Message: object + " is of provider " + provider, Object: object,
+		}
 	}
 	if k.resource == deviceClaims().resource {
 		if _, allocated, _ := unstructured.NestedMap(o.Object, "status", "allocation"); !allocated {
-			return &v1.Warning{Reason: "NotAllocated", Message: object + ": no device is allocated to it", Object: object}
+			return &v1.Warning{
+				Reason: "NotAllocated", Message: object + ": no device is allocated to it", Object: object,
+			}
 		}
 		return nil
 	}
