@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -90,44 +88,46 @@ func (sc scenario) String() string {
 	return strings.Join(append(slices.Clone(sc.before), sc.command), ", ")
 }
 
-// Each request of each command is refused in turn: testdata/refused says what comes of it. Whatever
+// Each request of each command is refused in turn: testdata/refused.txt says what comes of it. Whatever
 // that is, the workspace can be deleted afterwards, and nothing is left then.
 func TestRefusedRequests(t *testing.T) {
-	for target, user := range map[string]string{"injected": modelInjected, "standalone": "alice~model"} {
-		file := "refused/" + target + ".txt"
-		text, err := os.ReadFile("testdata/" + file)
-		if err != nil && !goldentest.Updating() {
-			t.Fatal(err)
-		}
-		want, all := parseOutcomes(string(text)), outcomes{}
+	const file = "refused.txt"
+	text, err := os.ReadFile("testdata/" + file)
+	if err != nil && !goldentest.Updating() {
+		t.Fatal(err)
+	}
+	want, all := parseOutcomes(string(text)), outcomes{}
+	for mode, user := range map[string]string{"injected": modelInjected, "standalone": "alice~model"} {
 		for i, sc := range scenarios() {
-			command, got := sc.String(), want
+			r, got := situation{mode, sc.String()}, want
 			if !raceEnabled || i%5 == 0 { // make test runs all of them without the race detector
-				t.Run(target+"/"+command, func(t *testing.T) {
-					got = sc.refused(t, user, target == "injected")
-					if diff := cmp.Diff(want.of(command), got.of(command)); diff != "" && !goldentest.Updating() {
+				t.Run(mode+"/"+r.command, func(t *testing.T) {
+					got = sc.refused(t, r, user)
+					if diff := want.diff(got, r); diff != "" && !goldentest.Updating() {
 						t.Errorf("%s (-want +got); run the test with -update to write it:\n%s", file, diff)
 					}
 				})
 			}
-			maps.Copy(all, got.only(command))
+			maps.Copy(all, got.only(r))
 		}
-		if !t.Failed() {
-			goldentest.Check(t, file, all.String())
-		}
+	}
+	if !t.Failed() {
+		goldentest.Check(t, file, all.String())
 	}
 }
 
 // refused is what comes of each request of a scenario if it is disturbed.
-func (sc scenario) refused(t *testing.T, user string, injected bool) outcomes {
+func (sc scenario) refused(t *testing.T, of situation, user string) outcomes {
 	u, err := userstring.Parse(user)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := refusal{scenario: sc, s: pause{id: u.ID(), user: user, blueprints: modelDir(t), injected: injected}}
+	r := refusal{scenario: sc, s: pause{
+		id: u.ID(), user: user, blueprints: modelDir(t), injected: of.mode == "injected",
+	}}
 	r.prepared, r.at = r.prepare(t)
 	requests, all := r.requests(t), outcomes{}
-	all[disturbed{sc.String(), "no request", "undisturbed"}] = strings.Join(r.undisturbed, "\n")
+	all[disturbed{of, "no request", "undisturbed"}] = strings.Join(r.undisturbed, "\n")
 	for what, times := range requests {
 		r.what = what
 		for _, r.disruption = range disruptions(what, times) {
@@ -135,10 +135,11 @@ func (sc scenario) refused(t *testing.T, user string, injected bool) outcomes {
 			if !ok {
 				continue
 			}
+			d := disturbed{of, what, r.disruption.name}
 			for i := range got {
-				got[i] = inShort(got[i], what)
+				got[i] = d.inShort(got[i])
 			}
-			all[disturbed{sc.String(), what, r.disruption.name}] = orUndisturbed(strings.Join(got, "\n"))
+			all[d] = orUndisturbed(strings.Join(got, "\n"))
 		}
 	}
 	return all
