@@ -120,7 +120,7 @@ func TestUnrecord(t *testing.T) {
 	dir := modelDir(t)
 	for name, c := range map[string]struct {
 		meanwhile func(*lifecycle.Record)
-		stays     bool
+		kept      bool
 	}{
 		"nothing":             {func(*lifecycle.Record) {}, false},
 		"a loop reports":      {func(r *lifecycle.Record) { r.Actual = v1.ActualFailed }, false},
@@ -149,7 +149,7 @@ func TestUnrecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.State("", id, userstring.Workload{}).Forget(t.Context(), gone)
-			if r, err := p.States.Of(p.Client.Namespace).Get(t.Context(), id); err != nil || (r.ID != "") != c.stays {
+			if r, err := p.States.Of(p.Client.Namespace).Get(t.Context(), id); err != nil || (r.ID != "") != c.kept {
 				t.Errorf("%s: there is %+v, %v", name, r, err)
 			}
 		})
