@@ -33,18 +33,18 @@ type refusal struct {
 
 	prepared    *model
 	at          time.Time
-	undisturbed []string // what comes of the command otherwise
+	undisturbed []string // the outcome when nothing is refused
 }
 
-// disruption is what becomes of a request.
+// disruption is the fault of a request.
 type disruption struct {
 	name string
 	nth  int // of which one of those that are alike; 0 for all of them
 	do   func(*http.Request) error
 }
 
-// disruptions are what may become of a request that is made so many times. One that reads and is not answered is as one
-// that fails.
+// disruptions are the faults of a request that is made so many times. A read that is never answered is not one of them:
+// it is like a read that fails.
 func disruptions(what string, times int) []disruption {
 	fails := func(*http.Request) error { return apierrors.NewInternalError(errors.New("etcd is away")) }
 	all := []disruption{
@@ -166,8 +166,8 @@ func (r *refusal) requests(t *testing.T) map[string]int {
 	return all
 }
 
-// try is what comes of the refusal beside what comes of the command undisturbed; it is not ok
-// if there was no such request.
+// try returns the lines of the outcome that are different when nothing is refused; ok is false if the command made no
+// such request.
 func (r refusal) try(t *testing.T) (got []string, ok bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

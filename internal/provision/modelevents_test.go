@@ -33,12 +33,12 @@ func modelEvents() map[string]func(m *model, id string) {
 		}
 	}
 	return map[string]func(*model, string){
-		"forget": func(m *model, id string) { // it has no record of what it is meant to be
+		"lose its record": func(m *model, id string) { // it has no record of what it is meant to be
 			if m.objects[state(id)] != nil {
 				m.forget(state(id))
 			}
 		},
-		"forget its values": func(m *model, id string) { // as berth recorded it before it could start what is stopped
+		"lose its recorded values": func(m *model, id string) { // as berth recorded it before it could start what is stopped
 			if record := m.objects[state(id)]; record != nil {
 				record = record.DeepCopy()
 				r, err := recordIn(record)
@@ -54,7 +54,7 @@ func modelEvents() map[string]func(m *model, id string) {
 				m.put(state(id), record)
 			}
 		},
-		"damage": func(m *model, id string) { // its record cannot be read
+		"damage its record": func(m *model, id string) { // its record cannot be read
 			if record := m.objects[state(id)]; record != nil {
 				record = record.DeepCopy()
 				_ = unstructured.SetNestedField(record.Object, "{", "data", "record")
@@ -69,7 +69,7 @@ func modelEvents() map[string]func(m *model, id string) {
 				m.put(at, secret)
 			}
 		},
-		"lose": func(m *model, id string) { // somebody else has deleted all but its record
+		"lose all but its record": func(m *model, id string) { // somebody else has deleted all but its record
 			for name, o := range maps.Clone(m.objects) {
 				if name != state(id) && (strings.Contains(o.GetName(), id) ||
 					o.GetLabels()[kube.LabelCanonicalID] == id) {
@@ -77,9 +77,9 @@ func modelEvents() map[string]func(m *model, id string) {
 				}
 			}
 		},
-		"hold the pod":      func(m *model, _ string) { m.holds = true },
-		"lock to provision": locked(deploy.ForProvisioning),
-		"lock to delete":    locked(deploy.ForDeleting),
+		"make its pod hang":         func(m *model, _ string) { m.holds = true },
+		"lock by another provision": locked(deploy.ForProvisioning),
+		"lock by another delete":    locked(deploy.ForDeleting),
 	}
 }
 

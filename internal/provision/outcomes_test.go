@@ -10,26 +10,26 @@ import (
 	"testing"
 )
 
-// situation is a command, whose workspace is injected or standalone.
+// situation is a command, with the steps before it, on a workspace that is injected or standalone.
 type situation struct{ mode, command string }
 
-// disturbed is a request of a command, and what becomes of it; "no request" stands for none that is
-// disturbed.
+// disturbed is a case: a request of a command, and its fault; "no request" stands for a run in which nothing is
+// refused.
 type disturbed struct {
 	situation
 	request, disruption string
 }
 
-// in is the same with another mode.
+// in is the same case in another mode.
 func (d disturbed) in(mode string) disturbed {
 	d.mode = mode
 	return d
 }
 
-// outcomes are what comes of disturbed requests.
+// outcomes are the outcomes of all cases.
 type outcomes map[disturbed]string
 
-// diff is what comes of one command otherwise than is wanted, below the requests after which it does.
+// diff says how the outcomes of a command differ from the wanted ones, each difference below its requests.
 func (o outcomes) diff(got outcomes, s situation) string {
 	requests := map[string][]string{} // by their difference
 	both := maps.Clone(o)
@@ -67,14 +67,14 @@ func diffOf(want, got string) string {
 	return before + after
 }
 
-// only is what comes of one command alone.
+// only has the outcomes of one command.
 func (o outcomes) only(s situation) outcomes {
 	only := maps.Clone(o)
 	maps.DeleteFunc(only, func(d disturbed, _ string) bool { return d.situation != s })
 	return only
 }
 
-// ownErrors are what a command says of the request that was disturbed, by what happened to it.
+// ownErrors are the errors about the refused request, by its fault.
 var ownErrors = map[string]*regexp.Regexp{
 	"not allowed": regexp.MustCompile(`(^PERMISSION_DENIED )?you may not [^:]*: \S+ is forbidden: User "alice" ` +
 		`cannot use resource "[^"]*" in API group "[^"]*"( in the namespace "dev")?`),
@@ -82,8 +82,8 @@ var ownErrors = map[string]*regexp.Regexp{
 		`occurred: etcd is away`),
 }
 
-// inShort writes what a line says of the request itself, by its resource and its name, in a few words:
-// what is said of another one stays.
+// inShort replaces the error about the refused request itself by a few words, if it names the right resource and
+// object. An error about another request is not changed.
 func (d disturbed) inShort(line string) string {
 	fault, _, _ := strings.Cut(d.disruption, " at ")
 	pattern := ownErrors[fault]
@@ -105,7 +105,7 @@ func (d disturbed) inShort(line string) string {
 	})
 }
 
-// A difference has the requests after which it is, and the lines that are missing and those that are there instead.
+// A difference names the requests that lead to it, and marks the missing lines and the unexpected ones.
 func TestDiffOfOutcomes(t *testing.T) {
 	s := situation{"injected", "delete"}
 	want := outcomes{
@@ -135,7 +135,7 @@ fails: GET secrets
 	}
 }
 
-// What is written is read as it was.
+// The text of outcomes is read back as what was written.
 func TestOutcomes(t *testing.T) {
 	o := outcomes{}
 	for _, mode := range []string{"injected", "standalone"} {

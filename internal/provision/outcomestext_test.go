@@ -11,7 +11,7 @@ import (
 )
 
 // outcomesHead is the beginning of the text of outcomes, and says how to read it.
-const outcomesHead = `# What comes of a command when one of its requests is refused. TestRefusedRequests checks it; -update writes it.
+const outcomesHead = `# TestRefusedRequests: what comes of a command when one of its requests is refused.
 #
 # Each outcome is here once, and the cases that lead to it are below:
 #
@@ -32,7 +32,7 @@ const outcomesHead = `# What comes of a command when one of its requests is refu
 #
 #   MODE      injected (into a workload), standalone, or both
 #   COMMANDS  separated by semicolons; of "provision, stop, delete", delete is the command, and provision and stop are
-#             what was done before
+#             what was done before ("keep" is delete --keep-storage)
 #   FAULTS    fails           the first request of this kind gets an internal error
 #             fails at 2, 3   the second one does, or the third
 #             never answered  the first one gets no answer
