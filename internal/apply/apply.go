@@ -45,7 +45,7 @@ type Applier struct {
 	// Report is told of each object as it is done, one after the other; it may be nil.
 	Report func(Change)
 	// Kept says that the objects are expected to be there, with the very fields that are wanted: each is read before it
-	// is created, and none is looked through for fields that are not wanted any more.
+	// is created, and is not searched for fields that are not wanted any more.
 	Kept bool
 	// Fence is the lock under which all of this is done; nil for none.
 	Fence Fence

@@ -91,7 +91,7 @@ func Check(ctx context.Context, fsys fs.FS, o Options) error {
 }
 
 // Fill fills values into a chart of berth's own. What its templates take is not counted, which takes
-// as long as all the rest; its objects are as they are written, and none is a hook.
+// as long as all the rest; its objects are as they are written, without hooks.
 func Fill(c *helmchart.Chart, given map[string]any) (*Rendered, error) {
 	r := &Rendered{Chart: c, Values: given, budget: budget.Unlimited(), trusted: true}
 	ctx := context.Background() // nothing is asked

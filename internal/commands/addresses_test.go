@@ -73,7 +73,7 @@ var triedWithout = map[string][]string{
 }
 
 // The address of a request is of no use to anyone who reads an error: whatever the API server
-// does, none is shown. That of the server alone may be.
+// does, errors do not show it. Only the address of the server may be shown.
 func TestNoAddresses(t *testing.T) {
 	cmdtest.Offline(t)
 	var all sync.WaitGroup

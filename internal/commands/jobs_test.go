@@ -56,8 +56,8 @@ func TestExpiredRecordsGo(t *testing.T) {
 	})
 	cmdtest.Cluster(t, server.URL)
 	for _, c := range []struct {
-		args  []string
-		stays bool
+		args []string
+		kept bool
 	}{
 		{[]string{"provision", "alice"}, false},
 		{[]string{"status", "alice"}, true},
@@ -73,7 +73,7 @@ func TestExpiredRecordsGo(t *testing.T) {
 		putJob(server, "recent", time.Now().Add(time.Hour))
 		cmdtest.Must(t, 0, c.args...)
 		there := server.Names("configmaps")
-		if slices.Contains(there, old) != c.stays || !slices.Contains(there, recent) {
+		if slices.Contains(there, old) != c.kept || !slices.Contains(there, recent) {
 			t.Errorf("after berth %v there are %v", c.args, there)
 		}
 	}

@@ -114,7 +114,7 @@ func Dir(getenv func(string) string) (string, error) {
 func Where(getenv func(string) string) string {
 	path, _ := locate(getenv)
 	if _, err := os.Stat(path); err != nil {
-		return "no file at " + path + "; none is required"
+		return "no file at " + path + ", and it is optional"
 	}
 	return path
 }

@@ -36,7 +36,7 @@ func (c Credential) With() string {
 }
 
 // Source is where a credential comes from. At most one of Env, File and Command
-// is set; Fallback is used when none is. A nil Source is anonymous.
+// is set; Fallback is used when they are all empty. A nil Source is anonymous.
 type Source struct {
 	Username string
 	// Env is a variable and File a file that holds the token.

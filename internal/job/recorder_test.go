@@ -294,7 +294,7 @@ func TestRecorderForbidden(t *testing.T) {
 	})
 }
 
-// A run that did nothing leaves no record; and none is kept by a nil Recorder.
+// A run that did nothing leaves no record; and a nil Recorder keeps no record.
 func TestRecorderWithoutAJob(t *testing.T) {
 	store := &memory{}
 	r := NewRecorder(withFallback(store), time.Now)

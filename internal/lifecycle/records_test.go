@@ -59,7 +59,7 @@ func change(t *testing.T, s lifecycle.Records, id string,
 	return r
 }
 
-// Of changes that are made at once none is lost.
+// No change is lost when several are made at once.
 func TestChange(t *testing.T) {
 	s := lifecycle.Records{Store: bucket(t)}
 	change(t, s, "a", created("a"))

@@ -137,8 +137,8 @@ func storages(t *testing.T, text string) func(*Provisioner) {
 	}
 }
 
-// A scratch storage costs a request and no round trip; a blueprint without one does not
-// cost the request.
+// A scratch storage costs one more request and no more round trips. A blueprint without scratch storage does
+// not make the request.
 func TestRoundTripsWithScratch(t *testing.T) {
 	const delay = 40 * time.Millisecond
 	for text, asked := range map[string]int{
@@ -169,7 +169,7 @@ func withDriver(p *Provisioner) {
 	server.objects["/apis/storage.k8s.io/v1/csidrivers/scratch.berth.dev"] = map[string]any{"metadata": map[string]any{"name": "scratch.berth.dev"}}
 }
 
-// Without the driver nothing is written, whatever says that the storage is a scratch one.
+// Without the driver nothing is written, wherever the scratch storage is declared.
 func TestNoDriver(t *testing.T) {
 	for text, want := range map[string]string{
 		"build: {type: scratch, path: /build}":                                                  "storage build is of type scratch, and the cluster has no CSI driver scratch.berth.dev",
@@ -192,7 +192,7 @@ func TestNoDriver(t *testing.T) {
 	}
 }
 
-// Anyone who may not look for the driver provisions all the same.
+// A user without permission to read the driver can still provision.
 func TestDriverNotReadable(t *testing.T) {
 	server := newAPIServer(0)
 	server.objects["/api/v1/namespaces/dev"] = map[string]any{"metadata": map[string]any{"name": "dev"}}

@@ -13,7 +13,8 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
-// One claim that cannot follow is the message; several are the problems of one.
+// One claim that cannot be changed as the blueprint asks is the error message; several are listed as its
+// problems.
 func TestUnchangeable(t *testing.T) {
 	home, data := "storage home cannot be changed: it shrinks", "storage data cannot be changed: it shrinks"
 	if err := unchangeable(nil); err != nil {
@@ -33,8 +34,8 @@ func TestUnchangeable(t *testing.T) {
 	}
 }
 
-// A claim is where the workspace's own container has it: others may have it elsewhere, and
-// what is no claim is not counted.
+// Claims are found where the workspace's own container mounts them, whatever other containers mount. Other
+// volumes do not count.
 func TestMountsOf(t *testing.T) {
 	for name, injected := range map[string]bool{"of its own": false, "injected": true} {
 		pod := workspacePod()
@@ -107,7 +108,8 @@ func TestLosesFiles(t *testing.T) {
 	}
 }
 
-// A pod without any claim keeps nothing; what an injected workspace has in its claims is not denied.
+// A pod without claims keeps no files. A workspace without a pod of its own may keep files in the claims of
+// its workload.
 func TestKeepsFiles(t *testing.T) {
 	if KeepsFiles(&inventory.Target{Found: inventory.Found{Pod: &corev1.Pod{}}}) {
 		t.Error("a pod without a storage keeps files")

@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/manifest"
 )
 
-// A certificate that is configured needs cert-manager, and nothing is created without.
+// A blueprint with a certificate needs cert-manager: without it nothing is created.
 func TestCertManagerIsMissing(t *testing.T) {
 	dir := modelDir(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/berthdev/berth/internal/release"
 )
 
-// A waiting workspace can be removed without the permission to see its claims.
+// A waiting workspace can be removed without permission to read its claims.
 func TestRemovalWithoutALookAtClaims(t *testing.T) {
 	pod := workspacePod()
 	pod.Spec.Volumes = []corev1.Volume{{Name: "home", VolumeSource: corev1.VolumeSource{
@@ -55,7 +55,7 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 	}
 }
 
-// Anyone who waits for a lock, and has no more time, is told who has it.
+// A command that times out while it waits for the lock says who holds it.
 func TestWaitingForALockEnds(t *testing.T) {
 	s, client, _ := runOn(t)
 	theirs := lockedByBobFor(t, s, deploy.ForProvisioning)

@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,15 +16,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/lock"
-	"github.com/berthdev/berth/internal/provision/deploy"
 )
 
 // refusal is a command of which a request is refused.
@@ -37,18 +33,18 @@ type refusal struct {
 
 	prepared    *model
 	at          time.Time
-	undisturbed []string // what comes of the command otherwise
+	undisturbed []string // the outcome when nothing is refused
 }
 
-// disruption is what becomes of a request.
+// disruption is the fault of a request.
 type disruption struct {
 	name string
 	nth  int // of which one of those that are alike; 0 for all of them
 	do   func(*http.Request) error
 }
 
-// disruptions are what may become of a request that is made so many times. One that reads and is not answered is as one
-// that fails.
+// disruptions are the faults of a request that is made so many times. A read that is never answered is not one of them:
+// it is like a read that fails.
 func disruptions(what string, times int) []disruption {
 	fails := func(*http.Request) error { return apierrors.NewInternalError(errors.New("etcd is away")) }
 	all := []disruption{
@@ -140,70 +136,6 @@ func (r refusal) workspace() *model {
 	return m
 }
 
-// modelEvents are what may happen to a workspace beside what is done with it.
-func modelEvents() map[string]func(m *model, id string) {
-	state := func(id string) string { return "/api/v1/namespaces/dev/configmaps/berth-state-" + id }
-	locked := func(purpose string) func(*model, string) {
-		return func(m *model, id string) {
-			now := metav1.NowMicro().UTC().Format(metav1.RFC3339Micro)
-			lease := fmt.Sprintf(`{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "berth-%s", "annotations": {"berth.dev/purpose": %q}},
-				"spec": {"holderIdentity": "bob@elsewhere/1/1/x", "leaseDurationSeconds": 15, "acquireTime": %q, "renewTime": %q}}`, id, purpose, now, now)
-			if _, err := m.create("/apis/coordination.k8s.io/v1/namespaces/dev/leases", []byte(lease), false); err != nil {
-				panic(err)
-			}
-		}
-	}
-	return map[string]func(*model, string){
-		"forget": func(m *model, id string) { // it has no record of what it is meant to be
-			if m.objects[state(id)] != nil {
-				m.forget(state(id))
-			}
-		},
-		"forget its values": func(m *model, id string) { // as berth recorded it before it could start what is stopped
-			if record := m.objects[state(id)]; record != nil {
-				record = record.DeepCopy()
-				r, err := recordIn(record)
-				if err != nil {
-					panic(err)
-				}
-				r.Values = ""
-				text, err := json.Marshal(r)
-				if err != nil {
-					panic(err)
-				}
-				_ = unstructured.SetNestedField(record.Object, string(text), "data", "record")
-				m.put(state(id), record)
-			}
-		},
-		"damage": func(m *model, id string) { // its record cannot be read
-			if record := m.objects[state(id)]; record != nil {
-				record = record.DeepCopy()
-				_ = unstructured.SetNestedField(record.Object, "{", "data", "record")
-				m.put(state(id), record)
-			}
-		},
-		"damage Helm's record": func(m *model, id string) {
-			at := "/api/v1/namespaces/dev/secrets/sh.helm.release.v1." + id + ".v1"
-			if secret := m.objects[at]; secret != nil {
-				secret = secret.DeepCopy()
-				_ = unstructured.SetNestedField(secret.Object, "", "data", "release")
-				m.put(at, secret)
-			}
-		},
-		"lose": func(m *model, id string) { // somebody else has deleted all but its record
-			for name, o := range maps.Clone(m.objects) {
-				if name != state(id) && (strings.Contains(o.GetName(), id) ||
-					o.GetLabels()[kube.LabelCanonicalID] == id) {
-					m.forget(name)
-				}
-			}
-		},
-		"hold the pod":      func(m *model, _ string) { m.holds = true },
-		"lock to provision": locked(deploy.ForProvisioning),
-		"lock to delete":    locked(deploy.ForDeleting),
-	}
-}
-
 func (r refusal) process(m *model) *process {
 	p := newProcess(m)
 	p.timeout = time.Minute
@@ -234,8 +166,8 @@ func (r *refusal) requests(t *testing.T) map[string]int {
 	return all
 }
 
-// try is what comes of the refusal beside what comes of the command undisturbed; it is not ok
-// if there was no such request.
+// try returns the lines of the outcome that are different when nothing is refused; ok is false if the command made no
+// such request.
 func (r refusal) try(t *testing.T) (got []string, ok bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -314,45 +246,6 @@ func (r refusal) outcome(m *model, p *process, said *remarks, err error) (all []
 		all[i] = strings.NewReplacer(r.s.id, "ID", lock.Self().Human(), "SOMEBODY").Replace(all[i])
 	}
 	return all
-}
-
-// summary is what there is of a workspace: objects by their kinds, and what it is meant to be.
-func (m *model) summary(id string) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	count := map[string]int{}
-	for _, o := range m.objects {
-		switch {
-		case !strings.Contains(o.GetName(), id) && o.GetLabels()[kube.LabelCanonicalID] != id:
-		case o.GetLabels()[lifecycle.Label] != "" || strings.HasPrefix(o.GetName(), "berth-state-"):
-		case o.GetLabels()[kube.LabelKept] != "":
-			count[o.GetKind()+" kept"]++
-		default:
-			count[o.GetKind()]++
-		}
-	}
-	all := []string{}
-	for _, kind := range slices.Sorted(maps.Keys(count)) {
-		all = append(all, fmt.Sprintf("%d %s", count[kind], kind))
-	}
-	if record := m.objects["/api/v1/namespaces/dev/configmaps/berth-state-"+id]; record != nil {
-		r, err := recordIn(record)
-		if err != nil {
-			all = append(all, err.Error())
-		}
-		all = append(all, fmt.Sprintf("meant to be %s, recorded as %s", r.Desired, r.Actual))
-		if r.KeepStorage {
-			all = append(all, "its storage to be kept")
-		}
-	}
-	return "there: " + cmp.Or(strings.Join(all, ", "), "nothing")
-}
-
-// recordIn is what a ConfigMap records of a workspace.
-func recordIn(configMap *unstructured.Unstructured) (r lifecycle.Record, err error) {
-	text, _, _ := unstructured.NestedString(configMap.Object, "data", "record")
-	err = json.Unmarshal([]byte(text), &r)
-	return r, err
 }
 
 // notAllowed is what the API server says to somebody whom no role allows it.

@@ -17,8 +17,8 @@ import (
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
-// A workspace that runs keeps its settings, and it is said which of them would be
-// others now: by the first run nothing, nor by one that wants the same.
+// A running workspace keeps its settings, and the command reports which of them differ from the blueprint.
+// The first run, and a run that wants the same settings, report nothing.
 func TestDriftOfARunningWorkspace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newAPIServer(0)

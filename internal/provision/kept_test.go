@@ -46,8 +46,8 @@ func (m *model) one(t *testing.T, what string) *unstructured.Unstructured {
 	return nil
 }
 
-// A claim that is kept is left alone, is used by the next workspace of the same user
-// string, and is deleted with that, or by itself.
+// A kept claim is left alone, is used by the next workspace of the same user string, and is deleted with
+// that workspace or on its own.
 func TestKeptStorage(t *testing.T) {
 	dir := modelDir(t)
 	for target, user := range map[string]string{"injected": modelInjected, "standalone": "alice~model"} {
@@ -94,8 +94,8 @@ func TestKeptStorage(t *testing.T) {
 	}
 }
 
-// A claim that is kept for one user string is nothing that another one of the same ID
-// gets: neither to use nor to delete.
+// A claim that is kept for one user string can neither be used nor deleted through another user string with
+// the same ID.
 func TestKeptStorageOfAnother(t *testing.T) {
 	const first, second = "alice~bp7936", "alice~bp7947"
 	dir := t.TempDir()
@@ -151,7 +151,7 @@ func (m *model) find(t *testing.T, text string) (*Provisioner, *inventory.Target
 	return p, target, err
 }
 
-// While the pod is in its grace period, another deletion does not take what was kept.
+// While the pod is in its grace period, a second deletion does not delete what the first one kept.
 func TestKeptStorageWhileThePodGoes(t *testing.T) {
 	dir := modelDir(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestKeptStorageWhileThePodGoes(t *testing.T) {
 	})
 }
 
-// A claim that is being deleted cannot be kept any more, and nothing is deleted then.
+// A claim that is being deleted cannot be kept: the command fails and deletes nothing.
 func TestKeepAClaimThatGoes(t *testing.T) {
 	dir := modelDir(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestKeepAClaimThatGoes(t *testing.T) {
 	})
 }
 
-// A provisioning that used what was kept, and is undone, leaves it kept.
+// A failed provisioning that used kept storage leaves it kept when it is undone.
 func TestUndoKeepsAgain(t *testing.T) {
 	dir, broken := modelDir(t), t.TempDir()
 	text := strings.Replace(modelBlueprints, "    initScripts",
@@ -234,8 +234,7 @@ func TestUndoKeepsAgain(t *testing.T) {
 	})
 }
 
-// Storage that the blueprint has dropped since is named when the workspace is deleted,
-// and stays.
+// Storage that is no longer in the blueprint is named when the workspace is deleted, and is not deleted.
 func TestKeptBesideAWorkspace(t *testing.T) {
 	dir, without := modelDir(t), t.TempDir()
 	text := "blueprints:\n  - {name: model, template: base}\n"

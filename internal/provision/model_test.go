@@ -58,11 +58,10 @@ const webSet = `{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"nam
 	"selector": {"matchLabels": {"app": "web"}},
 	"template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "nginx"}]}}}}`
 
-// Two runs on one workspace, the first of which is suspended around any one of its
-// requests until its lock has expired and the second has come to its end. Then it goes
-// on. Whichever the two are, the workspace is whole at the end or not there at all, and
-// it is what the second run has made of it, unless the first has succeeded, too: if not
-// it says CONFLICT.
+// Two runs work on one workspace. The first is suspended at each of its requests in turn, until its lock has
+// expired and the second run has ended; then it continues. Whatever the two runs do, in the end the
+// workspace is complete or does not exist, and is as the second run left it. Only if the first run succeeds
+// may it be as that one wants; otherwise the first run fails with CONFLICT.
 func TestSuspendedRuns(t *testing.T) {
 	dir := modelDir(t)
 	for target, user := range map[string]string{
@@ -245,8 +244,8 @@ func (m *model) problems(s pause, there bool) (problems []string) {
 	return problems
 }
 
-// What is missing of an injected workspace is created again, whether its pod has
-// noticed yet or not, and nothing is rolled out for that.
+// Missing objects of an injected workspace are created again, whether or not its pod has noticed that they
+// are missing, and the workload is not rolled out again.
 func TestHealsAnInjection(t *testing.T) {
 	dir := modelDir(t)
 	u, err := userstring.Parse(modelInjected)
@@ -282,8 +281,8 @@ func TestHealsAnInjection(t *testing.T) {
 	}
 }
 
-// Of two user strings with one ID, the second gets nothing of the first's: neither to
-// provision nor to delete.
+// If two user strings have the same ID, the second can neither provision over nor delete the workspace of
+// the first.
 func TestTwoUserStringsWithOneID(t *testing.T) {
 	const first, second = "alice~bp7936", "alice~bp7947"
 	dir := t.TempDir()

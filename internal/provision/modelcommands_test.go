@@ -175,7 +175,7 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 			c.says("stopped: %t, already: %t", stop.Stopped, stop.Already)
 			return err
 		}),
-		"start as ordered": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+		"start with its intent": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			r, err := c.States.Of("dev").Get(ctx, t.ID)
 			if err != nil {
 				return err
@@ -183,7 +183,7 @@ func modelCommands() map[string]func(context.Context, modelCommand) error {
 			c.Intent = new(desired.IntentOf(r, true))
 			return c.outcome(c.Start(ctx, t, c.stream))
 		}),
-		"start as ordered before": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
+		"start with an old intent": on(func(ctx context.Context, c modelCommand, t *inventory.Target) error {
 			c.Intent = &desired.Intent{}
 			return c.outcome(c.Start(ctx, t, c.stream))
 		}),

@@ -231,7 +231,7 @@ func (m *model) put(at string, object *unstructured.Unstructured) *unstructured.
 	return m.objects[at]
 }
 
-// end deletes an object; a pod that is held stays for now.
+// end deletes an object; a pod that hangs remains.
 func (m *model) end(at string) {
 	if !m.holds || path.Dir(at) != modelPods {
 		m.forget(at)

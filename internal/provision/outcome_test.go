@@ -32,7 +32,7 @@ func created(reading v1.Snapshot) progress {
 	}
 }
 
-// What a time-out says, whatever is there by then.
+// What the message of a timeout says, depending on what exists at that time.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, fault.New(fault.DeadlineExceeded, "timed out after 1s"))
 	defer cancel()
@@ -74,7 +74,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// An update says which revision it has made; until there is one, that of before.
+// An update reports the revision that it made, or the previous one as long as it has made none.
 func TestRevisionOfAnUpdate(t *testing.T) {
 	s, _, dec := runOn(t)
 	if w := s.workspace(dec, progress{}); w.Update != nil {
@@ -91,7 +91,7 @@ func TestRevisionOfAnUpdate(t *testing.T) {
 	}
 }
 
-// What is reported to be left of a workspace.
+// What a failed run reports about the objects that it leaves behind.
 func TestLeft(t *testing.T) {
 	failed, refused := fault.New(fault.Failed, "no"), fault.New(fault.PermissionDenied, "no")
 	for name, test := range map[string]struct {
@@ -114,7 +114,7 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// What a failure removes, if that is asked for.
+// What a failed run deletes if it is asked to.
 func TestCleansUp(t *testing.T) {
 	failed := fault.New(fault.Failed, "no")
 	for name, test := range map[string]struct {
@@ -141,7 +141,7 @@ func TestCleansUp(t *testing.T) {
 	}
 }
 
-// A run that waited for another that failed ends the same.
+// A run that waited for another run fails as that run failed.
 func TestSharedEnd(t *testing.T) {
 	failed := v1.Snapshot{Stage: v1.StageFailed, Message: "seen"}
 	pod := func(stage v1.Stage) inventory.Found {
@@ -179,8 +179,8 @@ func TestSharedEnd(t *testing.T) {
 	}
 }
 
-// With --no-wait the reported job is that of the run that holds the workspace, never
-// its own, which gets no record. And whose record a run continues.
+// With --no-wait, a run reports the job of the run that holds the workspace's lock. Its own job gets no
+// record then. A run can also continue the record of an earlier job.
 func TestJobs(t *testing.T) {
 	for _, test := range []struct {
 		name           string
@@ -208,7 +208,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// What failed, or was given up, ends with the last lines of the container that is to blame.
+// A failure or a timeout ends with the last log lines of the container that caused it.
 func TestLogsOfTheOutcome(t *testing.T) {
 	end := created(v1.Snapshot{Stage: v1.StageFailed, Cause: &v1.Cause{
 		Code:      cause.CrashLoop,
@@ -241,7 +241,8 @@ func TestFailedPod(t *testing.T) {
 	}
 }
 
-// injectNamespaces restricts where; without it the cluster decides.
+// injectNamespaces restricts the namespaces for injection; without it, the permissions of the cluster
+// decide.
 func TestWhereInjectionIsAllowed(t *testing.T) {
 	u, err := userstring.Parse("alice~dev+workload=deployment/web+ns=shop")
 	if err != nil {

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -9,171 +10,153 @@ import (
 	"testing"
 )
 
-// disturbed is a request of a command, and what becomes of it; no request stands for none that is
-// disturbed.
-type disturbed struct{ command, request, disruption string }
+// situation is a command, with the steps before it, on a workspace that is injected or standalone.
+type situation struct{ mode, command string }
 
-// outcomes are what comes of disturbed requests. Their text has each outcome once, below it the
-// requests that lead to it, and below these the commands that make them:
-//
-//	it fails
-//	there: nothing
-//	  GET pods (fails, fails at 2); POST leases/ID (fails)
-//	    provision again; update nothing
-type outcomes map[disturbed]string
-
-// of is what comes of one command, a line for each request.
-func (o outcomes) of(command string) string {
-	var all []string
-	for d, outcome := range o {
-		if d.command == command {
-			all = append(all, fmt.Sprintf("%s %s\n    %s", d.request, d.disruption,
-				strings.ReplaceAll(outcome, "\n", "\n    ")))
-		}
-	}
-	slices.Sort(all)
-	return strings.Join(all, "\n")
+// disturbed is a case: a request of a command, and its fault; "no request" stands for a run in which nothing is
+// refused.
+type disturbed struct {
+	situation
+	request, disruption string
 }
 
-// only is what comes of one command alone.
-func (o outcomes) only(command string) outcomes {
+// in is the same case in another mode.
+func (d disturbed) in(mode string) disturbed {
+	d.mode = mode
+	return d
+}
+
+// outcomes are the outcomes of all cases.
+type outcomes map[disturbed]string
+
+// diff says how the outcomes of a command differ from the wanted ones, each difference below its requests.
+func (o outcomes) diff(got outcomes, s situation) string {
+	requests := map[string][]string{} // by their difference
+	both := maps.Clone(o)
+	maps.Copy(both, got)
+	for d := range both {
+		if d.situation == s && o[d] != got[d] {
+			diff := diffOf(o[d], got[d])
+			requests[diff] = append(requests[diff], fmt.Sprintf("%s: %s\n", d.disruption, d.request))
+		}
+	}
+	var all []string
+	for diff, of := range requests {
+		all = append(all, strings.Join(slices.Sorted(slices.Values(of)), "")+diff)
+	}
+	return strings.Join(slices.Sorted(slices.Values(all)), "")
+}
+
+// diffOf marks the lines of an outcome between the first and the last that differ.
+func diffOf(want, got string) string {
+	a := strings.Split(cmp.Or(want, "no such request"), "\n")
+	b := strings.Split(cmp.Or(got, "no such request"), "\n")
+	var before, after string
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		before, a, b = before+"      "+a[0]+"\n", a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		after, a, b = "      "+a[len(a)-1]+"\n"+after, a[:len(a)-1], b[:len(b)-1]
+	}
+	for _, line := range a {
+		before += "    - " + line + "\n"
+	}
+	for _, line := range b {
+		before += "    + " + line + "\n"
+	}
+	return before + after
+}
+
+// only has the outcomes of one command.
+func (o outcomes) only(s situation) outcomes {
 	only := maps.Clone(o)
-	maps.DeleteFunc(only, func(d disturbed, _ string) bool { return d.command != command })
+	maps.DeleteFunc(only, func(d disturbed, _ string) bool { return d.situation != s })
 	return only
 }
 
-// String is the text of the outcomes, which parseOutcomes reads.
-func (o outcomes) String() string {
-	leading := map[string]map[string][]string{} // outcome, command: requests
-	for _, d := range slices.SortedFunc(maps.Keys(o), disturbed.compare) {
-		outcome := o[d]
-		if leading[outcome] == nil {
-			leading[outcome] = map[string][]string{}
-		}
-		requests := leading[outcome][d.command]
-		if n := len(requests) - 1; n >= 0 && strings.HasPrefix(requests[n], d.request+" (") {
-			requests[n] = strings.TrimSuffix(requests[n], ")") + ", " + d.disruption + ")"
-		} else {
-			requests = append(requests, fmt.Sprintf("%s (%s)", d.request, d.disruption))
-		}
-		leading[outcome][d.command] = requests
-	}
-	var b strings.Builder
-	for _, outcome := range slices.Sorted(maps.Keys(leading)) {
-		commands := map[string][]string{} // by their requests
-		for _, command := range slices.Sorted(maps.Keys(leading[outcome])) {
-			requests := wrapped("  ", leading[outcome][command])
-			commands[requests] = append(commands[requests], command)
-		}
-		b.WriteString(outcome + "\n")
-		for _, requests := range slices.Sorted(maps.Keys(commands)) {
-			b.WriteString(requests + wrapped("    ", commands[requests]))
-		}
-	}
-	return b.String()
-}
-
-func (d disturbed) compare(other disturbed) int {
-	return slices.Compare([]string{d.command, d.request, d.disruption},
-		[]string{other.command, other.request, other.disruption})
-}
-
-// wrapped are items in lines of up to 120 columns, with semicolons in between.
-func wrapped(indent string, items []string) string {
-	var b strings.Builder
-	line := indent + items[0]
-	for _, item := range items[1:] {
-		if len(line)+len(item)+3 > 120 {
-			b.WriteString(line + ";\n")
-			line = indent + item
-			continue
-		}
-		line += "; " + item
-	}
-	return b.String() + line + "\n"
-}
-
-// parseOutcomes reads the text of outcomes.
-func parseOutcomes(text string) outcomes {
-	o := outcomes{}
-	var outcome, requests []string
-	last := 0
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		words := strings.TrimLeft(line, " ")
-		indent := len(line) - len(words)
-		items := strings.Split(strings.TrimSuffix(words, ";"), "; ")
-		switch {
-		case indent == 0 && last > 0:
-			outcome = []string{words}
-		case indent == 0:
-			outcome = append(outcome, words)
-		case indent == 2 && last != 2:
-			requests = items
-		case indent == 2:
-			requests = append(requests, items...)
-		default:
-			o.add(items, requests, strings.Join(outcome, "\n"))
-		}
-		last = indent
-	}
-	return o
-}
-
-// add takes what comes of requests of commands.
-func (o outcomes) add(commands, requests []string, outcome string) {
-	for _, command := range commands {
-		for _, item := range requests {
-			request, all, _ := strings.Cut(strings.TrimSuffix(item, ")"), " (")
-			if dry, rest, ok := strings.Cut(all, ") "); ok { // GET (dry run) pods (fails)
-				at, disruptions, _ := strings.Cut(rest, " (")
-				request, all = request+" ("+dry+") "+at, disruptions
-			}
-			for disruption := range strings.SplitSeq(all, ", ") {
-				o[disturbed{command, request, disruption}] = outcome
-			}
-		}
-	}
-}
-
-// ownErrors is what a command says of the request that was disturbed.
+// ownErrors are the errors about the refused request, by its fault.
 var ownErrors = map[string]*regexp.Regexp{
-	"it is not allowed": regexp.MustCompile(`you may not [^:]*: \S+ is forbidden: User "alice" cannot use resource ` +
-		`"[^"]*" in API group "[^"]*"( in the namespace "dev")?`),
-	"it fails": regexp.MustCompile(`the cluster cannot [^:]* at the moment: Internal error ` +
+	"not allowed": regexp.MustCompile(`(^PERMISSION_DENIED )?you may not [^:]*: \S+ is forbidden: User "alice" ` +
+		`cannot use resource "[^"]*" in API group "[^"]*"( in the namespace "dev")?`),
+	"fails": regexp.MustCompile(`(^UNAVAILABLE )?the cluster cannot [^:]* at the moment: Internal error ` +
 		`occurred: etcd is away`),
 }
 
-// inShort writes what a line says of the request itself, by its resource and its name, in a few words:
-// what is said of another one stays.
-func inShort(line, request string) string {
-	_, at, _ := strings.Cut(strings.Replace(request, " (dry run)", "", 1), " ")
-	parts := strings.Split(strings.Trim(at, "/"), "/")
-	for words, pattern := range ownErrors {
-		line = pattern.ReplaceAllStringFunc(line, func(said string) string {
-			if strings.Contains(said, " "+parts[0]) &&
-				(len(parts) == 1 || strings.Contains(said, " "+parts[len(parts)-1]) ||
-					strings.HasPrefix(request, "POST")) {
-				return words
-			}
-			return said
-		})
+// inShort replaces the error about the refused request itself by a few words, if it names the right resource and
+// object. An error about another request is not changed.
+func (d disturbed) inShort(line string) string {
+	fault, _, _ := strings.Cut(d.disruption, " at ")
+	pattern := ownErrors[fault]
+	if pattern == nil {
+		return line
 	}
-	return line
+	verb := verbOf(d.request)
+	at := strings.TrimPrefix(d.request, verb+" ")
+	parts := strings.Split(strings.Trim(at, "/"), "/")
+	return pattern.ReplaceAllStringFunc(line, func(said string) string {
+		named := len(parts) == 1 || strings.HasPrefix(verb, "POST") || strings.Contains(said, " "+parts[len(parts)-1])
+		switch {
+		case !named || !strings.Contains(said, " "+parts[0]):
+			return said
+		case pattern.FindStringSubmatch(said)[1] != "":
+			return "REFUSED"
+		}
+		return "it is refused"
+	})
 }
 
-// What is written is read as it was.
-func TestOutcomes(t *testing.T) {
-	o := outcomes{
-		{"delete", "GET pods", "fails"}:                            "it fails\nthere: nothing",
-		{"delete", "GET pods", "fails at 2"}:                       "it fails\nthere: nothing",
-		{"provision, stop", "GET pods", "fails"}:                   "it fails\nthere: nothing",
-		{"delete", "PATCH (dry run) daemonsets/web", "fails"}:      "it fails\nthere: nothing",
-		{"delete", "PATCH (dry run) daemonsets/web", "fails at 2"}: "it is not allowed",
-		{"delete", "nothing", "undisturbed"}:                       "there: nothing",
+// A difference names the requests that lead to it, and marks the missing lines and the unexpected ones.
+func TestDiffOfOutcomes(t *testing.T) {
+	s := situation{"injected", "delete"}
+	want := outcomes{
+		{s, "GET pods", "fails"}:                                 "REFUSED\nstopped\nthere: nothing",
+		{s, "GET secrets", "fails"}:                              "REFUSED\nstopped\nthere: nothing",
+		{s, "GET events", "fails"}:                               "as undisturbed",
+		{situation{"standalone", "delete"}, "GET pods", "fails"}: "REFUSED",
 	}
-	for n := range 40 {
-		o[disturbed{fmt.Sprint("command ", n), "GET secrets", "fails"}] = "it fails"
+	got := outcomes{
+		{s, "GET pods", "fails"}:    "REFUSED\ndeleted\nthere: nothing",
+		{s, "GET secrets", "fails"}: "REFUSED\ndeleted\nthere: nothing",
+		{s, "GET events", "fails"}:  "as undisturbed",
+		{s, "GET nodes", "fails"}:   "REFUSED",
+	}
+	const diff = `fails: GET nodes
+    - no such request
+    + REFUSED
+fails: GET pods
+fails: GET secrets
+      REFUSED
+    - stopped
+    + deleted
+      there: nothing
+`
+	if text := want.diff(got, s); text != diff {
+		t.Errorf("it is\n%s", text)
+	}
+}
+
+// The text of outcomes is read back as what was written.
+func TestOutcomes(t *testing.T) {
+	o := outcomes{}
+	for _, mode := range []string{"injected", "standalone"} {
+		of := func(command, request, fault string) disturbed {
+			return disturbed{situation{mode, command}, request, fault}
+		}
+		maps.Copy(o, outcomes{
+			of("delete", "GET pods", "fails"):                            "REFUSED\nthere: nothing",
+			of("delete", "GET pods", "fails at 2"):                       "REFUSED\nthere: nothing",
+			of("provision, stop", "GET pods", "fails"):                   "REFUSED\nthere: 1 Pod\n" + mode,
+			of("provision, stop", "GET pods", "not allowed"):             "REFUSED\nthere: 1 Pod",
+			of("delete", "PATCH (dry run) daemonsets/web", "fails"):      "REFUSED\nthere: nothing",
+			of("delete", "PATCH (dry run) daemonsets/web", "fails at 2"): mode,
+			of("delete", "no request", "undisturbed"):                    "there: nothing\n" + mode + "\nthere: 1 Pod",
+			of(mode, "GET pods", "fails"):                                "as undisturbed",
+		})
+		for n := range 40 {
+			o[of("stop", "GET pods", fmt.Sprint("fails at ", n+2))] = "it fails late"
+			o[of(fmt.Sprint("command ", n), "GET secrets", "fails")] = "it is refused"
+			o[of("restart", fmt.Sprint("GET secrets/", n), "fails")] = "it is refused"
+		}
 	}
 	if got := parseOutcomes(o.String()); !maps.Equal(got, o) {
 		t.Errorf("of\n%s\n%v", o, got)

@@ -101,7 +101,7 @@ func releasedWhenAwaited(client *fake.Clientset, theirs *lock.Lock) {
 	})
 }
 
-// A workload may be in another namespace: everything is read there then.
+// A workload may be in another namespace: all reads go there then.
 func TestForAnotherNamespace(t *testing.T) {
 	s, _, _ := runOn(t)
 	web := userstring.Workload{Kind: "deployment", Name: "web"}
@@ -158,7 +158,7 @@ func TestSaysThatThePodIsGone(t *testing.T) {
 	}
 }
 
-// With --no-wait the job of the run that holds the lock is reported.
+// With --no-wait, the command reports the job of the run that holds the lock.
 func TestNoWaitBesideAnother(t *testing.T) {
 	s, _, dec := runOn(t)
 	s.NoWait = true
@@ -174,7 +174,7 @@ func TestNoWaitBesideAnother(t *testing.T) {
 	}
 }
 
-// So it is of a workspace that was stopped, which the other one starts.
+// The same holds for a stopped workspace that the other run starts.
 func TestNoWaitBesideAStart(t *testing.T) {
 	s, _, dec := runOn(t)
 	s.NoWait, dec.kept = true, true
@@ -185,7 +185,7 @@ func TestNoWaitBesideAStart(t *testing.T) {
 	}
 }
 
-// A claim that is not there is none, and one that cannot be read is an error which says so.
+// A claim that does not exist is no claim; a claim that cannot be read is an error.
 func TestClaimsThatCannotBeRead(t *testing.T) {
 	s, client, _ := runOn(t, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
 		Name:      "there",
@@ -238,7 +238,7 @@ func endedRefused(t *testing.T, s session, dec decision, seen progress, err erro
 	}
 }
 
-// A run that waits for another whose pod is refused ends the same, and writes nothing.
+// A run that waits for another run whose pod is refused fails with the same error, and writes nothing.
 func TestWaitingForARefusal(t *testing.T) {
 	s, client, dec := runOn(t)
 	theirs := lockedByBob(t, s)
@@ -250,7 +250,7 @@ func TestWaitingForARefusal(t *testing.T) {
 	endedRefused(t, s, dec, got, err)
 }
 
-// So does one that waits for another whose pod fails, and one that waits for anything else
+// A run that waits for a provisioning whose pod fails ends with the same error. After any other command it
 // goes on by itself.
 func TestWaitingForAFailure(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -291,7 +291,7 @@ type sink func(v1.Event)
 // Handle passes an event on.
 func (f sink) Handle(e v1.Event) { f(e) }
 
-// The pod is followed all the while: that it failed is known when it is gone.
+// The pod is followed while the command waits, so its failure is known even after it was deleted.
 func TestWaitingForAFailureThatIsRemoved(t *testing.T) {
 	s, client, dec := runOn(t, workspacePod())
 	theirs := lockedByBob(t, s)
@@ -323,7 +323,7 @@ func TestWaitingForAFailureThatIsRemoved(t *testing.T) {
 	}
 }
 
-// So does who finds the lock free, but looked before.
+// The same holds if the other run ends between the lookup and the lock.
 func TestRefusedBetweenLookupAndLock(t *testing.T) {
 	s, _, dec := runOn(t)
 	if err := s.Records().Create(t.Context(), refusedRecord(dec.deployment.Chart, time.Now())); err != nil {
@@ -353,7 +353,7 @@ func mayOnly(client *fake.Clientset, may ...rbac.Access) {
 	})
 }
 
-// What is missing is missing for what is being done, and nothing is locked then.
+// The error about missing permissions says what they are needed for, and nothing is locked.
 func TestWhatAPermissionIsMissingFor(t *testing.T) {
 	web := userstring.Workload{Kind: "deployment", Name: "web"}
 	s, client, dec := runOn(t)

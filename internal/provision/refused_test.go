@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -29,23 +27,23 @@ func scenarios() []scenario {
 		{nil, "preview of a creation"},
 		{nil, "provision into a new namespace"},
 		{nil, "preview into a new namespace"},
-		{[]string{"lock to provision"}, "provision again"},
-		{[]string{"lock to provision"}, "provision without waiting"},
-		{[]string{"lock to delete"}, "provision again"},
-		{[]string{"provision", "lock to provision"}, "delete"},
-		{[]string{"provision", "lock to delete"}, "delete"},
-		{[]string{"provision", "lock to provision"}, "stop"},
-		{[]string{"provision", "hold the pod"}, "delete"},
-		{[]string{"provision", "hold the pod"}, "stop"},
-		{[]string{"provision", "hold the pod"}, "restart"},
+		{[]string{"lock by another provision"}, "provision again"},
+		{[]string{"lock by another provision"}, "provision without waiting"},
+		{[]string{"lock by another delete"}, "provision again"},
+		{[]string{"provision", "lock by another provision"}, "delete"},
+		{[]string{"provision", "lock by another delete"}, "delete"},
+		{[]string{"provision", "lock by another provision"}, "stop"},
+		{[]string{"provision", "make its pod hang"}, "delete"},
+		{[]string{"provision", "make its pod hang"}, "stop"},
+		{[]string{"provision", "make its pod hang"}, "restart"},
 		{[]string{"provision", "stop"}, "start by its ID"},
-		{[]string{"provision", "stop", "lose"}, "start by its ID"},
-		{[]string{"provision", "stop", "lose"}, "provision again"},
-		{[]string{"provision", "stop", "lose"}, "start"},
-		{[]string{"provision", "stop", "lose"}, "delete"},
-		{[]string{"provision", "stop", "damage"}, "provision again"},
-		{[]string{"provision", "stop", "damage"}, "delete"},
-		{[]string{"provision", "stop", "forget its values"}, "provision again"},
+		{[]string{"provision", "stop", "lose all but its record"}, "start by its ID"},
+		{[]string{"provision", "stop", "lose all but its record"}, "provision again"},
+		{[]string{"provision", "stop", "lose all but its record"}, "start"},
+		{[]string{"provision", "stop", "lose all but its record"}, "delete"},
+		{[]string{"provision", "stop", "damage its record"}, "provision again"},
+		{[]string{"provision", "stop", "damage its record"}, "delete"},
+		{[]string{"provision", "stop", "lose its recorded values"}, "provision again"},
 		{[]string{"provision what fails and stays"}, "provision again"},
 		{[]string{"provision what fails and stays"}, "provision what fails"},
 		{[]string{"provision what fails and stays"}, "await"},
@@ -70,8 +68,8 @@ func scenarios() []scenario {
 		{[]string{"provision"}, "restart"},
 		{[]string{"provision"}, "stop without waiting"},
 		{[]string{"provision", "stop"}, "start"},
-		{[]string{"provision", "stop"}, "start as ordered"},
-		{[]string{"provision", "stop"}, "start as ordered before"},
+		{[]string{"provision", "stop"}, "start with its intent"},
+		{[]string{"provision", "stop"}, "start with an old intent"},
 		{[]string{"provision", "stop"}, "provision again"},
 		{[]string{"provision", "stop"}, "delete"},
 		{[]string{"provision", "damage Helm's record"}, "delete"},
@@ -81,8 +79,8 @@ func scenarios() []scenario {
 		{[]string{"provision"}, "preview of a deletion"},
 		{[]string{"provision", "stop"}, "measure its storage"},
 		{[]string{"provision"}, "preview of a deletion without storage"},
-		{[]string{"provision", "forget"}, "adopt"},
-		{[]string{"provision", "stop", "forget"}, "adopt without a pod"},
+		{[]string{"provision", "lose its record"}, "adopt"},
+		{[]string{"provision", "stop", "lose its record"}, "adopt without a pod"},
 	}
 }
 
@@ -90,44 +88,46 @@ func (sc scenario) String() string {
 	return strings.Join(append(slices.Clone(sc.before), sc.command), ", ")
 }
 
-// Each request of each command is refused in turn: testdata/refused says what comes of it. Whatever
-// that is, the workspace can be deleted afterwards, and nothing is left then.
+// Each request of each command is refused in turn, and testdata/refused.txt says what comes of it.
+// Afterwards the workspace can be deleted in each case, and nothing is left.
 func TestRefusedRequests(t *testing.T) {
-	for target, user := range map[string]string{"injected": modelInjected, "standalone": "alice~model"} {
-		file := "refused/" + target + ".txt"
-		text, err := os.ReadFile("testdata/" + file)
-		if err != nil && !goldentest.Updating() {
-			t.Fatal(err)
-		}
-		want, all := parseOutcomes(string(text)), outcomes{}
+	const file = "refused.txt"
+	text, err := os.ReadFile("testdata/" + file)
+	if err != nil && !goldentest.Updating() {
+		t.Fatal(err)
+	}
+	want, all := parseOutcomes(string(text)), outcomes{}
+	for mode, user := range map[string]string{"injected": modelInjected, "standalone": "alice~model"} {
 		for i, sc := range scenarios() {
-			command, got := sc.String(), want
+			r, got := situation{mode, sc.String()}, want
 			if !raceEnabled || i%5 == 0 { // make test runs all of them without the race detector
-				t.Run(target+"/"+command, func(t *testing.T) {
-					got = sc.refused(t, user, target == "injected")
-					if diff := cmp.Diff(want.of(command), got.of(command)); diff != "" && !goldentest.Updating() {
+				t.Run(mode+"/"+r.command, func(t *testing.T) {
+					got = sc.refused(t, r, user)
+					if diff := want.diff(got, r); diff != "" && !goldentest.Updating() {
 						t.Errorf("%s (-want +got); run the test with -update to write it:\n%s", file, diff)
 					}
 				})
 			}
-			maps.Copy(all, got.only(command))
+			maps.Copy(all, got.only(r))
 		}
-		if !t.Failed() {
-			goldentest.Check(t, file, all.String())
-		}
+	}
+	if !t.Failed() {
+		goldentest.Check(t, file, all.String())
 	}
 }
 
-// refused is what comes of each request of a scenario if it is disturbed.
-func (sc scenario) refused(t *testing.T, user string, injected bool) outcomes {
+// refused returns the outcomes of a scenario, for each of its requests with each of its faults.
+func (sc scenario) refused(t *testing.T, of situation, user string) outcomes {
 	u, err := userstring.Parse(user)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := refusal{scenario: sc, s: pause{id: u.ID(), user: user, blueprints: modelDir(t), injected: injected}}
+	r := refusal{scenario: sc, s: pause{
+		id: u.ID(), user: user, blueprints: modelDir(t), injected: of.mode == "injected",
+	}}
 	r.prepared, r.at = r.prepare(t)
 	requests, all := r.requests(t), outcomes{}
-	all[disturbed{sc.String(), "no request", "undisturbed"}] = strings.Join(r.undisturbed, "\n")
+	all[disturbed{of, "no request", "undisturbed"}] = strings.Join(r.undisturbed, "\n")
 	for what, times := range requests {
 		r.what = what
 		for _, r.disruption = range disruptions(what, times) {
@@ -135,10 +135,11 @@ func (sc scenario) refused(t *testing.T, user string, injected bool) outcomes {
 			if !ok {
 				continue
 			}
+			d := disturbed{of, what, r.disruption.name}
 			for i := range got {
-				got[i] = inShort(got[i], what)
+				got[i] = d.inShort(got[i])
 			}
-			all[disturbed{sc.String(), what, r.disruption.name}] = orUndisturbed(strings.Join(got, "\n"))
+			all[d] = orUndisturbed(strings.Join(got, "\n"))
 		}
 	}
 	return all

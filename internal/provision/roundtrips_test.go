@@ -92,9 +92,9 @@ func (r run) after(at time.Time) (what []string) {
 	return what
 }
 
-// Five dependent round trips until everything is created: what is there; the lock
-// beside the watches; the record; the objects; the pod. Beside a request for each
-// of the objects, of which the default blueprint has three, there are seven.
+// It takes five dependent round trips until everything is created: the lookup; the lock, beside the watches;
+// the record; the objects; the pod. There are seven requests, besides one for each object, of which the
+// default blueprint has three.
 func TestRoundTripsUntilCreated(t *testing.T) {
 	const delay = 40 * time.Millisecond
 	r := provisioned(t, delay, 5*time.Second)
@@ -107,7 +107,7 @@ func TestRoundTripsUntilCreated(t *testing.T) {
 	}
 }
 
-// Limits of time and number cost no round trip until everything is created, and four requests:
+// Limits of time and number cost no more round trips until everything is created, and four more requests:
 // those that count.
 func TestRoundTripsWithLimits(t *testing.T) {
 	const delay = 40 * time.Millisecond
@@ -140,9 +140,9 @@ func TestRoundTripsWithLimits(t *testing.T) {
 	}
 }
 
-// From Ready to the end of the command there are at most two dependent round
-// trips: a write of the job's record that is under way, and the last one, beside
-// which the lock is released. Without the first it is one.
+// From Ready to the end of the command there are at most two dependent round trips: a write of the job's
+// record that is under way, and the last one, with the release of the lock beside it. Without the first
+// there is one.
 func TestRoundTripsAfterReady(t *testing.T) {
 	const delay = 40 * time.Millisecond
 	for after := time.Duration(0); after < 600*time.Millisecond; after += 10 * time.Millisecond {

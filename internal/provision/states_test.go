@@ -44,8 +44,8 @@ func meant(t *testing.T, s session, client *fake.Clientset, desired v1.DesiredSt
 	}
 }
 
-// A workspace that runs, though it was to be stopped, stays: it is meant to run from now on. One
-// that is being deleted does not, nor one that was stopped meanwhile.
+// A running workspace that was meant to stop keeps running: provisioning it sets its desired state to
+// Running. This does not hold for one that is being deleted, or that was stopped in the meantime.
 func TestStay(t *testing.T) {
 	running := watchtest.NewPod(id, "old", watchtest.OnNode, watchtest.AppReady).Pod
 	running.Namespace, running.Labels = "dev", map[string]string{kube.LabelCanonicalID: id}
@@ -83,8 +83,8 @@ func TestStay(t *testing.T) {
 	}
 }
 
-// A workspace without anything on the cluster exists as long as it is recorded, and not only to
-// be deleted.
+// A workspace without objects in the cluster exists as long as it has a record, unless the record only says
+// that it is to be deleted.
 func TestExists(t *testing.T) {
 	for desired, want := range map[v1.DesiredState]bool{
 		"": false, v1.DesiredStopped: true, v1.DesiredRunning: true,
@@ -98,7 +98,7 @@ func TestExists(t *testing.T) {
 	}
 }
 
-// What is made of a stopped workspace is what it was, and of any other what the blueprint says.
+// A stopped workspace is restored as it was recorded; any other is made as its blueprint says.
 func TestRestoreStopped(t *testing.T) {
 	const unreadable = "not what it was made of"
 	for desired, asItWas := range map[v1.DesiredState]bool{
@@ -114,13 +114,13 @@ func TestRestoreStopped(t *testing.T) {
 	}
 }
 
-// The record of what is gone is deleted, also if a loop has written into it meanwhile; that of
-// what has come since stays.
+// The record of a deleted workspace is deleted, even if a loop wrote to it in the meantime, but not if it is
+// that of a newer workspace or a newer change.
 func TestUnrecord(t *testing.T) {
 	dir := modelDir(t)
 	for name, c := range map[string]struct {
 		meanwhile func(*lifecycle.Record)
-		stays     bool
+		kept      bool
 	}{
 		"nothing":             {func(*lifecycle.Record) {}, false},
 		"a loop reports":      {func(r *lifecycle.Record) { r.Actual = v1.ActualFailed }, false},
@@ -149,14 +149,14 @@ func TestUnrecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.State("", id, userstring.Workload{}).Forget(t.Context(), gone)
-			if r, err := p.States.Of(p.Client.Namespace).Get(t.Context(), id); err != nil || (r.ID != "") != c.stays {
+			if r, err := p.States.Of(p.Client.Namespace).Get(t.Context(), id); err != nil || (r.ID != "") != c.kept {
 				t.Errorf("%s: there is %+v, %v", name, r, err)
 			}
 		})
 	}
 }
 
-// An order is carried out as long as it is the newest: what is wanted since comes first.
+// An intent is carried out only while it is the newest: a later change supersedes it.
 func TestOrdered(t *testing.T) {
 	s, client, _ := runOn(t)
 	meant(t, s, client, v1.DesiredStopped, "")

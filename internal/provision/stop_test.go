@@ -16,8 +16,8 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 )
 
-// A workspace is not stopped whose next pod would be refused, although the old one is gone then.
-// What may pass then is tried.
+// A workspace is not stopped for a restart if its new pod would be refused even after the old one is gone.
+// If it might be accepted then, the restart goes on.
 func TestRestartOfWhatIsRefused(t *testing.T) {
 	forbidden := func(text string) error {
 		return apierrors.NewForbidden(corev1.Resource("pods"), "alice-1", errors.New(text))

@@ -39,7 +39,7 @@ func unreadableRecord(id, data string) map[string]any {
 	}
 }
 
-// A provisioning that finds a record that it cannot read ends, and says which.
+// A provisioning that finds an unreadable record fails, and names the record.
 func TestProvisionWithAnUnreadableRecord(t *testing.T) {
 	for name, data := range map[string]string{"nothing": "", "no base64": "{}", "no gzip": "e30=", "null": "bnVsbA=="} {
 		t.Run(name, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestProvisionWithAnUnreadableRecord(t *testing.T) {
 	}
 }
 
-// A Secret that has the name of a record and not its labels is never found, and
-// cannot be created: the run ends, and says so.
+// A Secret with the name of a record but without its labels is not found, and blocks the creation of the
+// record: the run fails and says so.
 func TestProvisionWithARecordWithoutLabels(t *testing.T) {
 	s, client, dec := runOn(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "dev",
@@ -99,8 +99,8 @@ func TestProvisionWithARecordWithoutLabels(t *testing.T) {
 	}
 }
 
-// A workspace whose record cannot be read is seen, and deleted with what says itself
-// that it belongs to it.
+// A workspace with an unreadable record is listed, and is deleted with all objects whose labels say that
+// they belong to it.
 func TestDeleteWithAnUnreadableRecord(t *testing.T) {
 	labels := map[string]any{
 		kube.LabelCanonicalID: id, kube.LabelUsername: "alice", kube.LabelNetworkPolicy: "user",

@@ -19,7 +19,8 @@ import (
 	"github.com/berthdev/berth/internal/provision/workload"
 )
 
-// An update is of what was found: nobody has replaced or changed it since.
+// An update applies to the workspace that was planned for: it fails if another run has replaced or changed
+// it since.
 func TestSameWorkspace(t *testing.T) {
 	record := func(version int, at string) *helm.Release {
 		return &helm.Release{Version: version, Labels: map[string]string{"resourceVersion": at}}
@@ -88,7 +89,7 @@ func TestSameWorkspace(t *testing.T) {
 	}
 }
 
-// An update that was planned of what is not there any more changes nothing.
+// An update that was planned for a workspace which has changed since changes nothing.
 func TestUpdateOfWhatAnotherHasChanged(t *testing.T) {
 	dir := modelDir(t)
 	for _, user := range []string{"alice~model", modelInjected} {

@@ -74,8 +74,8 @@ func covers(rule authorizationv1.ResourceRule, a Access) bool {
 	return a.Verb != "create" && a.Verb != "deletecollection"
 }
 
-// Denied is the error about all missing permissions of a command; nil if none is missing. Doing is what they are needed
-// for: provisioning alice-2bd806c.
+// Denied is the error about all missing permissions of a command; nil if no permission is missing. Doing is what they
+// are needed for: provisioning alice-2bd806c.
 func (c Command) Denied(doing, namespace string, missing []Access) error {
 	if len(missing) == 0 {
 		return nil

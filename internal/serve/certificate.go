@@ -79,8 +79,8 @@ func NewClientCA(file string, now func() time.Time, broken func(error)) (*Client
 	return c, nil
 }
 
-// User is who a client is by the certificate of its connection. Presented is false if it has none, or if none is asked
-// for.
+// User is who a client is by the certificate of its connection. Presented is false if it has no
+// certificate, or if the server asks for none.
 func (c *ClientCA) User(state *tls.ConnectionState) (user User, presented, valid bool) {
 	if c == nil || state == nil || len(state.PeerCertificates) == 0 {
 		return User{}, false, false

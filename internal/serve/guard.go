@@ -207,7 +207,7 @@ type Limiter struct {
 	all    chan struct{}
 
 	mu    sync.Mutex
-	open  map[string]int // by caller; none is 0
+	open  map[string]int // by caller, without those at 0
 	rates *cache.LRUExpireCache
 }
 

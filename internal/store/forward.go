@@ -19,8 +19,9 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// Forward is a dialer for a Service of the cluster, through the API server as long as ctx lasts; nil if none is named.
-// Each connection goes to a pod that is ready at that moment: when a pod dies, the next connection goes to another one.
+// Forward is a dialer for a Service of the cluster, through the API server as long as ctx lasts; nil if no Service is
+// named. Each connection goes to a pod that is ready at that moment: when a pod dies, the next connection goes to
+// another one.
 func Forward(ctx context.Context, client *kube.Client, service ServiceConfig) nats.CustomDialer {
 	if service.Name == "" {
 		return nil

@@ -186,7 +186,7 @@ func (w *workload) readJob(s State, job *batchv1.Job) {
 	}
 }
 
-// lastFailed is the pod of a Job that failed last; nil if none is known.
+// lastFailed is the pod of a Job that failed last; nil if no failed pod is known.
 func (s State) lastFailed(job types.UID) *evidence.Pod {
 	var last *evidence.Pod
 	for _, pod := range all[*corev1.Pod](s.objects) {

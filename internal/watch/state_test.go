@@ -54,7 +54,7 @@ func TestStateOfObjects(t *testing.T) {
 		"listed before it was there": {list("6", podAt("1", "5")), "[1@5 2@7] []"},
 		"listed as it was written":   {list("7", podAt("1", "5")), "[1@5] [2]"},
 		"listed, older":              {list("9", podAt("1", "4"), podAt("2", "7")), "[1@5 2@7] []"},
-		"none is listed":             {list("9"), "[] [1 2]"},
+		"an empty list":              {list("9"), "[] [1 2]"},
 		"of others": {
 			begin.Replace(nil, "9", func(o metav1.Object) bool { return o.GetUID() == "1" }),
 			"[2@7] [1]",

@@ -113,7 +113,7 @@ func TestAnalyzeDeployment(t *testing.T) {
 	}
 }
 
-// none is the cause of a reading that must not have one.
+// none stands for the cause of a reading that must not have one.
 const none = "none"
 
 // names makes the conditions name a ReplicaSet.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Nearest is the word that somebody meant who wrote another one; empty if none is near enough.
+// Nearest is the word that somebody meant who wrote another one; empty if no word is near enough.
 func Nearest(written string, words []string) (nearest string) {
 	if len(written) > maxWord {
 		return ""

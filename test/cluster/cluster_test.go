@@ -156,7 +156,7 @@ func clusterComesBack(t *testing.T, d driver) {
 }
 
 // downAfterKilledUp kills the driver at a point where all sorts of things have
-// been started but none is ready.
+// been started but are not ready yet.
 func downAfterKilledUp(t *testing.T, d driver) {
 	up := d.command("up")
 	check(t, up.Start())

@@ -101,7 +101,7 @@ func (c *gatewayClients) testNoStreams() {
 	c.ended(conn.LocalAddr().String())
 }
 
-// whileRead is a script that ends with its input: a command that reads none is told nothing when
+// whileRead is a script that ends with its input: a command that reads no input is told nothing when
 // its client is gone, and goes on.
 func whileRead(script string) []string {
 	return []string{"sh", "-c", "{ " + script + "; } & cat; kill $!"}

@@ -129,7 +129,7 @@ const (
 
 // withoutOutdated is a Deployment without the conditions of before it was last written. Its controller says that it has
 // observed the new generation before it takes back that the rollout before has failed, above all if it goes back to a
-// ReplicaSet that exists. The time is when the conditions count again that are left out; zero if none is.
+// ReplicaSet that exists. The time is when the conditions count again that are left out; zero if all of them count.
 func withoutOutdated(object *unstructured.Unstructured, now time.Time) (without *unstructured.Unstructured,
 	until time.Time,
 ) {

@@ -21,7 +21,7 @@ import (
 // Policy says when a hook is deleted.
 type Policy string
 
-// The policies of Helm. A hook that has none is deleted before it is made again.
+// The policies of Helm. A hook without a policy is deleted before it is made again.
 const (
 	BeforeCreation Policy = "before-hook-creation"
 	Succeeded      Policy = "hook-succeeded"

@@ -19,7 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/secret"
 )
 
-// secretOf is the name of the Secret with the login; empty if none is named.
+// secretOf is the name of the Secret with the login; empty if the source names no Secret.
 func secretOf(auth *v1alpha1.Authorization) string {
 	if auth == nil {
 		return ""
@@ -27,7 +27,7 @@ func secretOf(auth *v1alpha1.Authorization) string {
 	return auth.Secret.Name
 }
 
-// login is the username and password of a Secret for a host; nil if none is named.
+// login is the username and password of a Secret for a host; nil if the source names no Secret.
 func (f Fetcher) login(ctx context.Context, address *url.URL, auth *v1alpha1.Authorization) (*credential.Source,
 	error,
 ) {
@@ -163,6 +163,6 @@ func (c *Cluster) configMap(ctx context.Context, name string) (*corev1.ConfigMap
 }
 
 func withoutCluster(object string) error {
-	return fault.New(fault.InvalidArgument, "the source needs %s of a cluster, and none is used", object).
+	return fault.New(fault.InvalidArgument, "the source needs %s of a cluster, but no cluster is used", object).
 		WithHint("choose a cluster with --kubeconfig or --context, or name a source that needs none")
 }

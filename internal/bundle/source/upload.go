@@ -95,7 +95,7 @@ func (f Fetcher) upload(ctx context.Context, s v1alpha1.UploadSource) (*content.
 	error,
 ) {
 	if f.Bundle == nil {
-		return nil, nil, errors.New("source: an upload belongs to a bundle, and none is named")
+		return nil, nil, errors.New("source: an upload belongs to a bundle, but no bundle is named")
 	}
 	digest := s.Digest
 	if digest == "" {

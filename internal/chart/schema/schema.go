@@ -92,7 +92,7 @@ func parse(text []byte) (schema *jsonschema.Schema, outside []string, err error)
 		case strings.Contains(draft, "draft-06"), strings.Contains(draft, "draft-07"):
 			fields["$schema"] = draft7
 		default:
-			// As for Helm, the newest draft is meant where none is named.
+			// As for Helm, a schema that names no draft follows the newest one.
 			fields["$schema"] = draft2020
 		}
 	}

@@ -31,7 +31,7 @@ type Work struct {
 	Batch  wording.Batch
 	// One works on one member.
 	One func(context.Context, Member) v1.Result
-	// Recorders keep a record of what is done to each member; nil where none is kept.
+	// Recorders keep a record of what is done to each member; nil where no record is kept.
 	Recorders *cmdutil.Recorders
 	// Timing prints the time of each step at the end.
 	Timing bool

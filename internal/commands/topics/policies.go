@@ -21,7 +21,7 @@ that may not be pulled, a malformed name, a program that is missing or built for
 another processor, a key that does not exist.
 
 Some causes fail nothing, and stay until a person changes something: no node with room
-while none is being added; a claim, storage class, ConfigMap or Secret that does not
+while no node is being added; a claim, storage class, ConfigMap or Secret that does not
 exist; a quota or a rule that refuses the pods of a workload. They are waited for
 without end, and after a minute without any change you are told so. With --stuck-after,
 the waiting ends once that has lasted for its time: the exit status is 3, and nothing

@@ -36,7 +36,7 @@ func stage(to target) (*staging, error) {
 }
 
 func stageIn(at *os.Root, to target) (*staging, error) {
-	sweep(at)
+	removeStale(at)
 	s := &staging{to: to, at: at, name: Temporary + token(), merged: map[string]bool{}}
 	if err := s.make(); err != nil {
 		s.discard()
@@ -63,8 +63,8 @@ func (s *staging) make() (err error) {
 	return err
 }
 
-// sweep removes the temporary directories whose processes are gone.
-func sweep(at *os.Root) {
+// removeStale removes the temporary directories whose processes are gone.
+func removeStale(at *os.Root) {
 	if !canHold {
 		return
 	}

@@ -50,10 +50,10 @@ func OSUser(text string) string {
 	return u.OSUser
 }
 
-// Shell is the command that enters a workspace when none is given: the best shell that the image has, as a login shell
-// in the home directory. At a terminal, the blueprint's splash is shown first. It is the user's, in Home, or in their
-// own home directory if Home is empty or not theirs to write to; if the container does not have the user, or may not
-// switch, it ends with berth's own status and says why on stderr.
+// Shell is the command that enters a workspace when no command is given: the best shell that the image has, as a login
+// shell in the home directory. At a terminal, the blueprint's splash is shown first. It is the user's, in Home, or in
+// their own home directory if Home is empty or not theirs to write to; if the container does not have the user, or may
+// not switch, it ends with berth's own status and says why on stderr.
 func (l Login) Shell() []string { return l.script(cmp.Or(l.User, l.Own)) }
 
 // Command is a command as it has to be run to be the user's: as it is, or through the same

@@ -57,7 +57,7 @@ func diff(path string, before, after any) []operation {
 
 func diffOfFields(path string, before, after map[string]any) (patch []operation) {
 	for _, key := range slices.Sorted(maps.Keys(before)) {
-		if _, stays := after[key]; !stays {
+		if _, kept := after[key]; !kept {
 			patch = append(patch, operation{Op: "remove", Path: path + "/" + escape(key)})
 		}
 	}

@@ -42,7 +42,7 @@ func (w *Workload) Injected() bool {
 	return w != nil && w.Record != nil && w.Record.CanonicalID == w.ID
 }
 
-// Job is the job of the pods of the newest revision; empty if none is injected.
+// Job is the job of the pods of the newest revision; empty if no job is injected.
 func (w *Workload) Job() string { return JobOf(w.Object) }
 
 // JobOf is Job of a workload as the API server has it.

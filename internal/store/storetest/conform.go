@@ -24,7 +24,7 @@ func Conform(t *testing.T, s store.Store) {
 		{"a document is written and read", written},
 		{"an update needs the newest revision", updated},
 		{"a deletion needs the revision that it names", deleted},
-		{"of concurrent updates none is lost", counted},
+		{"no concurrent update is lost", counted},
 		{"a document is watched until it is deleted", watched},
 		{"all documents are watched", allWatched},
 		{"a watch ends with its context", watchEnds},

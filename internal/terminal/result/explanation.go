@@ -65,14 +65,14 @@ func (e Explanation) Treatments() (texts []string) {
 			texts = append(texts, "every policy: "+text)
 		}
 	}
-	if e.stays() {
+	if e.persists() {
 		texts = append(texts, wording.Stays)
 	}
 	return texts
 }
 
-// stays is true for what is waited for, and only a person can change.
-func (e Explanation) stays() bool {
+// persists is true for what is waited for, and only a person can change.
+func (e Explanation) persists() bool {
 	return e.NeedsPerson && slices.ContainsFunc(e.Policies, func(p v1.PolicyTreatment) bool {
 		return slices.Contains(p.Treatments, v1.TreatmentWaits)
 	})

@@ -38,7 +38,7 @@ func explanations() map[string]v1.Explanation {
 			Policies: []v1.PolicyTreatment{fast(v1.TreatmentFails), patient(v1.TreatmentFails, v1.TreatmentSpared)},
 			Example:  new(example()),
 		},
-		"stays": {
+		"persists": {
 			Code: "ClaimMissing", Family: "volume", Title: "The volume claim does not exist",
 			Meaning:  "The pod mounts a claim that is not there.",
 			Remedies: []string{"Create the claim."}, NeedsPerson: true,
@@ -86,7 +86,7 @@ func TestExplanations(t *testing.T) {
 	all := explanations()
 	list := result.Explanations{ExplanationList: v1.ExplanationList{Items: []v1.Explanation{
 		all["passes"],
-		all["stays"],
+		all["persists"],
 	}}}
 	for i := range list.Items {
 		list.Items[i].Example = nil

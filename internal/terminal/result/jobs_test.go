@@ -189,6 +189,6 @@ func TestJobsHaveUserStrings(t *testing.T) {
 		}
 	}
 	if got := printed(t, "text", list(old), 0, style.NoColour); strings.Contains(got, "USERSTRING") {
-		t.Errorf("none is known:\n%s", got)
+		t.Errorf("no user string is known:\n%s", got)
 	}
 }

@@ -58,7 +58,7 @@ func serving(t *testing.T, kubelet string) (n *node, s *Server, end func() error
 }
 
 // The kubelet finds the driver, asks who it is, and says whether it is registered. The
-// sockets are for root alone; stale ones are replaced, and none is left.
+// sockets are for root alone; stale ones are replaced, and all are removed at the end.
 func TestServe(t *testing.T) {
 	kubelet := short(t)
 	registry := filepath.Join(kubelet, "plugins_registry", "scratch.berth.dev-reg.sock")

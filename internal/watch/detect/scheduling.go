@@ -15,7 +15,7 @@ import (
 const failedScheduling = "FailedScheduling"
 
 // Unscheduled is the scheduler's reason why a pod has no node, from the
-// condition; the event comes a moment before it. Nil if none is known.
+// condition; the event comes a moment before it. Nil if no reason is known.
 func Unscheduled(p evidence.Pod) *cause.Finding {
 	found := ofPod(p, cause.Unschedulable, SchedulerSays(p))
 	found.Reason = failedScheduling

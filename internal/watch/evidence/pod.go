@@ -83,7 +83,7 @@ func (p Pod) ClosedGate() string {
 func addsNode() []string { return []string{"TriggeredScaleUp", nominated} }
 
 // Growing is the autoscaler's event that a node is on its way, unless it has
-// changed its mind since; nil if none is.
+// changed its mind since; nil if no node is on its way.
 func (p Pod) Growing() *corev1.Event {
 	e := p.scaling()
 	if e == nil || e.Reason == notScaledUp || e.Reason == failedScaleUp || e.Reason == nominated &&

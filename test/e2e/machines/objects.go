@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// objects are those of a kind, of all namespaces if none is named. A test writes them
+// objects are those of a kind, of all namespaces if the namespace is empty. A test writes them
 // into a ConfigMap, which is read for each request.
 func (c cluster) objects(ctx context.Context, kind, namespace string) (objects []any, err error) {
 	said, err := c.CoreV1().ConfigMaps(c.namespace).Get(ctx, c.configMap, metav1.GetOptions{})

@@ -63,14 +63,14 @@ remove() {
 	rm -rf "$1"
 }
 # What a killed run has left is removed, if its process is gone.
-sweep() {
+remove_stale() {
 	for old in "$1"/.berth-cp-*; do
 		if [ -f "$old/pid" ] && { read -r pid where <"$old/pid"; } 2>/dev/null && [ "$where" = "$here" ] && ! kill -0 "$pid" 2>/dev/null; then
 			remove "$old"
 		fi
 	done
 }
-sweep "${stage%/}"
+remove_stale "${stage%/}"
 
 t=${stage%/}/.berth-cp-$token
 mkdir "$t" || fail 94
@@ -130,7 +130,7 @@ merge_below() (
 		merge_into "$1" "$2"
 		exit
 	fi
-	sweep "$2"
+	remove_stale "$2"
 	u=$2/.berth-cp-$token
 	mkdir "$u" || exit 1
 	trap 'remove "$u"' EXIT

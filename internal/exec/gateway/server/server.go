@@ -44,7 +44,7 @@ type Server struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	Timeouts Timeouts
-	// Backends are by kind; what has none is not found.
+	// Backends are by kind; a workspace of a kind without a backend is not found.
 	Backends map[Kind]Backend
 	// MaxSessions is how many sessions are open at once.
 	MaxSessions int

@@ -61,7 +61,7 @@ func stagesOf(ws []v1.Workspace) (stages []string) {
 	return stages
 }
 
-// Each change is reported once, and none is skipped.
+// Each change is reported exactly once.
 func TestCacheReportsChanges(t *testing.T) {
 	now := watchtest.Epoch
 	c, in := cached(t, Query{Namespace: "dev"}, &now, named("alice-1").Pod)

@@ -14,7 +14,7 @@ import (
 // rules out waiting for a particular one anywhere else.
 type children struct {
 	// lock is held from before a process starts until it is listed, so that
-	// none is collected before it is known.
+	// no process is collected before it is known.
 	lock   sync.Mutex
 	exited map[int]chan unix.WaitStatus
 }

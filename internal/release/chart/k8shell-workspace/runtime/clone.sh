@@ -42,7 +42,7 @@ failed() {
 	exit 1
 }
 
-# A clone that is cut off is begun anew; only a whole one gets the name.
+# A clone that is cut off is started again; only a whole one gets the name.
 rm -rf "$partial"
 git "$@" clone --quiet -- "$url" "$partial" || failed
 if [ -n "$ref" ] && ! git -C "$partial" checkout --quiet "$ref" -- 2>/dev/null; then
