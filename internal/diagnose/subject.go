@@ -103,9 +103,8 @@ func (d Dump) said() (lines []string) {
 			continue
 		}
 		of := kube.Object(strings.ToLower(e.InvolvedObject.Kind), e.InvolvedObject.Name)
-		known := last[of]
-		worse := known == nil || known.Type != corev1.EventTypeWarning && e.Type == corev1.EventTypeWarning
-		if worse || known.Type == e.Type && !evidence.LastSeen(e).Before(evidence.LastSeen(known)) {
+		if known := last[of]; known == nil || tells(e) > tells(known) ||
+			tells(e) == tells(known) && !evidence.LastSeen(e).Before(evidence.LastSeen(known)) {
 			last[of] = e
 		}
 	}
@@ -113,6 +112,17 @@ func (d Dump) said() (lines []string) {
 		lines = append(lines, of+": "+last[of].Reason+": "+fault.Line(evidence.Text(last[of])))
 	}
 	return lines[:min(mostSaid, len(lines))]
+}
+
+// tells is how much an event says: a warning more than what went well, and a reason more than its echo.
+func tells(e *corev1.Event) int {
+	switch {
+	case e.Type != corev1.EventTypeWarning:
+		return 0
+	case evidence.IsEcho(e):
+		return 1
+	}
+	return 2
 }
 
 // lacks is an error about what a dump does not have: it may be in what was skipped.

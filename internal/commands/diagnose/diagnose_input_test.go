@@ -159,9 +159,13 @@ func TestDiagnoseRefuses(t *testing.T) {
 				"reason: FailedMount, " +
 				"message: no such share, involvedObject: {kind: Pod, name: api, namespace: x}}\n" +
 				"- {apiVersion: v1, kind: Event, metadata: {name: a.2, namespace: x}, type: Normal, reason: Scheduled, " +
-				"message: done, involvedObject: {kind: Pod, name: api, namespace: x}}\n",
+				"message: done, involvedObject: {kind: Pod, name: api, namespace: x}}\n" +
+				"- {apiVersion: v1, kind: Event, metadata: {name: b.1, namespace: x}, type: Warning, reason: Failed, " +
+				"message: no such image, involvedObject: {kind: Pod, name: b, namespace: x}}\n" +
+				"- {apiVersion: v1, kind: Event, metadata: {name: b.2, namespace: x}, type: Warning, reason: Failed, " +
+				"message: 'Error: ErrImagePull', involvedObject: {kind: Pod, name: b, namespace: x}}\n",
 			dump,
-			[]string{"has events alone", "pod/api: FailedMount: no such share", "add the objects"},
+			[]string{"has events alone", "pod/api: FailedMount: no such share", "pod/b: Failed: no such image", "add the objects"},
 		},
 		"YAML without items": {"apiVersion: v1\nkind: List\n", dump, []string{"neither a pod nor a workload"}},
 		"broken YAML":        {"apiVersion: v1\nkind: [\n", dump, []string{"standard input:2", "not closed"}},
