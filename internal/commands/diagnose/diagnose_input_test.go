@@ -165,7 +165,10 @@ func TestDiagnoseRefuses(t *testing.T) {
 				"- {apiVersion: v1, kind: Event, metadata: {name: b.2, namespace: x}, type: Warning, reason: Failed, " +
 				"message: 'Error: ErrImagePull', involvedObject: {kind: Pod, name: b, namespace: x}}\n",
 			dump,
-			[]string{"has events alone", "pod/api: FailedMount: no such share", "pod/b: Failed: no such image", "add the objects"},
+			[]string{
+				"has events alone", "pod/api: FailedMount: no such share", "pod/b: Failed: no such image",
+				"add the objects",
+			},
 		},
 		"YAML without items": {"apiVersion: v1\nkind: List\n", dump, []string{"neither a pod nor a workload"}},
 		"broken YAML":        {"apiVersion: v1\nkind: [\n", dump, []string{"standard input:2", "not closed"}},
