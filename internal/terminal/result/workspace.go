@@ -135,7 +135,7 @@ func containerTable(cs []v1.Container, p style.Page) []string {
 		{Title: "CONTAINER", Name: true, Least: 12},
 		{Title: "STATE", Style: func(row int) lipgloss.Style { return p.Container(cs[row].State) }},
 		{Title: "RESTARTS"},
-		{Title: "IMAGE", Name: true, Least: 12},
+		{Title: "IMAGE", Image: true, Least: 12},
 	}
 	return table(cols, cs, p, func(c v1.Container) []string {
 		name, ref := c.Name, c.Image

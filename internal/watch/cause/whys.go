@@ -78,7 +78,8 @@ func providerText(c v1.Cause, a About) string {
 }
 
 // providerDown is how a provider says that its service was in trouble, and not that something is wrong with the pod.
-const providerDown pattern.Expr = `(?i)status code (?:5\d\d|429)|ServerTimeout|TooManyRequests|timed out|deadline exceeded`
+const providerDown pattern.Expr = `(?i)status code (?:5\d\d|429)|ServerTimeout|TooManyRequests|timed out` +
+	`|deadline exceeded`
 
 // distrust says what a certificate lacks.
 func distrust(c v1.Cause, a About) string {
