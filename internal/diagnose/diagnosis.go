@@ -31,7 +31,7 @@ func (d Dump) Diagnose(subject watch.Subject, p cause.Policy, at time.Time) v1.D
 		story.began = d.Records[0].At
 		watch.Replay(subject, append(records, watch.Record{At: at}), p, story.see)
 	} else {
-		story.look(subject, records, p, at, d.hasNoEvents())
+		story.look(subject, records, p, at, d.CutOff || d.hasNoEvents())
 	}
 	last := story.last
 	diagnosis := v1.Diagnosis{
@@ -70,6 +70,8 @@ func (d Dump) complete(diagnosis *v1.Diagnosis, pod *corev1.Pod) {
 		name = pod.Name
 	}
 	switch {
+	case d.CutOff:
+		diagnosis.Hint = "The dump is cut off, and what is missing of it may say why: save it again."
 	case d.hasNoEvents():
 		diagnosis.Hint = fmt.Sprintf("The dump has no events about %s, which may say why: `kubectl get events%s "+
 			"--field-selector involvedObject.name=%s`.", name, namespace, fault.Word(name))

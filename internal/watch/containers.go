@@ -107,6 +107,9 @@ func (r *reading) container(c evidence.Container) v1.Container {
 		code := int(t.ExitCode)
 		printed.ExitCode = &code
 	}
+	if printed.State == v1.ContainerWaiting && hasEnded(r.Pod.Pod) {
+		printed.Reason = v1.NotStarted
+	}
 	return printed
 }
 

@@ -18,12 +18,18 @@ import (
 //
 // The order is that in which they were written, not that of their times, which
 // have whole seconds only. A repeated event is one object that is written again,
-// so its place is where it was seen last.
+// so its place is where it was seen last. Where a dump does not say how they were written, their times have to do.
 func (s State) eventsAbout(uids ...types.UID) []*corev1.Event {
-	return slices.DeleteFunc(all[*corev1.Event](s.objects), func(e *corev1.Event) bool {
+	events := slices.DeleteFunc(all[*corev1.Event](s.objects), func(e *corev1.Event) bool {
 		uid := e.InvolvedObject.UID
 		return uid == "" || !slices.Contains(uids, uid)
 	})
+	if slices.ContainsFunc(events, func(e *corev1.Event) bool { return e.ResourceVersion == "" }) {
+		slices.SortStableFunc(events, func(a, b *corev1.Event) int {
+			return evidence.LastSeen(a).Compare(evidence.LastSeen(b))
+		})
+	}
+	return events
 }
 
 // Events are the events about the subject and what belongs to it: the

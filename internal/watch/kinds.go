@@ -182,7 +182,7 @@ func (w *workload) readJob(s State, job *batchv1.Job) {
 		}
 	}
 	if last := s.lastFailed(job.UID); w.ended == "" && last != nil && job.Status.Active == 0 {
-		w.waiting = judge.RetriedJob(*last)
+		w.waiting, w.podless = judge.RetriedJob(*last), "its last pod has failed"
 	}
 }
 

@@ -32,6 +32,8 @@ type Contents struct {
 	Logs map[Instance][]string
 	// Skipped is what was not read, each with its place and the reason.
 	Skipped []string
+	// CutOff is true for a file that has no end: what it would say further is not known.
+	CutOff bool
 }
 
 // Hint says how a dump is made.
@@ -56,6 +58,7 @@ type reader struct {
 	timed, untimed int // records with a time of their own, and without
 
 	logs     map[Instance][]string
+	cutOff   bool
 	problems []yamldoc.Problem
 	others   []string // files that are something else
 }
@@ -92,7 +95,9 @@ func (r *reader) contents(name string) (Contents, error) {
 	if len(r.records) == 0 && len(skipped) > 0 {
 		return Contents{}, unreadable(name, skipped)
 	}
-	c := Contents{Records: r.records, Recorded: r.timed > 0 && r.untimed == 0, Logs: r.logs, Skipped: skipped}
+	c := Contents{
+		Records: r.records, Recorded: r.timed > 0 && r.untimed == 0, Logs: r.logs, Skipped: skipped, CutOff: r.cutOff,
+	}
 	if c.Recorded { // by several, perhaps
 		slices.SortStableFunc(c.Records, func(a, b watch.Record) int { return a.At.Compare(b.At) })
 	}

@@ -93,7 +93,7 @@ func TestRead(t *testing.T) {
 		"a line that is broken": {
 			podJSON + "\n{\"apiVersion\":\n" + otherJSON + "\n",
 			[]string{"ADDED Pod a", "ADDED Pod b"},
-			[]string{"f:3: cut off: what begins on line 2 has no end"},
+			[]string{"f:3: the file is cut off: what begins on line 2 has no end; nothing of it was read"},
 		},
 		"another that is broken": {
 			podJSON + "\n{\"apiVersion\"]\n" + otherJSON + "\n",
@@ -114,7 +114,27 @@ func TestRead(t *testing.T) {
 		"a list without its end": {
 			podJSON + "\n---\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n",
 			[]string{"ADDED Pod a"},
-			[]string{`f:3: "kind" is missing, which ends a list: it is cut off`},
+			[]string{`f:3: the file is cut off: "kind" is missing, which ends a list; nothing of it was read`},
+		},
+		"a list without its end, of which an item is whole": {
+			"apiVersion: v1\nitems:\n- " + strings.ReplaceAll(podYAML, "\n", "\n  ") + "\n- apiVersion: v1\n  kind: Pod\n",
+			[]string{"ADDED Pod a"},
+			[]string{`f:1: the file is cut off: "kind" is missing, which ends a list; its first item was read`},
+		},
+		"a list that ends within a line": {
+			"apiVersion: v1\nitems:\n- " + strings.ReplaceAll(podYAML, "\n", "\n  ") + "\n- apiVersion: v1\n  ki",
+			[]string{"ADDED Pod a"},
+			[]string{`f:9: the file is cut off: "kind" is missing, which ends a list; its first item was read`},
+		},
+		"an object that ends within a line": {
+			podYAML + "---\napiVersion: v1\nkind: Pod\nmeta",
+			[]string{"ADDED Pod a"},
+			[]string{"f:8: the file is cut off: its last line has no end; nothing of it was read"},
+		},
+		"a list in JSON without its end": {
+			"{\"apiVersion\":\"v1\",\n\"items\":[" + podJSON + ",\n" + otherJSON + ",\n" + podJSON[:20],
+			[]string{"ADDED Pod a", "ADDED Pod b"},
+			[]string{"f:4: the file is cut off: what begins on line 1 has no end; its first 2 items were read"},
 		},
 		"something else in it": {
 			podJSON + `{"level":"info"}`,
@@ -216,7 +236,7 @@ func TestDirectory(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	want := []string{
 		in("a/empty.yaml") + ": empty",
-		in("a/list.json") + ":1: cut off: what begins on line 1 has no end",
+		in("a/list.json") + ":1: the file is cut off: what begins on line 1 has no end; nothing of it was read",
 		in("b/table.txt") + ": a table, as kubectl get prints it without -o yaml",
 		in("link.yaml") + ": not a file: links are not followed",
 		"4 files: no Kubernetes objects in YAML or JSON: " + in("b/1.log") + ", " + in("b/2.log") + ", " +

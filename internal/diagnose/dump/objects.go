@@ -57,6 +57,9 @@ func (r *reader) object(raw []byte, defaults *schema.GroupVersionKind) error {
 	if doc.Kind == "" && doc.Object != nil {
 		return r.change(raw)
 	}
+	if doc.Kind == "" && doc.Items != nil {
+		return r.withoutKind(doc.Items)
+	}
 	if err := doc.check(); err != nil {
 		return err
 	}
@@ -80,8 +83,6 @@ func (r *reader) object(raw []byte, defaults *schema.GroupVersionKind) error {
 // check finds what is no object, nor a list of them.
 func (d document) check() error {
 	switch {
-	case d.Kind == "" && d.Items != nil:
-		return errors.New(`"kind" is missing, which ends a list: it is cut off`)
 	case d.Kind == "":
 		return errNoKind
 	case d.Kind == "Status" && d.APIVersion == "v1":

@@ -29,7 +29,9 @@ func (r *reader) json(at place, text []byte, mostProblems int) {
 		}
 		skip(read)
 		skip(len(text) - len(bytes.TrimLeft(text, " \t\r\n")))
-		r.brokenJSON(at, text)
+		if r.brokenJSON(at, text) {
+			return
+		}
 		next := bytes.Index(text, []byte("\n{"))
 		if next < 0 {
 			return
@@ -57,19 +59,19 @@ func (r *reader) values(at place, text []byte, mostProblems int) (read int, err 
 	return len(text), nil
 }
 
-// brokenJSON adds where a value is broken with which a text begins.
-func (r *reader) brokenJSON(at place, text []byte) {
+// brokenJSON adds where a value is broken with which a text begins. It is true if the rest of the text was read with it.
+func (r *reader) brokenJSON(at place, text []byte) (all bool) {
 	broken, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, new(json.RawMessage)))
 	if !ok {
-		return // what is behind the value is
+		return false // what is behind the value is
 	}
 	upTo := bytes.TrimRight(text[:min(max(broken.Offset-1, 0), int64(len(text)))], "\n")
 	line := at.line + bytes.Count(upTo, []byte("\n"))
 	if broken.Offset >= int64(len(text)) {
-		r.problem(at.file, line, "cut off: what begins on line %d has no end", at.line)
-		return
+		return r.noEnd(at, line, text)
 	}
 	r.problem(at.file, line, "%v", broken)
+	return false
 }
 
 // yaml reads a document of YAML, up to a number of problems.
@@ -95,6 +97,9 @@ func (r *reader) yamlDocument(at place, text []byte) {
 	if err == nil {
 		at.line += yamldoc.Leading(text)
 		r.value(at, raw)
+		return
+	}
+	if r.halfLine(at, text) {
 		return
 	}
 	// The other parser knows the line.

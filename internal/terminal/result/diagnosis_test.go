@@ -139,6 +139,31 @@ func TestDiagnosisEndsWithTheExplanation(t *testing.T) {
 	}
 }
 
+// However narrow the page is, a container has its state and the end of its image, which is the tag; one that never
+// starts says so.
+func TestContainersOnNarrowPages(t *testing.T) {
+	exit := 2
+	d := v1.Diagnosis{Subject: "pod/a", Verdict: v1.VerdictFailed, Stage: v1.StageFailed, Containers: []v1.Container{
+		{
+			Name: "manager", Image: "docker.io/openkruise/kruise-manager:v1.8.0", State: v1.ContainerFailed,
+			Reason: "CrashLoopBackOff", Restarts: 8, ExitCode: &exit,
+		},
+		{Name: "side", Image: "ide:2026.11.21-3f9a7c1", State: v1.ContainerWaiting, Reason: v1.NotStarted},
+	}}
+	for columns, want := range map[int][]string{
+		100: {"exit code 2   8          kruise-manager:v1.8.0", "not started"},
+		72:  {"failed CrashLoopBackOff", " 8 ", "ger:v1.8.0", "3f9a7c1", "not started"},
+		60:  {"failed CrashLoopBackOff", "ger:v1.8.0", "3f9a7c1", "not started"},
+	} {
+		got := printed(t, "text", result.Diagnosis{Diagnosis: d}, columns, style.NoColour)
+		for _, part := range want {
+			if !strings.Contains(got, part) {
+				t.Errorf("%d columns: no %q in\n%s", columns, part, got)
+			}
+		}
+	}
+}
+
 func TestDiagnosisIsHarmless(t *testing.T) {
 	w := terminaltest.HostileWorkspace()
 	d := &v1.Diagnosis{

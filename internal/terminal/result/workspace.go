@@ -133,9 +133,9 @@ func startAgain(t wording.Title) wording.Command {
 func containerTable(cs []v1.Container, p style.Page) []string {
 	cols := []style.Column{
 		{Title: "CONTAINER", Name: true, Least: 12},
-		{Title: "STATE", Style: func(row int) lipgloss.Style { return p.Container(cs[row].State) }},
-		{Title: "RESTARTS"},
-		{Title: "IMAGE", Name: true, Least: 12},
+		{Title: "STATE", Least: 24, Style: func(row int) lipgloss.Style { return p.Container(cs[row].State) }},
+		{Title: "RESTARTS", DropOrder: 1},
+		{Title: "IMAGE", Image: true, Least: 12},
 	}
 	return table(cols, cs, p, func(c v1.Container) []string {
 		name, ref := c.Name, c.Image

@@ -135,7 +135,7 @@ func (l Workspaces) columns(p style.Page, userStrings bool) []style.Column {
 			func(w v1.Workspace) string { return style.OrDash(w.Node) })
 		add(style.Column{Title: "WORKLOAD", Name: true, Least: 10, DropOrder: 7},
 			func(w v1.Workspace) string { return style.OrDash(w.Workload) })
-		add(style.Column{Title: "IMAGE", Name: true, Least: 12, DropOrder: 8},
+		add(style.Column{Title: "IMAGE", Image: true, Least: 12, DropOrder: 8},
 			func(w v1.Workspace) string { return style.OrDash(w.MainImage()) })
 	}
 	if p.Wide && slices.ContainsFunc(items, hasNext) {

@@ -32,15 +32,31 @@ func cutMiddle(s string, most int, ellipsis string) string {
 	if room < 2 {
 		return cutEnd(s, most, ellipsis)
 	}
-	head := ansi.Truncate(s, (room+1)/2, "")
+	return ansi.Truncate(s, (room+1)/2, "") + ellipsis + end(s, room/2)
+}
+
+// cutStart shortens an image to a width: its end, the tag, says which of many it is.
+func cutStart(s string, most int, ellipsis string) string {
+	if Width(s) <= most {
+		return s
+	}
+	room := most - Width(ellipsis)
+	if room < 2 {
+		return end(s, max(most, 0))
+	}
+	return ellipsis + end(s, room)
+}
+
+// end is what ends a text within a width.
+func end(s string, most int) (tail string) {
 	// TruncateLeft can leave one column too many when it meets a wide sign.
-	tail := ""
-	for n := total - room/2; n <= total; n++ {
-		if tail = ansi.TruncateLeft(s, n, ""); Width(tail) <= room/2 {
+	total := Width(s)
+	for n := max(total-most, 0); n <= total; n++ {
+		if tail = ansi.TruncateLeft(s, n, ""); Width(tail) <= most {
 			break
 		}
 	}
-	return head + ellipsis + tail
+	return tail
 }
 
 // Pad fills a text with blanks to a width.

@@ -31,6 +31,27 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// Of an image that is too long, the tag stays, or the end of it.
+func TestCutStart(t *testing.T) {
+	for _, tt := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"kruise-manager:v1.8.0", 21, "kruise-manager:v1.8.0"},
+		{"kruise-manager:v1.8.0", 12, "…ager:v1.8.0"},
+		{"ide:2026.11.21-3f9a7c1", 12, "….21-3f9a7c1"},
+		{"漢字漢字漢字", 6, "…漢字"},
+		{"abc", 2, "bc"},
+		{"abc", 0, ""},
+		{"abc", -1, ""},
+	} {
+		if got := cutStart(tt.in, tt.width, "…"); got != tt.want {
+			t.Errorf("cutStart(%q, %d) = %q, want %q", tt.in, tt.width, got, tt.want)
+		}
+	}
+}
+
 func TestWrap(t *testing.T) {
 	tests := []struct {
 		in   string

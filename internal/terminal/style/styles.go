@@ -84,6 +84,9 @@ func (st Styles) Text(s string) string {
 // Cut shortens a message to a width with this output's ellipsis.
 func (st Styles) Cut(s string, width int) string { return cutEnd(s, width, st.Ellipsis) }
 
+// CutStart shortens an image.
+func (st Styles) CutStart(s string, width int) string { return cutStart(s, width, st.Ellipsis) }
+
 // CutMiddle shortens a name.
 func (st Styles) CutMiddle(s string, width int) string { return cutMiddle(s, width, st.Ellipsis) }
 

@@ -14,9 +14,10 @@ type Column struct {
 	// Style colours a cell; nil leaves the column as it is.
 	Style func(row int) lipgloss.Style
 	// Name is whether a cell is a name, cut in the middle, or a message, cut at
-	// its end; least is how narrow it may get, 0 for never cut.
-	Name  bool
-	Least int
+	// its end; image, whether it is an image, of which the tag stays; least is
+	// how narrow it may get, 0 for never cut.
+	Name, Image bool
+	Least       int
 	// DropOrder says which columns are omitted where there is no room, the highest first; 0 is never.
 	DropOrder int
 }
@@ -116,10 +117,14 @@ func TableRow(cols []Column, widths []int, row int, st Styles) string {
 			cells[i] = Paint(st.Grey, c.Title) + strings.Repeat(" ", widths[i]-Width(c.Title))
 			continue
 		}
-		cell := st.Cut(c.Cells[row], widths[i])
-		if c.Name {
-			cell = st.CutMiddle(c.Cells[row], widths[i])
+		cut := st.Cut
+		switch {
+		case c.Name:
+			cut = st.CutMiddle
+		case c.Image:
+			cut = st.CutStart
 		}
+		cell := cut(c.Cells[row], widths[i])
 		cells[i] = Pad(cell, widths[i])
 		if c.Style != nil {
 			cells[i] = Paint(c.Style(row), cell) + strings.Repeat(" ", widths[i]-Width(cell))

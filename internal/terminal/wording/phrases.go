@@ -161,6 +161,9 @@ func InProgress(s v1.Snapshot) bool {
 
 // ContainerText is a container's state and what is unusual about it.
 func ContainerText(c v1.Container) string {
+	if c.Reason == v1.NotStarted {
+		return "not started"
+	}
 	text := string(c.State)
 	if c.Reason != "" && c.State != v1.ContainerDone && c.State != v1.ContainerReady && !ordinary(c.Reason) {
 		text += " " + c.Reason

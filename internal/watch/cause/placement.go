@@ -2,6 +2,7 @@ package cause
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -17,8 +18,8 @@ import (
 
 // obstacle is something that keeps nodes from taking a pod. See obstacles.yaml for the fields.
 type obstacle struct {
-	Words, Meaning, Helps string
-	Asks                  bool
+	Words, Meaning, Helps, Begins string
+	Asks                          bool
 }
 
 //go:embed obstacles.yaml
@@ -69,6 +70,9 @@ func placementText(c v1.Cause, a About) string {
 	}
 	helps := remedies(found)
 	text := lacking(all, parts, len(found) == 1 && found[0].nodes == all, a)
+	if len(parts) == 0 && len(found) > 0 {
+		text = cmp.Or(found[0].Begins, text)
+	}
 	if asks && a.Requests != "" {
 		text += " The pod asks for " + a.Requests + "."
 	}
@@ -96,6 +100,9 @@ func notAdded(why string) string {
 	switch {
 	case strings.Contains(why, "nominated"):
 		return "The autoscaler has named new nodes for the pod, and none came: `kubectl describe nodeclaims` says why."
+	case strings.Contains(why, "nodepool"), strings.Contains(why, "provisioner"):
+		return "Karpenter adds no node: its node pools allow none that takes the pod, and the message says why " +
+			"(`kubectl describe nodepools`)."
 	case strings.Contains(why, "max "):
 		return "The autoscaler adds no node, as the node group or the cluster is as large as it may become: have " +
 			"that limit raised."

@@ -71,8 +71,15 @@ func providerText(c v1.Cause, a About) string {
 	if NoObject.MatchString(c.Message) {
 		return missing(c, a)
 	}
+	if providerDown.MatchString(c.Message) {
+		return "The service behind the node did not answer as it should: that may pass."
+	}
 	return "Correct what the message names."
 }
+
+// providerDown is how a provider says that its service was in trouble, and not that something is wrong with the pod.
+const providerDown pattern.Expr = `(?i)status code (?:5\d\d|429)|ServerTimeout|TooManyRequests|timed out` +
+	`|deadline exceeded`
 
 // distrust says what a certificate lacks.
 func distrust(c v1.Cause, a About) string {

@@ -175,8 +175,8 @@ func pullKinds() []pullKind {
 		{cause.RegistryUnreachable, false, []string{"proxy authentication required"}},
 		{cause.ImageBlocked, false, []string{
 			"vulnerabilit", "configured policy", "412 precondition failed", "quarantine", "blocked by",
-			"policy violation",
-			"denied by policy", "blocking policy",
+			"policy violation", "projectpolicyviolation",
+			"denied by policy", "blocking policy", "signed by cosign", "signed in cosign", "signed in notary",
 		}},
 		{cause.ImageUnsigned, false, []string{
 			"signature was required", "signature validation failed",

@@ -36,9 +36,11 @@ func lastWords(t *corev1.ContainerStateTerminated) string {
 		return ""
 	}
 	text := t.Message[max(0, len(t.Message)-mostWords):]
-	lines := strings.Split(fault.Plain(text), "\n")
+	lines := slices.DeleteFunc(strings.Split(fault.Plain(text), "\n"), func(line string) bool {
+		return strings.TrimSpace(line) == "" || frame.MatchString(line)
+	})
 	for at, line := range slices.Backward(lines) {
-		if !complaint.MatchString(line) || frame.MatchString(line) {
+		if !complaint.MatchString(line) {
 			continue
 		}
 		if meaningOf(line) != "" {
@@ -46,18 +48,16 @@ func lastWords(t *corev1.ContainerStateTerminated) string {
 		}
 		// It may only say that it ends: the reason is known by its words, or it is the last that is said.
 		for _, before := range slices.Backward(lines[max(0, at-mostBefore):at]) {
-			if tells(meaningOf(before)) && !frame.MatchString(before) {
+			if tells(meaningOf(before)) {
 				return oneOf(before)
 			}
 		}
 		return oneOf(line)
 	}
-	for _, line := range slices.Backward(lines) {
-		if strings.TrimSpace(line) != "" && !frame.MatchString(line) {
-			return oneOf(line)
-		}
+	if len(lines) == 0 {
+		return ""
 	}
-	return ""
+	return oneOf(lines[len(lines)-1])
 }
 
 // tells is true for what ends a program whenever it is said, and not only at the end: of a host that cannot be reached,
@@ -72,7 +72,7 @@ func tells(code string) bool {
 
 const (
 	mostWords  = 8 << 10 // bytes that are looked at
-	mostBefore = 4       // lines before the last complaint that may have its reason
+	mostBefore = 4       // lines before the last complaint that may have its reason, those of traces not counted
 	mostLine   = 300     // bytes of a line that are quoted
 )
 
@@ -82,7 +82,8 @@ const (
 		`|unable|denied|refused|not found|no such|read-only)\b|Error:|Exception:`
 	// frame is a line of a stack trace, or what a shell or a runtime adds to it.
 	frame pattern.Expr = `^\s+at |^\s*goroutine \d|^\t|^\s*File "|^\s*exit status \d+\s*$|^\s*\.\.\. \d+ more` +
-		`|npm (?:ERR!|error) (?:A complete log|[A-Z]:|/)`
+		`|^\s*\d+: 0x[0-9a-f]+ |^-+ Native stack trace|^Emitted '\w+' event on ` +
+		`|npm (?:ERR!|error) (?:A complete log|[A-Z]:|/|path |signal |command |syscall |errno |code ELIFECYCLE)`
 )
 
 func oneOf(line string) string {
@@ -106,9 +107,10 @@ const (
 	wordsOfHeap pattern.Expr = `java\.lang\.OutOfMemoryError|heap out of memory|std::bad_alloc|\bMemoryError\b` +
 		`|runtime: out of memory|(?i)perhaps out of memory`
 	wordsOfCPU pattern.Expr = `(?i)CPU does not support|CPU lacks|\bx86-64-v\d\b|AMD64 processors with v\d` +
-		`|(?:requires?|without|no) (?:support for )?(?:AVX|SSE\d|AES-NI|popcnt)|illegal instruction`
+		`|(?:requires?|without|no) (?:support for )?(?:AVX|SSE\d|AES-NI|popcnt)|illegal instruction` +
+		`|CPUs supporting at least|compiled to use (?:AVX|SSE)|built with baseline optimizations|required CPU features`
 	wordsOfFiles pattern.Expr = `(?i)too many open files|\bEMFILE\b|\bENFILE\b|inotify.*(?:no space left ` +
-		`on device|limit)`
+		`on device|limit)|number of file watchers reached|no file descriptors available`
 	wordsOfAddress pattern.Expr = `(?i)address (?:is )?already in use|\bEADDRINUSE\b|port \d+ (?:is|was) already in use`
 	wordsOfTLS     pattern.Expr = `(?i)x509:|certificate verify failed|unable to get local issuer` +
 		`|self[- ]signed certificate|PKIX path|certificate has expired|certificate signed by unknown`

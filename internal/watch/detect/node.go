@@ -229,7 +229,9 @@ func Over(p evidence.Pod) *cause.Finding {
 const (
 	// refusedByNode is how the kubelet begins what it says of a pod that it does not take.
 	refusedByNode pattern.Expr = `Pod was rejected`
-	ofDevice      pattern.Expr = `(?i)healthy devices?|device ?plugin|number of devices|devices? unavailable`
+	// nothingToPreempt is what it says where a pod that may take the place of others finds none to take.
+	nothingToPreempt pattern.Expr = `finding a set of pods to preempt`
+	ofDevice         pattern.Expr = `(?i)healthy devices?|device ?plugin|number of devices|devices? unavailable`
 )
 
 // refusals are the reasons for which a kubelet refuses a pod as it is specified, besides those that have a code of
@@ -251,7 +253,11 @@ func Rejected(p evidence.Pod, n int) *cause.Finding {
 	f.Begun = p.CreationTimestamp.Time
 	f.Message = "pod " + p.Name + " was refused by node " + p.Spec.NodeName + ": " + f.Message
 	if n > 1 {
-		f.Message += fmt.Sprintf("; and so were %s before it", english.Plural(n-1, "pod"))
+		were := "were"
+		if n == 2 {
+			were = "was"
+		}
+		f.Message += fmt.Sprintf("; and so %s %s before it", were, english.Plural(n-1, "pod"))
 	}
 	return f
 }
@@ -263,7 +269,7 @@ func phaseCode(reason, text string) string {
 		return cause.Evicted
 	case reason == "Preempting", reason == "Preempted":
 		return cause.Preempted
-	case strings.HasPrefix(reason, "OutOf"):
+	case strings.HasPrefix(reason, "OutOf"), nothingToPreempt.MatchString(text):
 		return cause.NodeOutOfResources
 	case reason == "NodeAffinity":
 		return cause.NodeAffinity

@@ -68,8 +68,8 @@ const (
 	notExecutable pattern.Expr = `exec: .*(?:permission denied|is a directory)|\bexec \S+: permission denied`
 	fullDisk      pattern.Expr = `no space left on device|disk quota exceeded`
 	tooLittle     pattern.Expr = `OOM-killed|memory limit too low`
-	otherSystem   pattern.Expr = `(?i)operating system does not match|hcs::CreateComputeSystem.*version` +
-		`|image operating system "[^"]*" cannot be used`
+	otherSystem   pattern.Expr = `(?i)operating system (?:of the container )?does not match|0xc0370101` +
+		`|hcs::CreateComputeSystem.*version|image operating system "[^"]*" cannot be used`
 	noIDMaps pattern.Expr = `(?i)MOUNT_ATTR_IDMAP|idmap(?:ped)? mount|mount_setattr`
 )
 

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/pattern"
 )
@@ -86,7 +87,7 @@ func addsNode() []string { return []string{"TriggeredScaleUp", nominated} }
 // changed its mind since; nil if no node is on its way.
 func (p Pod) Growing() *corev1.Event {
 	e := p.scaling()
-	if e == nil || e.Reason == notScaledUp || e.Reason == failedScaleUp || e.Reason == nominated &&
+	if e == nil || e.Reason == notScaledUp || e.Reason == failedScaleUp || addsNone(e) || e.Reason == nominated &&
 		p.nominations() > mostNominations {
 		return nil
 	}
@@ -103,7 +104,17 @@ const (
 
 // scaling is the last that an autoscaler has said about the pod; nil if nothing.
 func (p Pod) scaling() *corev1.Event {
-	return Latest(p.Events, append(addsNode(), notScaledUp, failedScaleUp)...)
+	for _, e := range slices.Backward(p.Events) {
+		if slices.Contains(append(addsNode(), notScaledUp, failedScaleUp), e.Reason) || addsNone(e) {
+			return e
+		}
+	}
+	return nil
+}
+
+// addsNone is true for Karpenter's event that no node it may add takes the pod.
+func addsNone(e *corev1.Event) bool {
+	return e.Reason == "FailedScheduling" && (e.Source.Component == "karpenter" || e.ReportingController == "karpenter")
 }
 
 // nominations are the nodes that were to come for the pod, each once: an event is written again while one is on its
@@ -123,13 +134,16 @@ func (p Pod) nominations() int {
 const triedToGrow pattern.Expr = `backoff after failed scale-up|max node group size reached|max cluster ` +
 	`\S+ limit reached`
 
+// mostOfAutoscaler is how much of its words is quoted: Karpenter lists each pool of nodes.
+const mostOfAutoscaler = 500
+
 // NotGrowing says why the autoscaler adds no node though it would; empty if nothing is known.
 func (p Pod) NotGrowing() string {
 	e := p.scaling()
 	switch {
 	case e == nil:
-	case e.Reason == failedScaleUp, e.Reason == notScaledUp && triedToGrow.MatchString(Text(e)):
-		return Text(e)
+	case e.Reason == failedScaleUp, addsNone(e), e.Reason == notScaledUp && triedToGrow.MatchString(Text(e)):
+		return fault.Shorten(Text(e), mostOfAutoscaler)
 	case e.Reason == nominated && p.nominations() > mostNominations:
 		return fmt.Sprintf("it was nominated for %d nodes, none of which has come", p.nominations())
 	}

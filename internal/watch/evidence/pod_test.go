@@ -239,6 +239,9 @@ func TestStatusChangedAt(t *testing.T) {
 	}
 }
 
+// karpenterFails is Karpenter's FailedScheduling, which is not the scheduler's.
+const karpenterFails = "FailedScheduling of karpenter"
+
 // A node is on its way until the autoscaler changes its mind.
 func TestGrowing(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -249,10 +252,16 @@ func TestGrowing(t *testing.T) {
 		"yes":            {[]string{"NotTriggerScaleUp", "TriggeredScaleUp"}, "TriggeredScaleUp"},
 		"with Karpenter": {[]string{"Nominated"}, "Nominated"},
 		"not any more":   {[]string{"TriggeredScaleUp", "NotTriggerScaleUp"}, ""},
+		"no pool has it": {[]string{"Nominated", karpenterFails}, ""},
+		"a pool has it":  {[]string{karpenterFails, "Nominated", "FailedScheduling"}, "Nominated"},
 	} {
 		p := Pod{Pod: &corev1.Pod{}}
 		for _, reason := range c.reasons {
-			p.Events = append(p.Events, &corev1.Event{Reason: reason})
+			e := &corev1.Event{Reason: reason}
+			if reason == karpenterFails {
+				e.Reason, e.Source.Component, e.Message = "FailedScheduling", "karpenter", "incompatible with nodepool"
+			}
+			p.Events = append(p.Events, e)
 		}
 		if e := p.Growing(); (e != nil) != (c.want != "") || e != nil && e.Reason != c.want {
 			t.Errorf("%s: %v", name, e)
