@@ -269,5 +269,9 @@ func (p *pass) recorded(b *v1alpha1.Bundle, current *helm.Release) (*format.Pack
 		resource.VerdictOf(b).Status != metav1.ConditionTrue {
 		return nil, nil //nolint:nilerr // it is said where the content is read
 	}
-	return recorded(current, p.originOf(p.in, b, p.in.Spec.ProvisionerClassName, c))
+	class, err := resource.ReadAs(p.in, b)
+	if err != nil {
+		return nil, nil //nolint:nilerr // likewise
+	}
+	return recorded(current, p.originOf(p.in, b, class, c))
 }

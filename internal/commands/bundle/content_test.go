@@ -91,6 +91,24 @@ func TestValidateSaysAllProblems(t *testing.T) {
 	}
 }
 
+// The bundle of an operator is refused as plain manifests, by name, and is none of them without being told so.
+func TestValidateOfAnOperatorAsPlain(t *testing.T) {
+	there(t, map[string]string{
+		"metadata/annotations.yaml": "annotations: {operators.operatorframework.io.bundle.package.v1: web}\n",
+		"manifests/web.yaml": "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\n" +
+			"metadata: {name: web.v1}\nspec:\n  version: 1.2.3\n  install: {strategy: deployment, spec: {}}\n" +
+			"  installModes: [{type: AllNamespaces, supported: true}]\n",
+	})
+	for _, verb := range []string{"validate", "template"} {
+		_, stderr := cmdtest.Must(t, 2, "bundle", verb, "shop", "--format", "plain+v0")
+		if !strings.Contains(stderr, "registry+v1, not plain+v0: ClusterServiceVersion web.v1 in manifests/web.yaml") ||
+			!strings.Contains(stderr, "leave out --format") {
+			t.Error(stderr)
+		}
+		cmdtest.Must(t, 0, "bundle", verb, "shop")
+	}
+}
+
 // A terminal is not waited for: nobody types a tar file.
 func TestStandardInputIsATerminal(t *testing.T) {
 	cmdtest.Offline(t)
