@@ -104,6 +104,11 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 		}),
 	}
 	o.addInstallFlags(cmd)
+	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false,
+		"create the namespace of --namespace if it does not exist; it outlives the bundle")
+	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount,
+		"install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first "+
+			"you, or the server's installer)")
 	o.addFollowFlags(f, cmd)
 	return cmd
 }
@@ -120,11 +125,6 @@ func requireNameAndSource(args []string) error {
 func (o *InstallOptions) addFollowFlags(f *cmdutil.Factory, cmd *cobra.Command) {
 	o.Open = f.For(cmd).FollowedBundles
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
-	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false,
-		"create the namespace of --namespace if it does not exist; it outlives the bundle")
-	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount,
-		"install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first "+
-			"you, or the server's installer)")
 	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false,
 		"take over what other programs have set in the objects")
 	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are healthy")
@@ -160,14 +160,19 @@ func clusterFlags(cmd *cobra.Command, system string) []string {
 
 // validate finds what is wrong with the command line.
 func (o *InstallOptions) validate() error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	return o.parse()
+}
+
+// check is validate, but for where the content comes from.
+func (o *InstallOptions) check() error {
 	if err := resource.CheckName(o.Name); err != nil {
 		return err
 	}
 	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
 		return err
 	}
-	if err := cmdutil.CheckStuckAfter(o.StuckAfter, o.NoWait); err != nil {
-		return err
-	}
-	return o.parse()
+	return cmdutil.CheckStuckAfter(o.StuckAfter, o.NoWait)
 }
