@@ -46,8 +46,8 @@ func bundleStatusInSystem() Command {
 func bundleInstall() Command {
 	return Command{
 		Name: BundleInstall, Cluster: true,
-		About: "Install, upgrade, roll back and uninstall bundles. Anyone who installs a bundle has to be allowed to create, " +
-			"read, change and delete its objects, too. `berth bundle reconcile`, which works on all instances, needs " +
+		About: "Install, upgrade, roll back and uninstall bundles. Anyone who installs a bundle has to be allowed to " +
+			"create, read, change and delete its objects, too. `berth bundle reconcile`, which works on all instances, needs " +
 			"the permissions of `berth serve bundles`.",
 		Rules: []Rule{
 			{
@@ -101,7 +101,8 @@ func bundleSources() Command {
 	return Command{
 		Name: BundleSources, Feature: true, System: true,
 		About: "Install from ConfigMaps, or with a login that a Secret has (`--source-secret`); resourceNames can " +
-			"limit it to them. See the content of a bundle that was sent from another machine (`berth bundle content`).",
+			"limit it to them. Write the content of a bundle that was sent from another machine, with " +
+			"`berth bundle content`.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get"}, Why: "those that are a source, or were sent"},
 			{Resource: "secrets", Verbs: []string{"get"}, Why: "the login that is named"},

@@ -13,7 +13,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
-// history is what is recorded of the instance of the world: the number of each revision and its status, the newest first.
+// history is what is recorded of the instance of the world: each revision and its status, the newest first.
 func (w *world) history() (all []string) {
 	w.Helper()
 	for _, r := range decode[v1.BundleHistory](w, w.bundle(0, "history", "-o", "json")).Items {
@@ -27,7 +27,8 @@ func (w *world) history() (all []string) {
 // was sent.
 func TestBundleRollback(t *testing.T) {
 	w := newBundles(t)
-	first, second := w.plain(configMap("a", "one {{ literal }}"), configMap("gone", "x")), w.plain(configMap("a", "two"))
+	first := w.plain(configMap("a", "one {{ literal }}"), configMap("gone", "x"))
+	second := w.plain(configMap("a", "two"))
 	w.bundle(0, "install", first)
 	w.bundle(0, "install", second)
 	if got, want := w.history(), []string{"2 deployed", "1 superseded"}; !slices.Equal(got, want) {

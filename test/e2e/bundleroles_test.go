@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,9 +29,15 @@ func bundling() []duty {
 		installed(w)
 		w.bundle(0, "install", "testdata/bundles/two")
 	}
+	directory := filepath.Join(os.TempDir(), "content-NAMESPACE")
+	written := func(w *world) {
+		installed(w)
+		w.Cleanup(func() { _ = os.RemoveAll(w.words().Replace(directory)) })
+	}
 	reading := []use{
 		command(installed, "list"), command(installed, "status", "b-NAMESPACE"),
 		command(installed, "diff", "b-NAMESPACE", "testdata/bundles/two"), command(installed, "history", "b-NAMESPACE"),
+		command(written, "content", "b-NAMESPACE", directory),
 	}
 	uninstalling := command(installed, "uninstall", "b-NAMESPACE")
 	writing := []use{

@@ -40,7 +40,8 @@ installed by "berth serve bundles", or by "berth bundle reconcile" when it is ru
 	cmd.AddCommand(
 		NewInstall(f, Install), NewList(f, List), NewStatus(f, Status), NewUninstall(f, Uninstall), NewDiff(f, Diff),
 		NewHistory(f, History), NewRollback(f, Rollback), NewReconcile(f, Reconcile),
-		NewUnpack(f, Unpack), NewTemplate(f, Template), NewValidate(f, Validate), NewDefinitions(f, Definitions),
+		NewContent(f, Content), NewUnpack(f, Unpack), NewTemplate(f, Template), NewValidate(f, Validate),
+		NewDefinitions(f, Definitions),
 	)
 	return cmd
 }

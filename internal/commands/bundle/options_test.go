@@ -120,4 +120,13 @@ func TestOptions(t *testing.T) {
 		"of a bad name":   {Args: "Shop", Err: `"Shop" cannot be the name of an instance`},
 		"a source's flag": {Args: "shop --tag v1", Err: "unknown flag: --tag"},
 	})
+	type contents = map[string]cmdtest.Case[bundle.ContentsOptions]
+	forgetContents := func(o *bundle.ContentsOptions) { o.IO, o.Open = terminal.Streams{}, nil }
+	cmdtest.Options(t, bundle.NewContent, forgetContents, contents{
+		"into a directory": {Args: "shop dir --system-namespace s", Want: bundle.ContentsOptions{
+			ClusterOptions: bundle.ClusterOptions{Name: "shop", System: "s"}, Directory: "dir",
+		}},
+		"into none":     {Args: "shop", Err: "requires a bundle and a directory, got 1"},
+		"of a bad name": {Args: "Shop dir", Err: `"Shop" cannot be the name of an instance`},
+	})
 }
