@@ -72,7 +72,7 @@ policy counts.
 
 If an upgrade is refused, or a hook after it fails, what was installed before is put
 back. If the new objects do not get healthy, they stay, and so does the old bundle,
-to go back to.
+to go back to with "berth bundle rollback".
 
 A private source takes a login: of an image, Docker's own, and of a repository, that
 of git's credential helper or of SSH; or a Secret of the system namespace, which
