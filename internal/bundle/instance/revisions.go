@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 
 	helm "helm.sh/helm/v3/pkg/release"
@@ -78,7 +79,8 @@ func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Kn
 	q.Config.Namespace = conf.Namespace
 	made := provenanceIn(record)
 	if made == nil || !resource.IsOurs(made.Class) {
-		return q, r.restore(ctx, &q, record, k.Instance, steps)
+		err = r.restore(ctx, &q, record, k.Instance, steps)
+		return q, err
 	}
 	q.Class, q.Config.Namespace = made.Class, made.Namespace
 	if q.Class == v1alpha1.ClassHelm && len(record.Config) > 0 {
@@ -111,7 +113,7 @@ func choose(name string, records []*helm.Release, revision int) (*helm.Release, 
 				record.Info.Description).
 				WithHint("`berth bundle history %s` shows what was", name)
 		}
-		numbers = append(numbers, fmt.Sprint(record.Version))
+		numbers = append(numbers, strconv.Itoa(record.Version))
 	}
 	if revision == 0 {
 		return nil, fault.New(fault.NotFound, "nothing that was installed before is recorded of bundle %s", name).

@@ -165,5 +165,6 @@ func (o *RollbackOptions) earlier(
 	if q.Until = instance.UntilHealthy; o.NoWait {
 		q.Until = instance.UntilInstalled
 	}
-	return q, known, checked(ctx, r, &q, known, steps, err)
+	err = checked(ctx, r, &q, known, steps, err)
+	return q, known, err
 }

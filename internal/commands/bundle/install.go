@@ -103,13 +103,7 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 			return o.validate()
 		}),
 	}
-	o.addInstallFlags(cmd)
-	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false,
-		"create the namespace of --namespace if it does not exist; it outlives the bundle")
-	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount,
-		"install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first "+
-			"you, or the server's installer)")
-	o.addFollowFlags(f, cmd)
+	o.addFlags(f, cmd)
 	return cmd
 }
 
@@ -119,6 +113,17 @@ func requireNameAndSource(args []string) error {
 	}
 	return fault.New(fault.InvalidArgument, "requires a name and a source, got %s",
 		english.Plural(len(args), "argument"))
+}
+
+// addFlags adds the flags of install.
+func (o *InstallOptions) addFlags(f *cmdutil.Factory, cmd *cobra.Command) {
+	o.addInstallFlags(cmd)
+	o.addFollowFlags(f, cmd)
+	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false,
+		"create the namespace of --namespace if it does not exist; it outlives the bundle")
+	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount,
+		"install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first "+
+			"you, or the server's installer)")
 }
 
 // addFollowFlags adds the flags about how it is written, followed and printed.

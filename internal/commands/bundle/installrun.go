@@ -102,7 +102,8 @@ func (o *InstallOptions) fetched(
 			q.ServiceAccount = known.ServiceAccount()
 		}
 	}
-	return q, known, checked(ctx, r, &q, known, steps, err)
+	err = checked(ctx, r, &q, known, steps, err)
+	return q, known, err
 }
 
 // checked reads all of what a request has, unless preparing it has failed with err; then it has no content any more.
