@@ -64,6 +64,13 @@ func charted(name string) release {
 	}}
 }
 
+// unwatched is a bundle of which nobody knows whether it is healthy, so that the one before it stays.
+func unwatched(name string) release {
+	r := plainly(name)
+	r.args = []string{"--no-wait"}
+	return r
+}
+
 // installing installs releases under the name shop, one after the other, in a new cluster.
 func installing(t *testing.T, releases ...release) *kubetest.Server {
 	t.Helper()
@@ -138,6 +145,9 @@ func TestRollback(t *testing.T) {
 		},
 		"to the values of a chart": {releases: []release{charted("one"), charted("two")}, want: "one", as: 1},
 		"to a chart":               {releases: []release{charted("one"), plainly("two")}, want: "one", as: 1},
+		"to a chart whose bundle is there, on another machine": {
+			releases: []release{charted("one"), unwatched("two")}, elsewhere: true, want: "one", as: 1,
+		},
 		"to a chart, on another machine": {
 			releases: []release{charted("one"), plainly("two")}, elsewhere: true, want: "two", status: 3,
 			refusal: "revision 1 of bundle shop cannot be installed again: its chart was sent from another machine",
