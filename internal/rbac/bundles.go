@@ -47,8 +47,8 @@ func bundleInstall() Command {
 	return Command{
 		Name: BundleInstall, Cluster: true,
 		About: "Install, upgrade, roll back and uninstall bundles. Anyone who installs a bundle has to be allowed to " +
-			"create, read, change and delete its objects, too. `berth bundle reconcile`, which works on all instances, " +
-			"needs the permissions of `berth serve bundles`.",
+			"create, read, change and delete its objects, too. `berth bundle reconcile`, which works on all " +
+			"instances, needs the permissions of `berth serve bundles`.",
 		Rules: []Rule{
 			{
 				Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "create", "patch", "delete"},
