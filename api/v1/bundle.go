@@ -2,7 +2,7 @@ package v1
 
 import "time"
 
-// BundleInstallation is what `berth bundle install` did.
+// BundleInstallation is what `berth bundle install` or `berth bundle rollback` did.
 type BundleInstallation struct {
 	TypeMeta
 	// Name is that of the BundleInstance and of its Helm release.
@@ -16,9 +16,10 @@ type BundleInstallation struct {
 	// Namespace is that of objects which name none, and SystemNamespace where berth keeps the release.
 	Namespace       string `json:"namespace"`
 	SystemNamespace string `json:"systemNamespace"`
-	// Revision is that of the Helm release.
-	Revision int           `json:"revision,omitempty"`
-	Objects  BundleChanges `json:"objects"`
+	// Revision is that of the Helm release, and RolledBackTo the one that was to be had again.
+	Revision     int           `json:"revision,omitempty"`
+	RolledBackTo int           `json:"rolledBackTo,omitempty"`
+	Objects      BundleChanges `json:"objects"`
 	// Healthy is false if the command did not wait for that.
 	Healthy bool `json:"healthy"`
 	// Notes are what a chart says to anyone who installs it.
@@ -140,6 +141,36 @@ type BundleObject struct {
 type BundleStateList struct {
 	TypeMeta
 	Items []BundleState `json:"items"`
+}
+
+// BundleHistory is the answer to `berth bundle history`: what is recorded of an instance.
+type BundleHistory struct {
+	TypeMeta
+	Name string `json:"name"`
+	// Items are the revisions, the newest first.
+	Items []BundleRevision `json:"items"`
+}
+
+// BundleRevision is a revision of an instance's Helm release: an installation or an upgrade, or an attempt of one.
+type BundleRevision struct {
+	Revision int `json:"revision"`
+	// Status is that of Helm's record: deployed, superseded, failed, pending-install or pending-upgrade, or another one
+	// that helm has written.
+	Status string `json:"status"`
+	// At is when it was installed, or begun if it has not come that far.
+	At time.Time `json:"at,omitzero"`
+	// Bundle is the Bundle that it was made from, which may be gone, and Source what that was, in one line. What an
+	// earlier berth or helm has recorded has neither, nor a digest.
+	Bundle string `json:"bundle,omitempty"`
+	Source string `json:"source,omitempty"`
+	// Digest is that of the content.
+	Digest string `json:"digest,omitempty"`
+	// Package and Version are those of the chart or of the registry's package.
+	Package string `json:"package,omitempty"`
+	Version string `json:"version,omitempty"`
+	Objects int    `json:"objects"`
+	// Message is why it was not installed.
+	Message string `json:"message,omitempty"`
 }
 
 // BundleRemoval is what `berth bundle uninstall` did.

@@ -24,8 +24,8 @@ func Bundles() []Command {
 func bundleStatus() Command {
 	return Command{
 		Name: BundleStatus, Cluster: true,
-		About: "See what is installed (also `berth bundle list` and `berth bundle diff`). The objects of a bundle are " +
-			"read, too, which needs permissions for their kinds.",
+		About: "See what is installed (also `berth bundle list`, `berth bundle diff`, `berth bundle history` and " +
+			"`berth bundle content`). The objects of a bundle are read, too, which needs permissions for their kinds.",
 		Rules: []Rule{
 			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list"}, Why: "the instances"},
 			{Group: groupBundles, Resource: "bundles", Verbs: []string{"list"}, Why: "their bundles"},
@@ -46,9 +46,9 @@ func bundleStatusInSystem() Command {
 func bundleInstall() Command {
 	return Command{
 		Name: BundleInstall, Cluster: true,
-		About: "Install, upgrade and uninstall bundles. Anyone who installs a bundle has to be allowed to create, " +
-			"read, change and delete its objects, too. `berth bundle reconcile`, which works on all instances, needs " +
-			"the permissions of `berth serve bundles`.",
+		About: "Install, upgrade, roll back and uninstall bundles. Anyone who installs a bundle has to be allowed to " +
+			"create, read, change and delete its objects, too. `berth bundle reconcile`, which works on all " +
+			"instances, needs the permissions of `berth serve bundles`.",
 		Rules: []Rule{
 			{
 				Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "create", "patch", "delete"},
@@ -100,10 +100,11 @@ func bundleInstallInSystem() Command {
 func bundleSources() Command {
 	return Command{
 		Name: BundleSources, Feature: true, System: true,
-		About: "Install from ConfigMaps, or with a login that a Secret has (`--source-secret`). resourceNames can " +
-			"limit it to them.",
+		About: "Install from ConfigMaps, or with a login that a Secret has (`--source-secret`); resourceNames can " +
+			"limit it to them. Write the content of a bundle that was sent from another machine, with " +
+			"`berth bundle content`.",
 		Rules: []Rule{
-			{Resource: "configmaps", Verbs: []string{"get"}, Why: "those that are a source"},
+			{Resource: "configmaps", Verbs: []string{"get"}, Why: "those that are a source, or were sent"},
 			{Resource: "secrets", Verbs: []string{"get"}, Why: "the login that is named"},
 		},
 	}

@@ -68,6 +68,7 @@ func TestFullDocuments(t *testing.T) {
 
 		"BundleContent":        &v1.BundleContent{},
 		"BundleDiff":           &v1.BundleDiff{},
+		"BundleHistory":        &v1.BundleHistory{},
 		"BundleInstallation":   &v1.BundleInstallation{},
 		"BundleReconciliation": &v1.BundleReconciliation{},
 		"BundleRemoval":        &v1.BundleRemoval{},

@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,15 +25,26 @@ func bundling() []duty {
 		killed("POST", "secrets", "bundle", "install", w.instance(), "testdata/bundles/two", "--system-namespace",
 			w.namespace)(w)
 	}
+	upgraded := func(w *world) {
+		installed(w)
+		w.bundle(0, "install", "testdata/bundles/two")
+	}
+	directory := filepath.Join(os.TempDir(), "content-NAMESPACE")
+	written := func(w *world) {
+		installed(w)
+		w.Cleanup(func() { _ = os.RemoveAll(w.words().Replace(directory)) })
+	}
 	reading := []use{
 		command(installed, "list"), command(installed, "status", "b-NAMESPACE"),
-		command(installed, "diff", "b-NAMESPACE", "testdata/bundles/two"),
+		command(installed, "diff", "b-NAMESPACE", "testdata/bundles/two"), command(installed, "history", "b-NAMESPACE"),
+		command(written, "content", "b-NAMESPACE", directory),
 	}
 	uninstalling := command(installed, "uninstall", "b-NAMESPACE")
 	writing := []use{
 		command(nothing, "install", "b-NAMESPACE", "testdata/bundles/one"),
 		command(installed, "install", "b-NAMESPACE", "testdata/bundles/two"),
 		command(interrupted, "install", "b-NAMESPACE", "testdata/bundles/two"), uninstalling,
+		command(upgraded, "rollback", "b-NAMESPACE"),
 	}
 	unseen := uninstalling.telling("is not looked for")
 	without := map[string]use{
@@ -73,7 +86,7 @@ func bundling() []duty {
 		{
 			command: rbac.Named(rbac.BundleStatusInSystem), with: []rbac.Command{contents},
 			withAll: []rbac.Command{rbac.Named(rbac.BundleStatus)},
-			uses:    []use{reading[2], reading[0], reading[1]},
+			uses:    []use{reading[2], reading[0], reading[1], reading[3]},
 		}, // the others do without
 		{
 			command: rbac.Named(rbac.BundleInstall), with: []rbac.Command{

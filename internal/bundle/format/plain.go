@@ -2,9 +2,12 @@ package format
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/chart/manifest"
 	"github.com/berthdev/berth/internal/fault"
@@ -19,8 +22,11 @@ func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	if err := readManifests(ctx, fsys, reader); err != nil {
 		return nil, err
 	}
-	objects, _ := reader.Objects()
+	objects, files := reader.Objects()
 	problems := reader.Problems()
+	if err := checkOperator(fsys, objects, files); err != nil && len(problems) == 0 {
+		return nil, err
+	}
 	if len(objects) == 0 && len(problems) == 0 {
 		problems = []string{manifestsDir + "/: holds no object"}
 	}
@@ -28,6 +34,23 @@ func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 		return nil, invalid(Plain, problems)
 	}
 	return &Package{Format: Plain, Objects: objects, Warnings: reader.Warnings()}, nil
+}
+
+// checkOperator refuses the bundle of an operator as plain manifests: its ClusterServiceVersion would be installed, and
+// nothing of what that stands for. Where there are no annotations of a registry, one is a manifest as any other.
+func checkOperator(fsys fs.FS, objects []*unstructured.Unstructured, files []string) error {
+	if !isFile(fsys, annotationsFile) {
+		return nil
+	}
+	for i, object := range objects {
+		if object.GetKind() == kindVersion {
+			return fault.New(fault.InvalidArgument, "%s", fault.Line(fmt.Sprintf("the bundle is of format %s, not %s: "+
+				"ClusterServiceVersion %s in %s stands for objects that %s would not install", Registry, Plain,
+				object.GetName(), files[i], Plain))).
+				WithHint("leave out --format, or use the class of format %s", Registry)
+		}
+	}
+	return nil
 }
 
 // readManifests reads every file of the flat directory of manifests.

@@ -36,6 +36,39 @@ func problems(t *testing.T, err error) []string {
 
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 
+// What an operator registry keeps is not installed as plain manifests, where its ClusterServiceVersion would stay what
+// it is; without the annotations of a registry that may be meant, and beside them, so may other manifests.
+func TestOperatorAsPlain(t *testing.T) {
+	for name, test := range map[string]struct {
+		files map[string]string
+		err   string
+	}{
+		"an operator bundle": {
+			files: map[string]string{"manifests/web.yaml": operatorCSV, "metadata/annotations.yaml": annotations},
+			err: "the bundle is of format registry+v1, not plain+v0: ClusterServiceVersion web.v1 in " +
+				"manifests/web.yaml stands for objects that plain+v0 would not install",
+		},
+		"one that is not whole": {
+			files: map[string]string{
+				"manifests/web.yaml": operatorCSV, "metadata/annotations.yaml": annotations,
+				"manifests/a.yaml": "kind: [",
+			},
+			err: "invalid plain+v0 bundle",
+		},
+		"its version alone": {files: map[string]string{"manifests/web.yaml": operatorCSV}},
+		"manifests with annotations": {
+			files: map[string]string{"manifests/a.yaml": configMap, "metadata/annotations.yaml": annotations},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := format.Load(t.Context(), bundle(test.files), format.Options{Format: format.Plain})
+			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
+				t.Fatalf("got %v, want %q", err, test.err)
+			}
+		})
+	}
+}
+
 func TestRecognize(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string

@@ -24,8 +24,8 @@ func Recognize(fsys fs.FS) (Format, error) {
 	charts := chartDirs(fsys, entries)
 	switch {
 	case slices.Contains(charts, "."): // whatever lies beside it
-	case isFile(fsys, "metadata/annotations.yaml"):
-		has(Registry, "metadata/annotations.yaml")
+	case isFile(fsys, annotationsFile):
+		has(Registry, annotationsFile)
 	case isDir(fsys, "manifests"):
 		has(Plain, "manifests/")
 	}

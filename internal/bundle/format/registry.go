@@ -59,6 +59,9 @@ func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) 
 	}, nil
 }
 
+// kindVersion is the kind of the object that an operator is described by.
+const kindVersion = "ClusterServiceVersion"
+
 // found is an object and the file that it was read from.
 type found struct {
 	object *unstructured.Unstructured
@@ -72,8 +75,7 @@ func operator(objects []*unstructured.Unstructured, files []string) (others []*u
 	var versions []found
 	kept := files[:0]
 	for i, object := range objects {
-		gvk := object.GroupVersionKind()
-		if gvk.Kind == "ClusterServiceVersion" {
+		if object.GetKind() == kindVersion {
 			versions = append(versions, found{object, files[i]})
 			continue
 		}

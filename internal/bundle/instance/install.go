@@ -28,7 +28,7 @@ func (r Reconciler) namespaceOf(c v1alpha1.Config) string { return cmp.Or(c.Name
 // load reads the content as what its class says, unless that is known already. That it
 // was as it is recorded was before the lock, and is not so any more; and a chart asks for
 // the release, which another run may have changed since.
-func (p *pass) load(ctx context.Context, current *helm.Release) (*format.Package, error) {
+func (p *pass) load(ctx context.Context, b *v1alpha1.Bundle, current *helm.Release) (*format.Package, error) {
 	if p.found.pkg != nil && !p.found.pkg.Recorded && sameRecord(p.found.release, current) {
 		return p.found.pkg, nil
 	}
@@ -36,7 +36,11 @@ func (p *pass) load(ctx context.Context, current *helm.Release) (*format.Package
 	if err != nil {
 		return nil, err
 	}
-	return p.read(ctx, p.found.content, p.in.Name, p.in.Spec.ProvisionerClassName, c, current)
+	class, err := resource.ReadAs(p.in, b)
+	if err != nil {
+		return nil, err
+	}
+	return p.read(ctx, p.found.content, p.in.Name, class, c, current)
 }
 
 // sameRecord says whether two reads have found the same record of a release, or none.
@@ -124,7 +128,11 @@ func (p *pass) plan(ctx context.Context, applier apply.Applier, b *v1alpha1.Bund
 		return nil
 	}
 	conf, _ := resource.ConfigOf(p.in) // has been read
-	from := p.originOf(p.in, b, p.in.Spec.ProvisionerClassName, conf)
+	class, err := resource.ReadAs(p.in, b)
+	if err != nil {
+		return err
+	}
+	from := p.originOf(p.in, b, class, conf)
 	c.next, err = nextRelease(p.in.Name, p.System, from, pkg, c.objects, c.current, p.Now())
 	if err == nil {
 		c.todo = decide(c.current, c.next, c.installed)

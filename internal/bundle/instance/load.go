@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/chart/budget"
+	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
@@ -64,6 +65,38 @@ func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
 		q.Package, err = r.read(ctx, q.Content, q.Name, q.Class, q.Config, k.Release)
 	}
 	return err
+}
+
+// Stored is the content of the bundle that is installed of an instance, and the bundle: as it was unpacked, whatever is
+// at its source now. The content is to be closed.
+func (r Reconciler) Stored(ctx context.Context, name string, steps *event.Steps) (*content.Content, *v1alpha1.Bundle,
+	error,
+) {
+	k, err := r.Know(ctx, name)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case k.Instance == nil:
+		return nil, nil, notInstalled(name)
+	case k.Instance.Status.InstalledBundleName == "":
+		return nil, nil, fault.New(fault.NotFound, "nothing is installed of bundle %s", name).
+			WithHint("`berth bundle status %s` says why", name)
+	}
+	installed := k.Instance.Status.InstalledBundleName
+	i := slices.IndexFunc(k.Bundles, func(b v1alpha1.Bundle) bool { return b.Name == installed })
+	if i < 0 {
+		return nil, nil, fault.New(fault.NotFound, "the Bundle %s, which is installed of %s, does not exist any more",
+			installed, name).
+			WithHint("install it again from its source, or write what its release has: helm get manifest %s "+
+				"--namespace %s", name, r.System)
+	}
+	b, unpacker := &k.Bundles[i], r.unpacker("")
+	if !resource.IsOurs(b.Spec.ProvisionerClassName) {
+		c, err := unpacker.FromOthers(ctx, b)
+		return c, b, err
+	}
+	c, err := unpacker.Content(ctx, b, steps)
+	return c, b, err
 }
 
 // read reads content as what a class says it is. Templates of charts see the cluster, and

@@ -171,7 +171,7 @@ func (p *pass) readBundle(ctx context.Context, b *v1alpha1.Bundle, current *helm
 		return nil, err
 	}
 	defer p.found.content.Close()
-	pkg, err := p.load(ctx, current)
+	pkg, err := p.load(ctx, b, current)
 	if err != nil && !reconcile.IsSlowly(err) {
 		err = p.denied(err)
 		p.verdicts.Valid = resource.No(v1alpha1.ReasonBundleLoadFailed, resource.Why(err))

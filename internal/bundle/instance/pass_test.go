@@ -16,9 +16,70 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/release"
 )
+
+// pairing is a cluster with an instance of one class, whose bundle of another has this content and is unpacked.
+func pairing(t *testing.T, instance, bundle, dir string) (*pass, *v1alpha1.Bundle) {
+	t.Helper()
+	in := with("", 1)
+	in.Spec.ProvisionerClassName, in.Spec.Template.Spec.ProvisionerClassName = instance, bundle
+	r, _ := fakeCluster(t, in, nil)
+	r.Fetcher = source.Fetcher{Cache: content.NewCache(t.TempDir(), 1<<20), Limits: content.DefaultLimits()}
+	c, err := r.Fetcher.Local(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := resource.NewBundle(in, "hash", 0, r.System)
+	b.Status.Digest, b.Status.ResolvedSource = c.Digest, &b.Spec.Source
+	resource.SetUnpacked(b, v1alpha1.PhaseUnpacked, resource.Yes(v1alpha1.ReasonUnpackSuccessful, ""), r.Now())
+	_ = c.Close()
+	return &pass{Reconciler: r, steps: quiet(), in: in}, b
+}
+
+// An instance of plain manifests over the bundle of an operator installs what that stands for, and no
+// ClusterServiceVersion, and so does the record of it; a pair that no class installs is refused by name.
+func TestClassesOfAPair(t *testing.T) {
+	const operator, chart = "../format/testdata/small/csv", "../format/testdata/small/mani"
+	for name, test := range map[string]struct {
+		instance, bundle, dir string
+		want                  string // what is first among its objects
+	}{
+		"plain over registry": {v1alpha1.ClassPlain, v1alpha1.ClassRegistry, operator, "Namespace"},
+		"both registry":       {v1alpha1.ClassRegistry, v1alpha1.ClassRegistry, operator, "Namespace"},
+		"plain over helm":     {v1alpha1.ClassPlain, v1alpha1.ClassHelm, chart, ""},
+		"helm over registry":  {v1alpha1.ClassHelm, v1alpha1.ClassRegistry, operator, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, b := pairing(t, test.instance, test.bundle, test.dir)
+			pkg, err := p.readBundle(t.Context(), b, nil)
+			if test.want == "" {
+				v := p.verdicts.Valid
+				if fault.CodeOf(err) != fault.InvalidArgument || v.Reason != v1alpha1.ReasonBundleLoadFailed ||
+					!strings.Contains(v.Message, test.bundle) {
+					t.Errorf("%v, %+v", err, v)
+				}
+				return
+			}
+			if err != nil || pkg.Objects[0].GetKind() != test.want || pkg.Format != format.Registry {
+				t.Fatalf("%+v, %v", pkg, err)
+			}
+			from := p.originOf(p.in, b, v1alpha1.ClassRegistry, v1alpha1.Config{})
+			current, err := nextRelease("shop", "ns", from, pkg, pkg.Objects, nil, p.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			release.Deployed(current, p.Now())
+			if again, err := p.recorded(b, current); err != nil || again == nil || again.Name != pkg.Name {
+				t.Errorf("it is read again: %+v, %v", again, err)
+			}
+		})
+	}
+}
 
 // What takes too long to unpack is said on the bundle and on its instance; a pass that
 // was interrupted says nothing, and that it was begun is there.

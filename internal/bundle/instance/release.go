@@ -39,7 +39,7 @@ func nextRelease(name, namespace string, from origin, pkg *format.Package, objec
 	}
 	c := release.Content{Chart: pkg.Chart, Config: pkg.Values, Manifest: manifest, Notes: pkg.Notes}
 	if c.Chart == nil {
-		c.Chart = release.Plain(cmp.Or(pkg.Name, name), cmp.Or(pkg.Version, "0.0.0"))
+		c.Chart = release.Plain(cmp.Or(pkg.Name, name), cmp.Or(pkg.Version, noVersion))
 	}
 	c.Chart = from.from(c.Chart)
 	for i := range pkg.Hooks {
@@ -204,6 +204,9 @@ type origin struct {
 	Class     string    `json:"class"`
 	Namespace string    `json:"namespace"`
 	Values    string    `json:"values"`
+
+	// made is the bundle in words, and says nothing that the above does not.
+	made provenance
 }
 
 // annotationOrigin has the hash of the origin, in the chart of the record: with
@@ -218,17 +221,21 @@ func (o origin) hash() string {
 
 // originOf is that of a release of a bundle of an instance.
 func (r Reconciler) originOf(in *v1alpha1.Instance, b *v1alpha1.Bundle, class string, c v1alpha1.Config) origin {
-	return origin{Instance: in.UID, Bundle: b.UID, Class: class, Namespace: r.namespaceOf(c), Values: c.Values}
+	return origin{
+		Instance: in.UID, Bundle: b.UID, Class: class, Namespace: r.namespaceOf(c), Values: c.Values,
+		made: provenanceOf(b, c),
+	}
 }
 
-// from is a copy of a chart that says what its release is made of.
+// from is a copy of a chart that says what its release is made of: as a hash, and in words.
 func (o origin) from(c *helmchart.Chart) *helmchart.Chart {
 	chart, metadata := *c, *c.Metadata
 	metadata.Annotations = maps.Clone(metadata.Annotations)
 	if metadata.Annotations == nil {
 		metadata.Annotations = map[string]string{}
 	}
-	metadata.Annotations[annotationOrigin] = o.hash()
+	made, _ := json.Marshal(o.made) // plain fields: cannot fail
+	metadata.Annotations[annotationOrigin], metadata.Annotations[annotationMadeOf] = o.hash(), string(made)
 	chart.Metadata = &metadata
 	return &chart
 }
@@ -269,5 +276,9 @@ func (p *pass) recorded(b *v1alpha1.Bundle, current *helm.Release) (*format.Pack
 		resource.VerdictOf(b).Status != metav1.ConditionTrue {
 		return nil, nil //nolint:nilerr // it is said where the content is read
 	}
-	return recorded(current, p.originOf(p.in, b, p.in.Spec.ProvisionerClassName, c))
+	class, err := resource.ReadAs(p.in, b)
+	if err != nil {
+		return nil, nil //nolint:nilerr // likewise
+	}
+	return recorded(current, p.originOf(p.in, b, class, c))
 }

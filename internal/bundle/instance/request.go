@@ -42,6 +42,8 @@ type Request struct {
 	// KeepValues installs a chart with the values of the last installation; see Load.
 	KeepValues bool
 	Until      Until
+	// Revision is the one that is to be had again; 0 for what is new. See Earlier.
+	Revision int
 }
 
 // Install brings a request about: the objects that say so are written, and then what

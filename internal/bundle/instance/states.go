@@ -83,8 +83,7 @@ func (r Reconciler) State(ctx context.Context, name string) (*v1.BundleState, er
 		return nil, err
 	}
 	if k.Instance == nil {
-		return nil, fault.New(fault.NotFound, "bundle %s is not installed", name).
-			WithHint("`berth bundle list` shows what is")
+		return nil, notInstalled(name)
 	}
 	s := resource.StateOf(k.Instance, r.Now())
 	for i := range k.Bundles {

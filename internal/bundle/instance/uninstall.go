@@ -77,8 +77,7 @@ func (r Reconciler) removable(ctx context.Context, name string) (Known, error) {
 	case err != nil:
 		return k, err
 	case k.Instance == nil && k.Release == nil:
-		return k, fault.New(fault.NotFound, "bundle %s is not installed", name).
-			WithHint("`berth bundle list` shows what is")
+		return k, notInstalled(name)
 	case k.Instance != nil && !resource.IsOurs(k.Instance.Spec.ProvisionerClassName):
 		return k, resource.CheckUsable(k.Instance)
 	}

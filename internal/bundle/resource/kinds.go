@@ -30,6 +30,22 @@ func FormatOf(class string) format.Format {
 	return ""
 }
 
+// ReadAs is the class by which an instance of berth's reads the content of its bundle: its own, which that of the
+// bundle has to be, unless another program has unpacked it. A bundle of an operator becomes plain objects, so that an
+// instance of plain manifests may have one.
+func ReadAs(in *v1alpha1.Instance, b *v1alpha1.Bundle) (string, error) {
+	class, of := in.Spec.ProvisionerClassName, b.Spec.ProvisionerClassName
+	switch {
+	case of == class || !IsOurs(of):
+		return class, nil
+	case class == v1alpha1.ClassPlain && of == v1alpha1.ClassRegistry:
+		return of, nil
+	}
+	return "", fault.New(fault.InvalidArgument, "instance %s is of class %s, which does not install the %s that its "+
+		"bundle of class %s has", in.Name, class, FormatOf(of), of).
+		WithHint("give both the class %s", of)
+}
+
 // ClassOf is the class of a format.
 func ClassOf(f format.Format) string {
 	switch f {

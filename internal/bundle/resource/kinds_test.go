@@ -22,6 +22,28 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
+// A bundle is read by the class of its instance: that of an operator also for one of plain manifests, and that of
+// another program as what the instance says it is. Any other pair is refused by name.
+func TestReadAs(t *testing.T) {
+	const plain, helm, registry, theirs = v1alpha1.ClassPlain, v1alpha1.ClassHelm, v1alpha1.ClassRegistry, "theirs"
+	for pair, want := range map[[2]string]string{ // the classes of the instance and of the bundle
+		{plain, plain}: plain, {helm, helm}: helm, {registry, registry}: registry,
+		{plain, registry}: registry, {registry, plain}: "", {plain, helm}: "", {helm, plain}: "", {helm, registry}: "",
+		{registry, helm}: "", {plain, theirs}: plain, {helm, theirs}: helm, {registry, theirs}: registry,
+	} {
+		in, b := &v1alpha1.Instance{}, &v1alpha1.Bundle{}
+		in.Name, in.Spec.ProvisionerClassName, b.Spec.ProvisionerClassName = "shop", pair[0], pair[1]
+		got, err := ReadAs(in, b)
+		if got != want || (err != nil) != (want == "") {
+			t.Errorf("%q: %s, %v", pair, got, err)
+		}
+		if says := "instance shop is of class " + pair[0]; err != nil && (!strings.Contains(err.Error(), says) ||
+			!strings.Contains(err.Error(), "bundle of class "+pair[1]) || fault.From(err).Hint == "") {
+			t.Errorf("%q: %v", pair, err)
+		}
+	}
+}
+
 func TestDefinitions(t *testing.T) {
 	objects, err := Definitions()
 	if err != nil || len(objects) != 2 {

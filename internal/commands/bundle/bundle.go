@@ -34,12 +34,14 @@ installed by "berth serve bundles", or by "berth bundle reconcile" when it is ru
   berth bundle install shop ./shop
   berth bundle install shop oci://registry.example.com/shop:v2
   berth bundle status shop
+  berth bundle rollback shop
   berth bundle uninstall shop`,
 	})
 	cmd.AddCommand(
 		NewInstall(f, Install), NewList(f, List), NewStatus(f, Status), NewUninstall(f, Uninstall), NewDiff(f, Diff),
-		NewReconcile(f, Reconcile),
-		NewUnpack(f, Unpack), NewTemplate(f, Template), NewValidate(f, Validate), NewDefinitions(f, Definitions),
+		NewHistory(f, History), NewRollback(f, Rollback), NewReconcile(f, Reconcile),
+		NewContent(f, Content), NewUnpack(f, Unpack), NewTemplate(f, Template), NewValidate(f, Validate),
+		NewDefinitions(f, Definitions),
 	)
 	return cmd
 }

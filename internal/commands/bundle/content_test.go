@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/goldentest"
@@ -88,6 +89,24 @@ func TestValidateSaysAllProblems(t *testing.T) {
 		if !strings.Contains(stderr, "- "+problem) {
 			t.Errorf("%s is missing in\n%s", problem, stderr)
 		}
+	}
+}
+
+// The bundle of an operator is refused as plain manifests, by name, and is none of them without being told so.
+func TestValidateOfAnOperatorAsPlain(t *testing.T) {
+	there(t, map[string]string{
+		"metadata/annotations.yaml": "annotations: {operators.operatorframework.io.bundle.package.v1: web}\n",
+		"manifests/web.yaml": "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\n" +
+			"metadata: {name: web.v1}\nspec:\n  version: 1.2.3\n  install: {strategy: deployment, spec: {}}\n" +
+			"  installModes: [{type: AllNamespaces, supported: true}]\n",
+	})
+	for _, verb := range []string{"validate", "template"} {
+		_, stderr := cmdtest.Must(t, 2, "bundle", verb, "shop", "--format", "plain+v0")
+		if !strings.Contains(stderr, "registry+v1, not plain+v0: ClusterServiceVersion web.v1 in manifests/web.yaml") ||
+			!strings.Contains(stderr, "leave out --format") {
+			t.Error(stderr)
+		}
+		cmdtest.Must(t, 0, "bundle", verb, "shop")
 	}
 }
 
@@ -230,5 +249,29 @@ func TestTemplateOfManifests(t *testing.T) {
 	text, _ := cmdtest.Must(t, 0, "bundle", "template", "shop")
 	if strings.Count(text, "---\n") != 3 || !strings.Contains(text, "greeting: '{{ hello }}'") {
 		t.Error(text)
+	}
+}
+
+// What is in the bundle that is installed is written as it was sent, on any machine, and over nothing.
+func TestContent(t *testing.T) {
+	installing(t, plainly("one"), charted("two"))
+	elsewhere(t)
+	out, _ := cmdtest.Must(t, 0, "bundle", "content", "shop", "a/b", "-o", "json")
+	if d := decoded[v1.BundleContent](t, out); d.Format != "helm" || d.Directory != "a/b" || d.Files != 2 ||
+		d.Source != "an upload" {
+		t.Errorf("%+v", d)
+	}
+	for name, text := range charted("").files {
+		if got, err := os.ReadFile(filepath.Join("a", "b", name)); err != nil || string(got) != text {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
+	_, stderr := cmdtest.Must(t, 6, "bundle", "content", "shop", "a/b")
+	if !strings.Contains(stderr, "a/b is not empty") {
+		t.Error(stderr)
+	}
+	cmdtest.Must(t, 7, "bundle", "content", "nosuch", "c")
+	if _, err := os.Stat("c"); !os.IsNotExist(err) {
+		t.Errorf("something was written: %v", err)
 	}
 }

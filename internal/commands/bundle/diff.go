@@ -73,7 +73,8 @@ func Diff(ctx context.Context, o *DiffOptions) error {
 		return err
 	}
 	r.RenderTime = o.RenderTimeout
-	changes, err := o.preview(ctx, r, v1alpha1.Config{Values: string(values), Namespace: r.Own.Namespace})
+	conf := v1alpha1.Config{Values: string(values), Namespace: r.Own.Namespace}
+	changes, err := o.preview(ctx, r, o.fetching(conf))
 	if err != nil {
 		return cmdutil.Because(ctx, err)
 	}

@@ -71,7 +71,7 @@ the wait goes by what the workloads say of themselves. While a server does the w
 policy counts.
 
 If an upgrade is refused, or a hook after it fails, what was installed before is put back.
-If the new objects do not get healthy, they stay, as does the old bundle, to go back to.
+If the new objects do not get healthy, they stay; "berth bundle rollback" goes back.
 
 A private source takes a login: of an image, Docker's own, and of a repository, that
 of git's credential helper or of SSH; or a Secret of the system namespace, which
@@ -102,8 +102,7 @@ berth reconciles bundles, it does the work, and this command follows it.`,
 			return o.validate()
 		}),
 	}
-	o.addInstallFlags(cmd)
-	o.addFollowFlags(f, cmd)
+	o.addFlags(f, cmd)
 	return cmd
 }
 
@@ -115,15 +114,21 @@ func requireNameAndSource(args []string) error {
 		english.Plural(len(args), "argument"))
 }
 
-// addFollowFlags adds the flags about how it is written, followed and printed.
-func (o *InstallOptions) addFollowFlags(f *cmdutil.Factory, cmd *cobra.Command) {
-	o.Open = f.For(cmd).FollowedBundles
-	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
+// addFlags adds the flags of install.
+func (o *InstallOptions) addFlags(f *cmdutil.Factory, cmd *cobra.Command) {
+	o.addInstallFlags(cmd)
+	o.addFollowFlags(f, cmd)
 	cmd.Flags().BoolVar(&o.CreateNamespace, "create-namespace", false,
 		"create the namespace of --namespace if it does not exist; it outlives the bundle")
 	cmdutil.AddServiceAccountFlag(cmd, &o.ServiceAccount, cmdutil.FlagServiceAccount,
 		"install as this ServiceAccount, which you have to be allowed to impersonate (default: as last time; at first "+
 			"you, or the server's installer)")
+}
+
+// addFollowFlags adds the flags about how it is written, followed and printed.
+func (o *InstallOptions) addFollowFlags(f *cmdutil.Factory, cmd *cobra.Command) {
+	o.Open = f.For(cmd).FollowedBundles
+	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false,
 		"take over what other programs have set in the objects")
 	cmd.Flags().BoolVar(&o.NoWait, "no-wait", false, "do not wait until the objects are healthy")
@@ -159,14 +164,19 @@ func clusterFlags(cmd *cobra.Command, system string) []string {
 
 // validate finds what is wrong with the command line.
 func (o *InstallOptions) validate() error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	return o.parse()
+}
+
+// check is validate, but for where the content comes from.
+func (o *InstallOptions) check() error {
 	if err := resource.CheckName(o.Name); err != nil {
 		return err
 	}
 	if err := cmdutil.CheckTimeout(o.Timeout); err != nil {
 		return err
 	}
-	if err := cmdutil.CheckStuckAfter(o.StuckAfter, o.NoWait); err != nil {
-		return err
-	}
-	return o.parse()
+	return cmdutil.CheckStuckAfter(o.StuckAfter, o.NoWait)
 }

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -32,13 +34,22 @@ func Install(ctx context.Context, o *InstallOptions) error {
 	}
 	r.Force, r.RenderTime = o.ForceConflicts, o.RenderTimeout
 	conf := v1alpha1.Config{Values: string(values), Namespace: r.Own.Namespace}
+	title := wording.Title{ID: o.Name, Namespace: conf.Namespace, Verb: "bundle install", Flags: o.Flags}
+	return o.run(ctx, r, title, o.fetching(conf))
+}
+
+// prepare finds what is to be installed, and looks up what there is. The content of the request is to be closed.
+type prepare func(ctx context.Context, r instance.Reconciler, steps *event.Steps) (instance.Request, instance.Known,
+	error)
+
+// run installs what is prepared, or says what that would change.
+func (o *InstallOptions) run(ctx context.Context, r instance.Reconciler, title wording.Title, prepare prepare) error {
 	if o.DryRun != "" {
-		changes, err := o.preview(ctx, r, conf)
+		changes, err := o.preview(ctx, r, prepare)
 		return batch.PrintChanges(ctx, o.IO, o.Output, o.DryRun, changes, err)
 	}
-	title := wording.Title{ID: o.Name, Namespace: conf.Namespace, Verb: "bundle install", Flags: o.Flags}
 	one := func(ctx context.Context, m batch.Member) v1.Result {
-		installation, err := o.install(ctx, r, conf, event.NewSteps(m.Stream, time.Now))
+		installation, err := o.install(ctx, r, prepare, event.NewSteps(m.Stream, time.Now))
 		if err != nil {
 			return v1.Result{Error: result.NewError(cmdutil.Because(ctx, err))}
 		}
@@ -47,8 +58,17 @@ func Install(ctx context.Context, o *InstallOptions) error {
 	return batch.Work{IO: o.IO, Output: o.Output, Batch: batch.Single("", title), One: one}.Run(ctx)
 }
 
-// prepare fetches the bundle, reads all of it, and looks up what there is.
-func (o *InstallOptions) prepare(
+// fetching prepares an installation of what the command line says.
+func (o *InstallOptions) fetching(conf v1alpha1.Config) prepare {
+	return func(ctx context.Context, r instance.Reconciler, steps *event.Steps) (instance.Request, instance.Known,
+		error,
+	) {
+		return o.fetched(ctx, r, conf, steps)
+	}
+}
+
+// fetched fetches the bundle, reads all of it, and looks up what there is.
+func (o *InstallOptions) fetched(
 	ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps,
 ) (q instance.Request, known instance.Known, err error) {
 	q = instance.Request{
@@ -82,9 +102,18 @@ func (o *InstallOptions) prepare(
 			q.ServiceAccount = known.ServiceAccount()
 		}
 	}
+	err = checked(ctx, r, &q, known, steps, err)
+	return q, known, err
+}
+
+// checked reads all of what a request has, unless preparing it has failed with err; then it has no content any more.
+func checked(
+	ctx context.Context, r instance.Reconciler, q *instance.Request, known instance.Known, steps *event.Steps,
+	err error,
+) error {
 	if err == nil {
 		err = steps.Do("check", func() (string, error) {
-			if err := r.Load(ctx, &q, known); err != nil {
+			if err := r.Load(ctx, q, known); err != nil {
 				return "", err
 			}
 			return string(q.Package.Format), nil
@@ -93,14 +122,14 @@ func (o *InstallOptions) prepare(
 	if err != nil && q.Content != nil {
 		_ = q.Content.Close()
 	}
-	return q, known, err
+	return err
 }
 
 // install does it, step by step.
 func (o *InstallOptions) install(
-	ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps,
+	ctx context.Context, r instance.Reconciler, prepare prepare, steps *event.Steps,
 ) (*v1.BundleInstallation, error) {
-	q, known, err := o.prepare(ctx, r, conf, steps)
+	q, known, err := prepare(ctx, r, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -146,11 +175,11 @@ func noteValues(known instance.Known, q instance.Request) string {
 
 // preview is what would change; nobody sees the steps.
 func (o *InstallOptions) preview(
-	ctx context.Context, r instance.Reconciler, conf v1alpha1.Config,
+	ctx context.Context, r instance.Reconciler, prepare prepare,
 ) (apply.Changes, error) {
 	steps := event.NewSteps(event.NewStream(o.Name, time.Now), time.Now)
 	defer steps.Finish(v1.Result{})
-	q, known, err := o.prepare(ctx, r, conf, steps)
+	q, known, err := prepare(ctx, r, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +194,9 @@ func (o *InstallOptions) document(
 	count := func(action apply.Action) int { return len(out.Changes.With(action)) }
 	return &v1.BundleInstallation{
 		Name: o.Name, Action: out.Action, Bundle: out.Bundle, Previous: out.Previous, Revision: out.Revision,
-		Content: describe(o.Arg, q.Content, q.Package), Namespace: q.Config.Namespace, SystemNamespace: r.System,
+		RolledBackTo: q.Revision,
+		Content:      describe(cmp.Or(o.Arg, resource.Describe(q.Source)), q.Content, q.Package),
+		Namespace:    q.Config.Namespace, SystemNamespace: r.System,
 		Objects: v1.BundleChanges{
 			Created: count(apply.Created), Updated: count(apply.Updated), Deleted: count(apply.Deleted),
 			Unchanged: count(apply.Unchanged),

@@ -96,4 +96,37 @@ func TestOptions(t *testing.T) {
 		"a tag of a directory": {Args: "shop ./shop --tag v1", Err: "--tag"},
 		"no time":              {Args: "shop ./shop --timeout -1s", Err: "--timeout must not be negative"},
 	})
+	type rollbacks = map[string]cmdtest.Case[bundle.RollbackOptions]
+	forgetRollback := func(o *bundle.RollbackOptions) { forgetInstall(&o.InstallOptions) }
+	followed := func(o bundle.InstallOptions) bundle.InstallOptions {
+		o.Name, o.System, o.RenderTimeout = "shop", "berth-system", rendering
+		return o
+	}
+	cmdtest.Options(t, bundle.NewRollback, forgetRollback, rollbacks{
+		"to the one before": {Args: "shop", Want: bundle.RollbackOptions{
+			InstallOptions: followed(bundle.InstallOptions{}),
+		}},
+		"to a revision": {
+			Args: "shop 3 --no-wait --force-conflicts --dry-run=server", Want: bundle.RollbackOptions{
+				Revision: 3, InstallOptions: followed(bundle.InstallOptions{
+					NoWait: true, ForceConflicts: true, DryRun: apply.DryRunServer,
+				}),
+			},
+		},
+		"to no number":    {Args: "shop v1", Err: `"v1" is no revision`},
+		"to none":         {Args: "shop 0", Err: `"0" is no revision`},
+		"of nothing":      {Args: "", Err: "requires a bundle and at most one revision, got 0"},
+		"to two":          {Args: "shop 1 2", Err: "requires a bundle and at most one revision, got 3"},
+		"of a bad name":   {Args: "Shop", Err: `"Shop" cannot be the name of an instance`},
+		"a source's flag": {Args: "shop --tag v1", Err: "unknown flag: --tag"},
+	})
+	type contents = map[string]cmdtest.Case[bundle.ContentsOptions]
+	forgetContents := func(o *bundle.ContentsOptions) { o.IO, o.Open = terminal.Streams{}, nil }
+	cmdtest.Options(t, bundle.NewContent, forgetContents, contents{
+		"into a directory": {Args: "shop dir --system-namespace s", Want: bundle.ContentsOptions{
+			ClusterOptions: bundle.ClusterOptions{Name: "shop", System: "s"}, Directory: "dir",
+		}},
+		"into none":     {Args: "shop", Err: "requires a bundle and a directory, got 1"},
+		"of a bad name": {Args: "Shop dir", Err: `"Shop" cannot be the name of an instance`},
+	})
 }

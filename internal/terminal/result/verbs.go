@@ -119,6 +119,9 @@ func (i Installation) Text(p style.Page) ([]string, error) {
 // Outcome says what was installed, and what its chart has to say.
 func (i Installation) Outcome(p style.Page, t wording.Title, between time.Duration) Outcome {
 	facts, action := []string{i.Bundle}, string(i.Action)
+	if i.RolledBackTo > 0 {
+		facts = append(facts, fmt.Sprintf("as revision %d", i.RolledBackTo))
+	}
 	for _, objects := range []struct {
 		count int
 		done  string

@@ -81,6 +81,7 @@ func printed() []any {
 		v1.BlueprintList{},
 		v1.BundleContent{},
 		v1.BundleDiff{},
+		v1.BundleHistory{},
 		v1.BundleInstallation{},
 		v1.BundleReconciliation{},
 		v1.BundleRemoval{},

@@ -1,0 +1,80 @@
+package instance
+
+import (
+	"encoding/json"
+
+	helm "helm.sh/helm/v3/pkg/release"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/resource"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// provenance is what a revision was made of, as far as it takes to have the same again once its bundle is gone.
+type provenance struct {
+	Bundle string `json:"bundle"`
+	// Class is that of the bundle.
+	Class string `json:"class"`
+	// Source is as it was asked for, and Resolved what exactly that was.
+	Source   v1alpha1.Source `json:"source"`
+	Resolved v1alpha1.Source `json:"resolved"`
+	Digest   string          `json:"digest,omitempty"`
+	// Namespace is that of objects which name none, as the instance says it.
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// annotationMadeOf has the provenance, in the chart of the record like the origin.
+const annotationMadeOf = "berth.dev/made-of"
+
+// provenanceOf is that of a release of a bundle.
+func provenanceOf(b *v1alpha1.Bundle, c v1alpha1.Config) provenance {
+	p := provenance{
+		Bundle: b.Name, Class: b.Spec.ProvisionerClassName, Source: b.Spec.Source, Resolved: b.Spec.Source,
+		Digest: resource.DigestOf(b), Namespace: c.Namespace,
+	}
+	if b.Status.ResolvedSource != nil {
+		p.Resolved = *b.Status.ResolvedSource
+	}
+	return p
+}
+
+// provenanceIn is what a record says that it was made of; nil if it does not.
+func provenanceIn(r *helm.Release) *provenance {
+	if r.Chart == nil || r.Chart.Metadata == nil {
+		return nil
+	}
+	p := &provenance{}
+	if json.Unmarshal([]byte(r.Chart.Metadata.Annotations[annotationMadeOf]), p) != nil {
+		return nil
+	}
+	return p
+}
+
+// noVersion is the version in the record of a bundle that has none.
+const noVersion = "0.0.0"
+
+// isWhole is true for a revision that was applied as a whole.
+func isWhole(r *helm.Release) bool {
+	return r.Info.Status == helm.StatusDeployed || r.Info.Status == helm.StatusSuperseded
+}
+
+// revisionOf is a record as it is shown.
+func revisionOf(r *helm.Release) (v1.BundleRevision, error) {
+	objects, err := release.Objects(r.Manifest)
+	v := v1.BundleRevision{
+		Revision: r.Version, Status: r.Info.Status.String(), At: r.Info.LastDeployed.Time.UTC(), Objects: len(objects),
+	}
+	if r.Chart != nil && r.Chart.Metadata != nil {
+		if m := r.Chart.Metadata; m.Name != r.Name || m.Version != noVersion {
+			v.Package, v.Version = m.Name, m.Version
+		}
+	}
+	if p := provenanceIn(r); p != nil {
+		v.Bundle, v.Source, v.Digest = p.Bundle, resource.Describe(p.Source), p.Digest
+	}
+	if !isWhole(r) {
+		v.Message = r.Info.Description
+	}
+	return v, err
+}
