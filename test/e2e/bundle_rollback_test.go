@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,7 +43,7 @@ func TestBundleRollback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, "manifests", "all.yaml")); err != nil || string(got) != string(sent) {
+	if got, err := os.ReadFile(filepath.Join(dir, "manifests", "all.yaml")); err != nil || !bytes.Equal(got, sent) {
 		t.Errorf("%s, %v", got, err)
 	}
 	w.contains(w.bundle(6, "content", dir).stderr, "is not empty")
