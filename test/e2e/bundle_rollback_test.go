@@ -65,6 +65,6 @@ func TestBundleRollback(t *testing.T) {
 	if got := strings.Join(w.history(), ", "); got != "4 deployed, 3 superseded, 2 superseded, 1 superseded" {
 		t.Error(got)
 	}
-	w.contains(w.bundle(7, "rollback", "9").stderr, "revision 9", "4, 3, 2, 1")
+	w.contains(w.bundle(7, "rollback", "9").stderr, "no revision 9", "4, 3, 2, 1")
 	w.uninstalled()
 }

@@ -119,8 +119,8 @@ func choose(name string, records []*helm.Release, revision int) (*helm.Release, 
 		return nil, fault.New(fault.NotFound, "nothing that was installed before is recorded of bundle %s", name).
 			WithHint("`berth bundle history %s` shows what is", name)
 	}
-	return nil, fault.New(fault.NotFound, "revision %d of bundle %s is not recorded, of which these are: %s", revision,
-		name, strings.Join(numbers, ", ")).
+	return nil, fault.New(fault.NotFound, "bundle %s has no revision %d: it has %s", name, revision,
+		strings.Join(numbers, ", ")).
 		WithHint("the last %d are kept; install what is older from its source", keptRevisions)
 }
 

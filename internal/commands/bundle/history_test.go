@@ -162,7 +162,7 @@ func TestRollback(t *testing.T) {
 		},
 		"to one that is not recorded": {
 			releases: []release{plainly("one"), plainly("two")}, args: "7", want: "two", status: 7,
-			refusal: "revision 7 of bundle shop is not recorded, of which these are: 2, 1",
+			refusal: "bundle shop has no revision 7: it has 2, 1",
 		},
 		"of what is not installed": {status: 7, refusal: "bundle shop is not installed"},
 		"only to see it": {
