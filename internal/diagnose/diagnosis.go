@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/cause"
+	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
 // Diagnose says which stage the subject is in at a time, and how it got there.
@@ -195,8 +197,20 @@ func podOf(subject watch.Subject, records []watch.Record, cause *v1.Cause) (last
 
 // waitingPod is the pod that is not ready, the subject itself or the first of a workload's; nil if there is none.
 func waitingPod(subject watch.Subject, records []watch.Record) *corev1.Pod {
+	last := map[string]*corev1.Pod{}
+	var order []string
 	for _, r := range records {
-		if pod, ok := r.Object.(*corev1.Pod); ok && r.Type != apiwatch.Deleted && !kube.IsReady(pod) {
+		if pod, ok := r.Object.(*corev1.Pod); ok {
+			if last[pod.Name] == nil {
+				order = append(order, pod.Name)
+			}
+			if last[pod.Name] = pod; r.Type == apiwatch.Deleted {
+				delete(last, pod.Name)
+			}
+		}
+	}
+	for _, name := range order {
+		if pod := last[name]; pod != nil && !kube.IsReady(pod) && !kube.HasEnded(pod) {
 			return pod
 		}
 	}
@@ -223,25 +237,17 @@ func areBound(pod *corev1.Pod, records []watch.Record) bool {
 	bound := map[string]bool{}
 	for _, r := range records {
 		if claim, is := r.Object.(*corev1.PersistentVolumeClaim); is {
-			bound[claim.Name] = claim.Status.Phase == corev1.ClaimBound
+			bound[claim.Name] = r.Type != apiwatch.Deleted && claim.Status.Phase == corev1.ClaimBound
 		}
 	}
-	claims := 0
-	for _, v := range pod.Spec.Volumes {
-		if claim := v.PersistentVolumeClaim; claim != nil {
-			claims++
-			if !bound[claim.ClaimName] {
-				return false
-			}
-		}
-	}
-	return claims > 0
+	names := evidence.ClaimNames(pod)
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !bound[name] })
 }
 
 // aboutPod reads in a pod's labels what a hint may name.
 func aboutPod(pod *corev1.Pod) cause.About {
 	about := cause.About{
-		Namespace: pod.Namespace, Blueprint: pod.Labels[kube.LabelBlueprint],
+		Namespace: pod.Namespace, Pod: pod.Name, Blueprint: pod.Labels[kube.LabelBlueprint],
 		Controlled: metav1.GetControllerOf(pod) != nil,
 	}
 	about.UserString = userstring.FromAnnotation(pod.Annotations[kube.AnnotationUserString])

@@ -150,3 +150,8 @@ func IsReady(pod *corev1.Pod) bool {
 	c := Condition(pod, corev1.PodReady)
 	return c != nil && c.Status == corev1.ConditionTrue
 }
+
+// HasEnded is true for a pod of which no container starts any more.
+func HasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}

@@ -47,7 +47,7 @@ func readable(pod *corev1.Pod, r Request) error {
 			"log",
 			r.Container, pod.Name).
 			WithHint("leave out --previous")
-	case !r.Previous && !started(status) && over(pod):
+	case !r.Previous && !started(status) && kube.HasEnded(pod):
 		return fault.New(fault.Failed, "container %s of workspace %s has never started: %s", r.Container, pod.Name,
 			state(pod, status)).
 			WithHint("see why: %s", kube.Command("status", kube.IDOf(&pod.ObjectMeta), pod.Namespace))
@@ -66,11 +66,6 @@ func readable(pod *corev1.Pod, r Request) error {
 func started(s corev1.ContainerStatus) bool {
 	ran := func(t *corev1.ContainerStateTerminated) bool { return t != nil && t.ContainerID != "" }
 	return s.State.Running != nil || ran(s.State.Terminated) || ran(s.LastTerminationState.Terminated)
-}
-
-// over is true for a pod in which nothing will start any more.
-func over(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 func statusOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
@@ -143,11 +138,11 @@ func reached(asked, now *corev1.Pod, gone bool, r Request) (bool, error) {
 	switch {
 	case now == nil && !gone: // not listed yet
 		return false, nil
-	case gone, over(now) && now.DeletionTimestamp != nil:
+	case gone, kube.HasEnded(now) && now.DeletionTimestamp != nil:
 		return false, fault.New(fault.NotFound, "the pod of workspace %s is gone", asked.Name)
 	case started(statusOf(now, r.Container)):
 		return true, nil
-	case over(now):
+	case kube.HasEnded(now):
 		return false, readable(now, r)
 	}
 	return false, nil

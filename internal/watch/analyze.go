@@ -59,12 +59,7 @@ type reading struct {
 
 // isOver is true for a pod whose phase is final.
 func isOver(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && hasEnded(pod)
-}
-
-// hasEnded is true for a pod of which no container starts any more.
-func hasEnded(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	return pod.DeletionTimestamp == nil && kube.HasEnded(pod)
 }
 
 func newReading(s State, pod *corev1.Pod, p cause.Policy, now time.Time) *reading {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/registry/image"
 	"github.com/berthdev/berth/internal/watch/evidence"
 	"github.com/berthdev/berth/internal/watch/judge"
@@ -107,7 +108,7 @@ func (r *reading) container(c evidence.Container) v1.Container {
 		code := int(t.ExitCode)
 		printed.ExitCode = &code
 	}
-	if printed.State == v1.ContainerWaiting && hasEnded(r.Pod.Pod) {
+	if printed.State == v1.ContainerWaiting && kube.HasEnded(r.Pod.Pod) {
 		printed.Reason = v1.NotStarted
 	}
 	return printed

@@ -56,7 +56,18 @@ func wholeItems(text []byte) (items []json.RawMessage) {
 	return nil
 }
 
-// withoutKind reads a list in YAML that has no end: its kind would come there. The last item may be half of one.
+// unfinished reads a list in YAML that has no end; false if that is not what a document is.
+func (r *reader) unfinished(at place, raw []byte) bool {
+	var list document
+	if deeper(raw, r.limits.depth) || json.Unmarshal(raw, &list) != nil || list.Kind != "" || list.Items == nil {
+		return false
+	}
+	r.problem(at.file, at.line, "%v", plainly(r.withoutKind(list.Items)))
+	return true
+}
+
+// withoutKind reads the items of a list in YAML without its kind, which would come at its end. The last item may be
+// half of one.
 func (r *reader) withoutKind(raw []byte) error {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {

@@ -54,6 +54,11 @@ func TestRead(t *testing.T) {
 			[]string{"ADDED Pod a", "ADDED Pod a", "ADDED Pod b"},
 			nil,
 		},
+		"a list in JSON without its kind is whole": {
+			`{"items":[` + podJSON + "," + otherJSON + "]}",
+			[]string{"ADDED Pod a", "ADDED Pod b"},
+			nil,
+		},
 		"an array": {
 			"[" + podJSON + "," + otherJSON + "]",
 			[]string{"ADDED Pod a", "ADDED Pod b"},

@@ -56,7 +56,7 @@ func (r *reader) log(s source, of Instance) {
 		r.broken(s.file, err)
 		return
 	}
-	r.keep(s.file, of, end)
+	r.keep(s.file, of, withoutStamps(lastLines(end)))
 }
 
 // endOf reads to the end, and keeps no more than a log has.
@@ -74,8 +74,8 @@ func endOf(in io.Reader) (end []byte, err error) {
 	return end, err
 }
 
-// sections keeps the logs that stand between the objects of a text.
-func (r *reader) sections(file string, text []byte) {
+// sections keeps the logs that stand between the objects of a text; false if there are none.
+func (r *reader) sections(file string, text []byte) (found bool) {
 	var of Instance
 	start, at := -1, 0
 	for line := range bytes.Lines(text) {
@@ -83,29 +83,47 @@ func (r *reader) sections(file string, text []byte) {
 		case m != nil && start < 0:
 			of, start = Instance{Namespace: string(m[2]), Pod: string(m[3]), Container: string(m[1])}, at+len(line)
 		case start >= 0 && bytes.HasPrefix(line, []byte(logEnds)):
-			r.keep(file, of, text[max(start, at-logBytes):at])
-			start = -1
+			r.keep(file, of, lastLines(text[max(start, at-logBytes):at]))
+			start, found = -1, true
 		}
 		at += len(line)
 	}
+	return found
 }
 
-// keep adds the last lines of a log. The first line of a text that was cut may be half of one.
-func (r *reader) keep(file string, of Instance, end []byte) {
+// lastLines are those of the end of a log; the first line of a text that was cut may be half of one.
+func lastLines(end []byte) []string {
 	text := string(utf8Text(end))
 	if _, rest, cut := strings.Cut(text, "\n"); cut && len(end) >= logBytes {
 		text = rest
 	}
 	text = strings.TrimRight(text, "\n")
-	if text == "" || r.used.logs > r.limits.logs {
-		return
+	if text == "" {
+		return nil
 	}
 	lines := strings.Split(text, "\n")
 	lines = slices.Clone(lines[max(0, len(lines)-logLines):])
-	if !slices.ContainsFunc(lines, func(line string) bool { return !lineStamp.MatchString(line) }) {
-		for i, line := range lines {
-			_, lines[i], _ = strings.Cut(line, " ")
-		}
+	for i := range lines {
+		lines[i] = strings.Clone(lines[i]) // or all of the text is kept
+	}
+	return lines
+}
+
+// withoutStamps are lines without their times, where all of them have one.
+func withoutStamps(lines []string) []string {
+	if slices.ContainsFunc(lines, func(line string) bool { return !lineStamp.MatchString(line) }) {
+		return lines
+	}
+	for i, line := range lines {
+		_, lines[i], _ = strings.Cut(line, " ")
+	}
+	return lines
+}
+
+// keep adds the last lines of a log, as far as the limit allows.
+func (r *reader) keep(file string, of Instance, lines []string) {
+	if len(lines) == 0 || r.used.logs > r.limits.logs {
+		return
 	}
 	for _, line := range lines {
 		r.used.logs += int64(len(line))

@@ -58,6 +58,10 @@ func TestLogs(t *testing.T) {
 				"==== END logs for container app of pod shop/api ====\n", app,
 			[]string{"2", "3", "4", "5", "6", "7", "8", "9", "10", "11"},
 		},
+		"of cluster-info dump, with times of its own": {
+			"shop/api/logs.txt", "==== START logs for container app of pod shop/api ====\n2026-11-20T23:50:18Z a\n" +
+				"==== END logs for container app of pod shop/api ====\n", app, []string{"2026-11-20T23:50:18Z a"},
+		},
 		"cut off": {"shop/api/logs.txt", "==== START logs for container app of pod shop/api ====\n1\n", app, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +93,7 @@ func TestLimitOfLogs(t *testing.T) {
 	r := &reader{limits: defaults()}
 	r.limits.logs = 10
 	for _, pod := range []string{"a", "b", "c"} {
-		r.keep("f", Instance{Pod: pod}, []byte("12345678"))
+		r.keep("f", Instance{Pod: pod}, []string{"12345678"})
 	}
 	if len(r.logs) != 1 || len(r.problems) != 1 {
 		t.Error(r.logs, r.problems)

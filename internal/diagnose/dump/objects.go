@@ -58,7 +58,7 @@ func (r *reader) object(raw []byte, defaults *schema.GroupVersionKind) error {
 		return r.change(raw)
 	}
 	if doc.Kind == "" && doc.Items != nil {
-		return r.withoutKind(doc.Items)
+		return r.items(doc.Items, "the list", nil)
 	}
 	if err := doc.check(); err != nil {
 		return err

@@ -27,8 +27,8 @@ func (r *reader) text(s source, head []byte) {
 		r.exceed("%s of text, up to %s", size(r.limits.text), s.file)
 		return
 	}
-	whole, kept := utf8Text(raw), len(r.logs)
-	r.sections(s.file, whole)
+	whole := utf8Text(raw)
+	hasLogs := r.sections(s.file, whole)
 	text, remarks := withoutRemarks(whole)
 	f := formOf(text)
 	for _, m := range remarks {
@@ -39,7 +39,7 @@ func (r *reader) text(s source, head []byte) {
 	switch {
 	case f == formObjects, f == formOther && isJSON(text): // which says what is wrong with it
 		r.documents(s.file, text)
-	case f == formEmpty && (len(remarks) > 0 || len(r.logs) > kept): // which say why, or are what it has
+	case f == formEmpty && (len(remarks) > 0 || hasLogs): // which say why, or are what it has
 	default:
 		r.problem(s.file, 0, "%s", f)
 	}

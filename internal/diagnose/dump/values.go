@@ -96,7 +96,9 @@ func (r *reader) yamlDocument(at place, text []byte) {
 	raw, err := yaml.YAMLToJSON(text)
 	if err == nil {
 		at.line += yamldoc.Leading(text)
-		r.value(at, raw)
+		if !r.unfinished(at, raw) {
+			r.value(at, raw)
+		}
 		return
 	}
 	if r.halfLine(at, text) {

@@ -31,7 +31,7 @@ func Read(ctx context.Context, client dynamic.Interface, refs []Reference) (says
 			}
 		case apierrors.IsNotFound(err) && r.name != "":
 			object := kube.Object(r.kind.name, r.name)
-			says = append(says, v1.Warning{Reason: "NotFound", Message: object + " does not exist", Object: object})
+			says = append(says, v1.Warning{Reason: "NotFound", Message: object + " does not exist", Object: object, Count: 1})
 		case err == nil && o != nil:
 			if w := Says(r.kind, o); w != nil {
 				says = append(says, *w)

@@ -33,13 +33,13 @@ func Says(k kind, o *unstructured.Unstructured) *v1.Warning {
 			return nil
 		}
 		return &v1.Warning{
-			Reason: "SecretProviderClass", Message: object + " is of provider " + provider, Object: object,
+			Reason: "SecretProviderClass", Message: object + " is of provider " + provider, Object: object, Count: 1,
 		}
 	}
 	if k.resource == deviceClaims().resource {
 		if _, allocated, _ := unstructured.NestedMap(o.Object, "status", "allocation"); !allocated {
 			return &v1.Warning{
-				Reason: "NotAllocated", Message: object + ": no device is allocated to it", Object: object,
+				Reason: "NotAllocated", Message: object + ": no device is allocated to it", Object: object, Count: 1,
 			}
 		}
 		return nil
@@ -52,7 +52,7 @@ func Says(k kind, o *unstructured.Unstructured) *v1.Warning {
 	if c.reason != "" && c.status == "True" {
 		reason = c.reason
 	}
-	return &v1.Warning{Reason: reason, Message: object + ": " + c.message, Object: object, At: c.at}
+	return &v1.Warning{Reason: reason, Message: object + ": " + c.message, Object: object, At: c.at, Count: 1}
 }
 
 // telling is the condition that says why something waits; nil if none does.

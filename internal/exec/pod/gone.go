@@ -70,7 +70,7 @@ func ended(pod *corev1.Pod, uid string) string {
 	switch {
 	case string(pod.UID) != uid:
 		return "the pod was replaced"
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case kube.HasEnded(pod):
 		return "the pod has ended"
 	}
 	return ""

@@ -106,9 +106,7 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 // isOver is true for the own pod of a workspace that has ended, was evicted, or whose node was
 // shut down; those of a workload are replaced by its controller.
 func isOver(pod *corev1.Pod) bool {
-	phase := pod.Status.Phase
-	return (phase == corev1.PodFailed || phase == corev1.PodSucceeded) && pod.DeletionTimestamp == nil &&
-		pod.Labels[kube.LabelInjected] != "true"
+	return kube.HasEnded(pod) && pod.DeletionTimestamp == nil && pod.Labels[kube.LabelInjected] != "true"
 }
 
 // whyOver says why a pod is over, if the cluster has said so.

@@ -41,6 +41,9 @@ func AboutPods(id, namespace, userString string, pods []*corev1.Pod) About {
 	return func(c *v1.Cause) cause.About {
 		pod := pods[0] // they are alike
 		about := cause.About{Namespace: namespace, Controlled: metav1.GetControllerOf(pod) != nil}
+		if len(pods) == 1 {
+			about.Pod = pod.Name
+		}
 		if !about.Controlled || c != nil && strings.HasPrefix(c.Container, id+"-") {
 			about.UserString, about.Blueprint = userString, pod.Labels[kube.LabelBlueprint]
 		}

@@ -133,6 +133,7 @@ func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, found inven
 	}
 	if pod := kube.OfKind(chart.Objects, watch.KindPod); pod != nil {
 		podSpec := deploy.PodSpec(pod.Object, "spec")
+		about.Pod = pod.GetName()
 		d.About = func(c *v1.Cause) cause.About { return about.Of(podSpec, c) }
 	}
 	plan := t.Decide(found, d)

@@ -120,7 +120,7 @@ func CommandLines(commands []Command, p style.Page) []string {
 	for _, c := range commands {
 		line, why := "    "+style.Pad(c.Line, widest)+"    ", ""
 		if c.Why != "" {
-			why = "# " + c.Why // a line that is copied whole does the same
+			why = "# " + c.Why // a comment in scripts, and in the shells that take one at a prompt
 		}
 		if style.Width(line)+style.Width(why) >= p.Width {
 			why = ""

@@ -27,6 +27,7 @@ type About struct {
 	Job        bool   // that is a Job, whose template cannot be changed
 	Bundle     bool   // a bundle has installed what makes the pod
 	Namespace  string
+	Pod        string // its name; empty where that is not known
 	Image      string
 	Memory     string // the limit of the container that the cause is about
 	Requests   string // what the pod asks for: 64 cpu, 2Gi memory

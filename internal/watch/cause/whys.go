@@ -249,12 +249,15 @@ func elsewhere(c v1.Cause, a About) string {
 		return "When it comes back, it finishes deleting the pod. If it is gone for good, remove it (`kubectl delete " +
 			"node " + name + "`), and the pod goes with it."
 	case a.Controlled:
-		return back + "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller makes another one on " +
-			"another node."
+		return back + "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller replaces it once it " +
+			"is gone: that of a StatefulSet when the node answers, or is deleted."
 	case a.isWorkspace():
-		remove := fault.Command("kubectl", "delete", "--force", c.Object) + a.option()
-		return back + "Otherwise, when you are sure that the node does not come back, delete its pod: `" + remove + "`. " +
-			a.back()
+		const sure = "Otherwise, when you are sure that the node does not come back, delete its pod"
+		if a.Pod == "" {
+			return back + sure + ". " + a.back()
+		}
+		remove := fault.Command("kubectl", "delete", "pod", a.Pod, "--force") + a.option()
+		return back + sure + ": `" + remove + "`. " + a.back()
 	}
 	return back + "Otherwise create the pod again, on another node."
 }

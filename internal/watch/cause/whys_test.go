@@ -248,7 +248,22 @@ func TestVolumeHints(t *testing.T) {
 		{"nothing but time", v1.Cause{
 			Code:    VolumeNotMounted,
 			Message: "Unable to attach or mount volumes: unmounted volumes=[data]",
-		}, About{}, []string{"The node waits for the volume, and does not say why"}},
+		}, About{}, []string{"The node waits for the volume, and nothing says why: the log"}},
+		{"nothing but time, and the claim is bound", v1.Cause{
+			Code: VolumeNotMounted, Message: "the node waits for volume data (claim files): timed out",
+		}, About{Claimed: true, Bound: true}, []string{"Its claim is bound: see whether it is attached"}},
+		{
+			"the node of a workspace is lost: the pod is deleted, and not the node",
+			v1.Cause{Code: NodeLost, Object: "node/node-2"},
+			About{Blueprint: "dev", UserString: "a~dev", Namespace: "shop", Pod: "a-dev"},
+			[]string{"delete its pod: `kubectl delete pod a-dev --force --namespace shop`", "berth start a~dev"},
+		},
+		{
+			"the node of a workspace is lost, and its pod is not known",
+			v1.Cause{Code: NodeLost, Object: "node/node-2"},
+			About{Blueprint: "dev"},
+			[]string{"delete its pod. Start it again"},
+		},
 		{
 			"a missing ConfigMap",
 			v1.Cause{Code: VolumeMissingObject, Message: `configmap "cfg" not found`},

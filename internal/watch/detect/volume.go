@@ -177,8 +177,10 @@ func mountTrouble(p evidence.Pod) (specific, timedOut *corev1.Event) {
 
 const (
 	// The kubelet has waited for two minutes for volumes that it does not say more about.
-	unmounted    pattern.Expr = `unmounted volumes=\[([^\]]*)\]`
-	timeIsUp     pattern.Expr = `timed out|deadline exceeded`
+	unmounted pattern.Expr = `unmounted volumes=\[([^\]]*)\]`
+	timeIsUp  pattern.Expr = `timed out|deadline exceeded`
+	// What it says of volumes in brackets, which are named before it.
+	lists        pattern.Expr = `(?:unmounted|unattached|failed to process) volumes=\[[^\]]*\](?:[,:] |$)`
 	missingClaim pattern.Expr = `persistentvolumeclaims? "[^"]*" not found`
 )
 
@@ -203,19 +205,37 @@ func timeUp(p evidence.Pod, e *corev1.Event) *cause.Finding {
 		return nil
 	}
 	f := ofEvent(p, cause.VolumeNotMounted, e)
-	var waited []string
-	for name := range strings.FieldsSeq(unmounted.FindStringSubmatch(evidence.Text(e))[1]) {
-		for _, v := range p.Spec.Volumes {
-			if claim := v.PersistentVolumeClaim; v.Name == name && claim != nil {
-				name += " (claim " + claim.ClaimName + ")"
-			}
-		}
-		waited = append(waited, name)
-	}
-	if len(waited) > 0 {
-		f.Message = fmt.Sprintf("the node waits for volume %s: %s", strings.Join(waited, ", "), f.Message)
+	if waited := waitedFor(p, strings.Fields(unmounted.FindStringSubmatch(evidence.Text(e))[1])); waited != "" {
+		f.Message = fmt.Sprintf("the node waits for %s: %s", waited, lists.ReplaceAllString(f.Message, ""))
 	}
 	return f
+}
+
+// waitedFor names volumes: of many, those of claims, which are the likely ones.
+func waitedFor(p evidence.Pod, names []string) string {
+	const few = 3
+	var claimed, others []string
+	for _, name := range names {
+		at := slices.IndexFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.Name == name && v.PersistentVolumeClaim != nil
+		})
+		if at < 0 {
+			others = append(others, name)
+			continue
+		}
+		claimed = append(claimed, name+" (claim "+p.Spec.Volumes[at].PersistentVolumeClaim.ClaimName+")")
+	}
+	all := slices.Concat(claimed, others)
+	switch n := len(all); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return "volume " + all[0]
+	case n <= few:
+		return "volumes " + strings.Join(all, ", ")
+	default:
+		return fmt.Sprintf("%d volumes, among them %s", n, strings.Join(all[:few], ", "))
+	}
 }
 
 // secretText is how the kubelet calls the Secret with the certificate of a workspace.

@@ -32,7 +32,7 @@ func TestPreparing(t *testing.T) {
 			warning("", "FailedPrepareDynamicResources", "Failed to prepare dynamic resources: DRA driver x "+
 				"is not registered"),
 		},
-		"VolumeNotMounted: unmounted volumes=[data]": {late},
+		"VolumeNotMounted: the node waits for volume data: Unable": {late},
 	} {
 		compare(t, Unready(podOf(watchtest.NewPod("web", "1", watchtest.OnNode), events...)), want)
 	}
