@@ -101,8 +101,8 @@ func bundleSources() Command {
 	return Command{
 		Name: BundleSources, Feature: true, System: true,
 		About: "Install from ConfigMaps, or with a login that a Secret has (`--source-secret`); resourceNames can " +
-			"limit it to them. Write the content of a bundle that was sent from another machine, with " +
-			"`berth bundle content`.",
+			"limit it to them. Have the content of a bundle that was sent from another machine, with " +
+			"`berth bundle content`, or to go back to a chart with `berth bundle rollback`.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get"}, Why: "those that are a source, or were sent"},
 			{Resource: "secrets", Verbs: []string{"get"}, Why: "the login that is named"},

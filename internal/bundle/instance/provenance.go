@@ -2,8 +2,11 @@ package instance
 
 import (
 	"encoding/json"
+	"slices"
 
 	helm "helm.sh/helm/v3/pkg/release"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
@@ -77,4 +80,26 @@ func revisionOf(r *helm.Release) (v1.BundleRevision, error) {
 		v.Message = r.Info.Description
 	}
 	return v, err
+}
+
+// isOfChart is true for a record with anything of a chart; it never has the charts within it.
+func isOfChart(record *helm.Release) bool {
+	c := record.Chart
+	return len(record.Config) > 0 || len(record.Hooks) > 0 || c != nil && (len(c.Templates) > 0 || len(c.Values) > 0 ||
+		len(c.Files) > 0 || c.Metadata != nil && len(c.Metadata.Dependencies) > 0)
+}
+
+// objectsOf are the objects of a record without what ties them to the instance.
+func objectsOf(record *helm.Release, in *v1alpha1.Instance) ([]*unstructured.Unstructured, error) {
+	objects, err := release.Objects(record.Manifest)
+	for _, object := range objects {
+		others := slices.DeleteFunc(object.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+			return ref.UID == in.UID
+		})
+		if len(others) == 0 {
+			others = nil
+		}
+		object.SetOwnerReferences(others)
+	}
+	return objects, err
 }

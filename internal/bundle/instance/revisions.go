@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 
 	helm "helm.sh/helm/v3/pkg/release"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
@@ -18,9 +17,9 @@ import (
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
+	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/release"
 )
 
 // notInstalled is the error about an instance that does not exist.
@@ -67,7 +66,7 @@ func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Kn
 	if err != nil {
 		return q, err
 	}
-	record, err := choose(name, records, revision)
+	record, err := choose(name, records, revision, isBehind(k, records))
 	if err != nil {
 		return q, err
 	}
@@ -79,8 +78,7 @@ func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Kn
 	q.Config.Namespace = conf.Namespace
 	made := provenanceIn(record)
 	if made == nil || !resource.IsOurs(made.Class) {
-		err = r.restore(ctx, &q, record, k.Instance, steps)
-		return q, err
+		return q, r.restore(ctx, &q, record, k.Instance, false, steps)
 	}
 	q.Class, q.Config.Namespace = made.Class, made.Namespace
 	if q.Class == v1alpha1.ClassHelm && len(record.Config) > 0 {
@@ -90,20 +88,38 @@ func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Kn
 		}
 		q.Config.Values = string(values)
 	}
-	err = r.again(ctx, &q, *made, k.Bundles, steps)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = r.restore(ctx, &q, record, k.Instance, steps)
+	err = r.again(ctx, &q, *made, k, steps)
+	if gone, is := errors.AsType[notKept](err); is {
+		if err = gone.because; err == nil || q.Class != v1alpha1.ClassHelm {
+			err = r.restore(ctx, &q, record, k.Instance, true, steps)
+		}
 	}
 	return q, err
 }
 
-// choose finds the record of a revision, or of the one before the newest, among records of which the newest comes
-// first.
-func choose(name string, records []*helm.Release, revision int) (*helm.Release, error) {
+// isBehind is true if nothing is recorded of what is wanted of an instance: it failed before there was anything to
+// apply, and the newest record is of what runs.
+func isBehind(k Known, records []*helm.Release) bool {
+	if len(records) == 0 {
+		return false
+	}
+	made := provenanceIn(records[0])
+	wanted, _, err := resource.BundleFor(k.Instance, k.Bundles)
+	return err == nil && made != nil && (wanted == nil || wanted.Name != made.Bundle)
+}
+
+// choose finds the record of a revision among records of which the newest comes first; of 0, that which was installed
+// as a whole before the newest or, if what is wanted now is behind the newest, that one.
+func choose(name string, records []*helm.Release, revision int, behind bool) (*helm.Release, error) {
+	if revision == 0 && len(records) > 0 {
+		if err := unclear(name, records); err != nil {
+			return nil, err
+		}
+	}
 	var numbers []string
 	for i, record := range records {
 		switch {
-		case revision == 0 && i > 0 && isWhole(record):
+		case revision == 0 && (i > 0 || behind) && isWhole(record):
 			return record, nil
 		case revision == record.Version && isWhole(record):
 			return record, nil
@@ -124,26 +140,52 @@ func choose(name string, records []*helm.Release, revision int) (*helm.Release, 
 		WithHint("the last %d are kept; install what is older from its source", keptRevisions)
 }
 
-// again has the content of a request from what it was made of. The error is fs.ErrNotExist if that was sent, and is
-// not kept here.
-func (r Reconciler) again(ctx context.Context, q *Request, made provenance, bundles []v1alpha1.Bundle,
-	steps *event.Steps,
-) (err error) {
-	there := slices.IndexFunc(bundles, func(b v1alpha1.Bundle) bool {
+// unclear is the error about a newest revision that was cut off or refused, and had what an earlier one has, as that of
+// a rollback does: to go back again may mean that one, or what is installed.
+func unclear(name string, records []*helm.Release) error {
+	tried := provenanceIn(records[0])
+	if isWhole(records[0]) || tried == nil || tried.Digest == "" {
+		return nil
+	}
+	installed := slices.IndexFunc(records, isWhole)
+	for _, record := range records[installed+1:] {
+		if made := provenanceIn(record); isWhole(record) && made != nil && made.Digest == tried.Digest {
+			return fault.New(fault.InvalidArgument, "revision %d of bundle %s was not installed as a whole, and has what "+
+				"revision %d has: name the revision to install", records[0].Version, name, record.Version).
+				WithHint("`berth bundle rollback %s %d` goes on with it, and `berth bundle rollback %s %d` back to what "+
+					"was installed before it", name, record.Version, name, records[installed].Version)
+		}
+	}
+	return nil
+}
+
+// notKept is the error about content that was sent, and cannot be had here.
+type notKept struct{ because error }
+
+func (e notKept) Error() string { return fmt.Sprintf("the content is not kept: %v", e.because) }
+
+// again has the content of a request from what it was made of. The error is notKept if that was sent.
+func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Known, steps *event.Steps) (err error) {
+	there := slices.IndexFunc(k.Bundles, func(b v1alpha1.Bundle) bool {
 		return b.Name == made.Bundle && b.DeletionTimestamp == nil && b.Status.ResolvedSource != nil &&
 			made.Digest != "" && b.Status.Digest == made.Digest
 	})
-	switch {
-	case there >= 0:
-		b := &bundles[there]
-		q.Source, q.Resolved = b.Spec.Source, *b.Status.ResolvedSource
-		q.Content, err = r.unpacker("").Content(ctx, b, steps)
-		return err
-	case made.Source.Type == v1alpha1.SourceUpload:
-		q.Source = v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}}
-		q.Resolved = v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{Digest: made.Digest}}
-		q.Content, err = r.Fetcher.Cache.Get(made.Digest)
-		return err
+	uploaded := made.Source.Type == v1alpha1.SourceUpload
+	q.Source = v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}}
+	q.Resolved = v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{Digest: made.Digest}}
+	if !uploaded {
+		q.Source, q.Resolved = made.Resolved, made.Resolved
+	}
+	if there >= 0 {
+		return r.from(ctx, q, &k.Bundles[there], k, steps)
+	}
+	if made.Digest != "" {
+		if q.Content, err = r.Fetcher.Cache.Get(made.Digest); err == nil {
+			return nil
+		}
+	}
+	if uploaded {
+		return notKept{}
 	}
 	f := r.Fetcher
 	f.Progress = steps.Progress
@@ -156,6 +198,31 @@ func (r Reconciler) again(ctx context.Context, q *Request, made provenance, bund
 		_ = q.Content.Close()
 		return lost(q, fmt.Sprintf("its content was %s and is %s", made.Digest, q.Content.Digest), nil)
 	}
+	return nil
+}
+
+// from has the content of a request from its bundle. The source stays as it is where the instance then has that very
+// bundle again: for another one, a branch or a tag would be looked up, and may have moved.
+func (r Reconciler) from(ctx context.Context, q *Request, b *v1alpha1.Bundle, k Known, steps *event.Steps) (err error) {
+	q.Content, err = r.unpacker("").Content(ctx, b, steps)
+	if err != nil {
+		if b.Spec.Source.Type == v1alpha1.SourceUpload && (fault.CodeOf(err) == fault.PermissionDenied ||
+			fault.CodeOf(err) == fault.NotFound || fault.ReasonOf(err) == source.ReasonIncomplete) {
+			return notKept{err}
+		}
+		return err
+	}
+	asked := *q
+	asked.Source = b.Spec.Source
+	wanted, err := instanceOf(asked)
+	if err != nil {
+		return err
+	}
+	wanted.UID = k.Instance.UID
+	if same, _, err := resource.BundleFor(wanted, k.Bundles); err == nil && same != nil && same.Name == b.Name {
+		q.Source = b.Spec.Source
+	}
+	q.Resolved = *b.Status.ResolvedSource
 	return nil
 }
 
@@ -174,14 +241,27 @@ func lost(q *Request, why string, err error) error {
 }
 
 // restore makes the content of a request of the objects that a record has. A chart is more than these: its hooks, and
-// the values that the next upgrade takes over.
-func (r Reconciler) restore(ctx context.Context, q *Request, record *helm.Release, in *v1alpha1.Instance,
+// the values that the next upgrade takes over. What was fetched from a place that the record does not name may have
+// Secrets, which an upload would show to everybody that reads ConfigMaps.
+func (r Reconciler) restore(ctx context.Context, q *Request, record *helm.Release, in *v1alpha1.Instance, sent bool,
 	steps *event.Steps,
 ) error {
-	if q.Class == v1alpha1.ClassHelm || record.Chart != nil && len(record.Chart.Templates) > 0 {
-		return lost(q, "its chart was sent from another machine, or by another program, and is not kept", nil)
+	why := "its record does not say what it was made of"
+	if sent {
+		why = "it was sent from another machine, or long ago, and is not in the cache of this one"
 	}
-	text, err := manifestOf(record, in)
+	if q.Class == v1alpha1.ClassHelm || isOfChart(record) {
+		return lost(q, "it is a chart, and "+why, nil)
+	}
+	objects, err := objectsOf(record, in)
+	if err != nil {
+		return err
+	}
+	isSecret := func(o *unstructured.Unstructured) bool { return o.GetAPIVersion() == "v1" && o.GetKind() == "Secret" }
+	if !sent && slices.ContainsFunc(objects, isSecret) {
+		return lost(q, "it has Secrets, and "+why, nil)
+	}
+	text, err := (&format.Package{Format: format.Plain, Objects: objects}).Manifest()
 	if err != nil {
 		return err
 	}
@@ -201,24 +281,6 @@ func (r Reconciler) restore(ctx context.Context, q *Request, record *helm.Releas
 	q.Resolved = v1alpha1.Source{
 		Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{Digest: q.Content.Digest},
 	}
-	steps.Note("the content of revision %d is gone: its objects are taken from its record", record.Version)
+	steps.Note("the objects of revision %d are taken from its record", record.Version)
 	return nil
-}
-
-// manifestOf are the objects of a record as manifests, without what ties them to the instance.
-func manifestOf(record *helm.Release, in *v1alpha1.Instance) (string, error) {
-	objects, err := release.Objects(record.Manifest)
-	if err != nil {
-		return "", err
-	}
-	for _, object := range objects {
-		others := slices.DeleteFunc(object.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
-			return ref.UID == in.UID
-		})
-		if len(others) == 0 {
-			others = nil
-		}
-		object.SetOwnerReferences(others)
-	}
-	return (&format.Package{Format: format.Plain, Objects: objects}).Manifest()
 }

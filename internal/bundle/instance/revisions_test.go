@@ -47,7 +47,7 @@ func TestChoose(t *testing.T) {
 					Version: len(test.newestFirst) - i, Info: &helm.Info{Status: status, Description: "d"},
 				})
 			}
-			got, err := choose("shop", records, test.revision)
+			got, err := choose("shop", records, test.revision, false)
 			if test.code != "" {
 				if fault.CodeOf(err) != test.code || fault.From(err).Hint == "" {
 					t.Errorf("%v", err)
@@ -56,6 +56,44 @@ func TestChoose(t *testing.T) {
 			}
 			if err != nil || got.Version != test.want {
 				t.Errorf("%+v, %v, want %d", got, err, test.want)
+			}
+		})
+	}
+}
+
+// To go back again after an attempt that had what an earlier revision has is ambiguous. Of an instance that wants what
+// is not recorded, the newest record is what to go back to.
+func TestChooseAfterAnAttempt(t *testing.T) {
+	record := func(version int, status helm.Status, digest string) *helm.Release {
+		return &helm.Release{
+			Version: version, Info: &helm.Info{Status: status},
+			Chart: origin{made: provenance{Bundle: "shop-" + digest, Digest: digest}}.from(release.Plain("shop", noVersion)),
+		}
+	}
+	first, second := record(1, helm.StatusSuperseded, "a"), record(2, helm.StatusDeployed, "b")
+	cut, refused := record(3, helm.StatusPendingUpgrade, "a"), record(3, helm.StatusFailed, "c")
+	for name, test := range map[string]struct {
+		newestFirst []*helm.Release
+		revision    int
+		behind      bool
+		want        *helm.Release
+		says        string
+	}{
+		"a rollback that was cut off": {
+			[]*helm.Release{cut, second, first},
+			0, false, nil,
+			"revision 3 of bundle shop was not installed as a whole, and has what revision 1 has",
+		},
+		"it is named":              {[]*helm.Release{cut, second, first}, 1, false, first, ""},
+		"the one before is named":  {[]*helm.Release{cut, second, first}, 2, false, second, ""},
+		"an upgrade that failed":   {[]*helm.Release{refused, second, first}, 0, false, second, ""},
+		"one that was never begun": {[]*helm.Release{second, first}, 0, true, second, ""},
+		"nothing was tried":        {[]*helm.Release{second, first}, 0, false, first, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := choose("shop", test.newestFirst, test.revision, test.behind)
+			if got != test.want || test.says != "" && !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%+v, %v", got, err)
 			}
 		})
 	}
@@ -121,7 +159,7 @@ func TestEarlier(t *testing.T) {
 		},
 		"of another program": {class: "theirs", restored: true},
 		"of another program, a chart": {
-			class: "theirs", chart: true, says: "its chart was sent from another machine, or by another program",
+			class: "theirs", chart: true, says: "it is a chart, and its record does not say what it was made of",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +72,7 @@ func NewRollback(f *cmdutil.Factory, runF func(context.Context, *RollbackOptions
 		Short:      "Install again what an earlier revision of a bundle had",
 		Long: `Install again what an earlier revision of a bundle had, and wait until every object is
 healthy: the one that was installed before the newest, or REVISION, one of those that "berth
-bundle history" lists. It is an upgrade like any other, with the same checks, and has a
+bundle history" lists. Name it to go on with a rollback that did not end. It is an upgrade like any other, with the same checks, and has a
 revision of its own; --dry-run shows what it would change.
 
 What is wanted is changed on the BundleInstance: to the content that the revision was made
@@ -81,7 +82,8 @@ not undo it; if GitOps applies the instance, change it there.
 The content is that of the Bundle if it is still there, or is fetched from where it was. What
 was sent from a directory or an archive is taken from the cache of this machine, and
 elsewhere made of the objects that the release has recorded. A chart is more than its
-objects: one that was sent from another machine is not installed again.
+objects: one that was sent from another machine is not installed again. Comments in the
+values of a chart are lost.
 
 If a server of berth reconciles bundles, it does the work, and this command follows it.`,
 		Example: `  berth bundle history shop
@@ -95,7 +97,7 @@ If a server of berth reconciles bundles, it does the work, and this command foll
 			}
 			if len(args) == 2 {
 				if o.Revision, err = strconv.Atoi(args[1]); err != nil || o.Revision < 1 {
-					return fault.New(fault.InvalidArgument, "%q is no revision: name one by its number",
+					return fault.New(fault.InvalidArgument, "invalid revision %q: use a number that `berth bundle history` lists",
 						args[1])
 				}
 			}
@@ -160,6 +162,7 @@ func (o *RollbackOptions) earlier(
 		if q, err = r.Earlier(ctx, o.Name, o.Revision, known, steps); err != nil {
 			return "", err
 		}
+		o.goesOn = strings.Join(append([]string{"berth bundle rollback", o.Name, strconv.Itoa(q.Revision)}, o.Flags...), " ")
 		return "revision " + strconv.Itoa(q.Revision) + ", " + english.Plural(q.Content.Files, "file"), nil
 	})
 	if q.Until = instance.UntilHealthy; o.NoWait {

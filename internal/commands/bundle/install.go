@@ -41,6 +41,8 @@ type InstallOptions struct {
 	StuckAfter      time.Duration
 	DryRun          apply.DryRun
 	Output          printer.Format
+
+	goesOn string // the command that goes on with a rollback that does not end; empty for an installation
 }
 
 // NewInstall makes `berth bundle install`.

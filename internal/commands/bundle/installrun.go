@@ -51,7 +51,12 @@ func (o *InstallOptions) run(ctx context.Context, r instance.Reconciler, title w
 	one := func(ctx context.Context, m batch.Member) v1.Result {
 		installation, err := o.install(ctx, r, prepare, event.NewSteps(m.Stream, time.Now))
 		if err != nil {
-			return v1.Result{Error: result.NewError(cmdutil.Because(ctx, err))}
+			failed := result.NewError(cmdutil.Because(ctx, err))
+			if o.goesOn != "" {
+				failed.Hint = strings.TrimSpace(failed.Hint + "; `" + o.goesOn + "` goes on with the rollback")
+				failed.Hint = strings.TrimPrefix(failed.Hint, "; ")
+			}
+			return v1.Result{Error: failed}
 		}
 		return v1.Result{Installation: installation}
 	}
