@@ -150,10 +150,10 @@ func unclear(name string, records []*helm.Release) error {
 	installed := slices.IndexFunc(records, isWhole)
 	for _, record := range records[installed+1:] {
 		if made := provenanceIn(record); isWhole(record) && made != nil && made.Digest == tried.Digest {
-			return fault.New(fault.InvalidArgument, "revision %d of bundle %s was not installed as a whole, and has what "+
-				"revision %d has: name the revision to install", records[0].Version, name, record.Version).
-				WithHint("`berth bundle rollback %s %d` goes on with it, and `berth bundle rollback %s %d` back to what "+
-					"was installed before it", name, record.Version, name, records[installed].Version)
+			return fault.New(fault.InvalidArgument, "revision %d of bundle %s was not installed as a whole, and has "+
+				"what revision %d has: name the revision to install", records[0].Version, name, record.Version).
+				WithHint("`berth bundle rollback %s %d` goes on with it, and `berth bundle rollback %s %d` back to "+
+					"what was installed before it", name, record.Version, name, records[installed].Version)
 		}
 	}
 	return nil

@@ -65,9 +65,9 @@ func TestChoose(t *testing.T) {
 // is not recorded, the newest record is what to go back to.
 func TestChooseAfterAnAttempt(t *testing.T) {
 	record := func(version int, status helm.Status, digest string) *helm.Release {
+		made := origin{made: provenance{Bundle: "shop-" + digest, Digest: digest}}
 		return &helm.Release{
-			Version: version, Info: &helm.Info{Status: status},
-			Chart: origin{made: provenance{Bundle: "shop-" + digest, Digest: digest}}.from(release.Plain("shop", noVersion)),
+			Version: version, Info: &helm.Info{Status: status}, Chart: made.from(release.Plain("shop", noVersion)),
 		}
 	}
 	first, second := record(1, helm.StatusSuperseded, "a"), record(2, helm.StatusDeployed, "b")

@@ -72,8 +72,9 @@ func NewRollback(f *cmdutil.Factory, runF func(context.Context, *RollbackOptions
 		Short:      "Install again what an earlier revision of a bundle had",
 		Long: `Install again what an earlier revision of a bundle had, and wait until every object is
 healthy: the one that was installed before the newest, or REVISION, one of those that "berth
-bundle history" lists. Name it to go on with a rollback that did not end. It is an upgrade like any other, with the same checks, and has a
-revision of its own; --dry-run shows what it would change.
+bundle history" lists. Name it to go on with a rollback that did not end. It is an upgrade
+like any other, with the same checks, and has a revision of its own; --dry-run shows what it
+would change.
 
 What is wanted is changed on the BundleInstance: to the content that the revision was made
 of, pinned to what it was then, and to the values of its chart. So a server of berth does
@@ -97,8 +98,8 @@ If a server of berth reconciles bundles, it does the work, and this command foll
 			}
 			if len(args) == 2 {
 				if o.Revision, err = strconv.Atoi(args[1]); err != nil || o.Revision < 1 {
-					return fault.New(fault.InvalidArgument, "invalid revision %q: use a number that `berth bundle history` lists",
-						args[1])
+					return fault.New(fault.InvalidArgument,
+						"invalid revision %q: use one that `berth bundle history` lists", args[1])
 				}
 			}
 			o.Name, o.Flags = args[0], clusterFlags(cmd, o.System)
@@ -162,7 +163,8 @@ func (o *RollbackOptions) earlier(
 		if q, err = r.Earlier(ctx, o.Name, o.Revision, known, steps); err != nil {
 			return "", err
 		}
-		o.goesOn = strings.Join(append([]string{"berth bundle rollback", o.Name, strconv.Itoa(q.Revision)}, o.Flags...), " ")
+		again := []string{"berth bundle rollback", o.Name, strconv.Itoa(q.Revision)}
+		o.goesOn = strings.Join(append(again, o.Flags...), " ")
 		return "revision " + strconv.Itoa(q.Revision) + ", " + english.Plural(q.Content.Files, "file"), nil
 	})
 	if q.Until = instance.UntilHealthy; o.NoWait {

@@ -18,6 +18,9 @@ import (
 // patience is how long all of the reading may take: a diagnosis does not wait for it.
 const patience = 3 * time.Second
 
+// pageSize is how many objects are listed at a time: a Workload has the whole template of its pods.
+const pageSize = 250
+
 // Read reads objects, and returns what they say. Unread are the permissions that the caller does not have.
 func Read(ctx context.Context, client dynamic.Interface, refs []Reference) (says []v1.Warning, unread []string) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -31,7 +34,9 @@ func Read(ctx context.Context, client dynamic.Interface, refs []Reference) (says
 			}
 		case apierrors.IsNotFound(err) && r.name != "":
 			object := kube.Object(r.kind.name, r.name)
-			says = append(says, v1.Warning{Reason: "NotFound", Message: object + " does not exist", Object: object, Count: 1})
+			says = append(says, v1.Warning{
+				Reason: "NotFound", Message: object + " does not exist", Object: object, Count: 1,
+			})
 		case err == nil && o != nil:
 			if w := Says(r.kind, o); w != nil {
 				says = append(says, *w)
@@ -72,18 +77,27 @@ func (r Reference) in(ctx context.Context, in dynamic.ResourceInterface) (*unstr
 	if r.name != "" {
 		return in.Get(ctx, r.name, metav1.GetOptions{})
 	}
-	list, err := in.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	for i := range list.Items {
-		for _, owner := range list.Items[i].GetOwnerReferences() {
-			if slices.Contains(r.owners, owner.UID) {
-				return &list.Items[i], nil
+	for options := (metav1.ListOptions{Limit: pageSize}); ; {
+		list, err := in.List(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			if o := &list.Items[i]; r.isOwned(o) && !isFinished(o) {
+				return o, nil
 			}
 		}
+		if options.Continue = list.GetContinue(); options.Continue == "" {
+			return nil, nil
+		}
 	}
-	return nil, nil
+}
+
+// isOwned is true for an object of one of the owners.
+func (r Reference) isOwned(o *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+		return slices.Contains(r.owners, owner.UID)
+	})
 }
 
 // lacksKind is true for the answer of an API server that does not have the kind, or not in that version: unlike the one

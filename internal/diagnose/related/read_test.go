@@ -3,6 +3,7 @@ package related
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -96,6 +97,10 @@ func TestSays(t *testing.T) {
 			secretClasses(), "metadata: {name: db}\nspec: {provider: vault}", "SecretProviderClass",
 			"secretproviderclass/db is of provider vault",
 		},
+		"a step without a word": {
+			nodeClaims(), "metadata: {name: new}\nstatus: {conditions: [{type: Launched, status: Unknown}]}", "Launched",
+			"nodeclaim/new: Launched is Unknown",
+		},
 		"an object of which nothing is said": {workloads(), "metadata: {name: x}", "", ""},
 		"conditions of other shapes": {
 			workloads(), "metadata: {name: x}\nstatus: {conditions: [1, {type: 2, status: [], message: {}}]}", "", "",
@@ -131,6 +136,20 @@ func without(client *dynamicfake.FakeDynamicClient, version, resource string) {
 		}
 		return true, nil, apierrors.NewGenericServerResponse(404, "GET", schema.GroupResource{}, "", "no", 0, true)
 	})
+}
+
+// What is done is not what a pod waits for, although it has the same owner.
+func TestReadPassesOverTheFinished(t *testing.T) {
+	finished := object(t, strings.NewReplacer("QuotaReserved", "Finished", `"False"`, `"True"`).Replace(workload))
+	finished.SetName("job-train-0")
+	client := cluster(finished, object(t, workload))
+	without(client, "v1beta2", "workloads")
+	says, _ := Read(t.Context(), client, []Reference{
+		{kind: workloads(), namespace: "dev", owners: []types.UID{"train-1"}},
+	})
+	if len(says) != 1 || says[0].Object != "workload/job-train-5d1f0" {
+		t.Errorf("%+v", says)
+	}
 }
 
 func TestRead(t *testing.T) {

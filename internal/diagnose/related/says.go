@@ -1,6 +1,7 @@
 package related
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -52,7 +53,8 @@ func Says(k kind, o *unstructured.Unstructured) *v1.Warning {
 	if c.reason != "" && c.status == "True" {
 		reason = c.reason
 	}
-	return &v1.Warning{Reason: reason, Message: object + ": " + c.message, Object: object, At: c.at, Count: 1}
+	message := cmp.Or(c.message, c.kind+" is "+c.status)
+	return &v1.Warning{Reason: reason, Message: object + ": " + message, Object: object, At: c.at, Count: 1}
 }
 
 // telling is the condition that says why something waits; nil if none does.
@@ -71,7 +73,14 @@ func telling(all []condition) *condition {
 	return nil
 }
 
-// conditions are those of an object that have a message.
+// isFinished is true for an object whose work is done.
+func isFinished(o *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(conditions(o), func(c condition) bool {
+		return c.kind == "Finished" && c.status == "True"
+	})
+}
+
+// conditions are those of an object.
 func conditions(o *unstructured.Unstructured) (all []condition) {
 	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, item := range list {
@@ -82,9 +91,7 @@ func conditions(o *unstructured.Unstructured) (all []condition) {
 		text := func(key string) string { s, _ := fields[key].(string); return strings.TrimSpace(s) }
 		at, _ := time.Parse(time.RFC3339, text("lastTransitionTime"))
 		c := condition{text("type"), text("status"), text("reason"), text("message"), at}
-		if c.message != "" {
-			all = append(all, c)
-		}
+		all = append(all, c)
 	}
 	return all
 }
