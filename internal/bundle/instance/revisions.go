@@ -78,7 +78,8 @@ func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Kn
 	q.Config.Namespace = conf.Namespace
 	made := provenanceIn(record)
 	if made == nil || !resource.IsOurs(made.Class) {
-		return q, r.restore(ctx, &q, record, k.Instance, false, steps)
+		err = r.restore(ctx, &q, record, k.Instance, false, steps)
+		return q, err
 	}
 	q.Class, q.Config.Namespace = made.Class, made.Namespace
 	if q.Class == v1alpha1.ClassHelm && len(record.Config) > 0 {
@@ -89,7 +90,7 @@ func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Kn
 		q.Config.Values = string(values)
 	}
 	err = r.again(ctx, &q, *made, k, steps)
-	if gone, is := errors.AsType[notKept](err); is {
+	if gone, is := errors.AsType[notKeptError](err); is {
 		if err = gone.because; err == nil || q.Class != v1alpha1.ClassHelm {
 			err = r.restore(ctx, &q, record, k.Instance, true, steps)
 		}
@@ -159,12 +160,12 @@ func unclear(name string, records []*helm.Release) error {
 	return nil
 }
 
-// notKept is the error about content that was sent, and cannot be had here.
-type notKept struct{ because error }
+// notKeptError is the error about content that was sent, and cannot be had here.
+type notKeptError struct{ because error }
 
-func (e notKept) Error() string { return fmt.Sprintf("the content is not kept: %v", e.because) }
+func (e notKeptError) Error() string { return fmt.Sprintf("the content is not kept: %v", e.because) }
 
-// again has the content of a request from what it was made of. The error is notKept if that was sent.
+// again has the content of a request from what it was made of. The error is notKeptError if that was sent.
 func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Known, steps *event.Steps) (err error) {
 	there := slices.IndexFunc(k.Bundles, func(b v1alpha1.Bundle) bool {
 		return b.Name == made.Bundle && b.DeletionTimestamp == nil && b.Status.ResolvedSource != nil &&
@@ -185,7 +186,7 @@ func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Kn
 		}
 	}
 	if uploaded {
-		return notKept{}
+		return notKeptError{}
 	}
 	f := r.Fetcher
 	f.Progress = steps.Progress
@@ -208,7 +209,7 @@ func (r Reconciler) from(ctx context.Context, q *Request, b *v1alpha1.Bundle, k 
 	if err != nil {
 		if b.Spec.Source.Type == v1alpha1.SourceUpload && (fault.CodeOf(err) == fault.PermissionDenied ||
 			fault.CodeOf(err) == fault.NotFound || fault.ReasonOf(err) == source.ReasonIncomplete) {
-			return notKept{err}
+			return notKeptError{err}
 		}
 		return err
 	}

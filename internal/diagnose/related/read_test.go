@@ -98,8 +98,8 @@ func TestSays(t *testing.T) {
 			"secretproviderclass/db is of provider vault",
 		},
 		"a step without a word": {
-			nodeClaims(), "metadata: {name: new}\nstatus: {conditions: [{type: Launched, status: Unknown}]}", "Launched",
-			"nodeclaim/new: Launched is Unknown",
+			nodeClaims(), "metadata: {name: new}\nstatus: {conditions: [{type: Launched, status: Unknown}]}",
+			"Launched", "nodeclaim/new: Launched is Unknown",
 		},
 		"an object of which nothing is said": {workloads(), "metadata: {name: x}", "", ""},
 		"conditions of other shapes": {
