@@ -69,14 +69,9 @@ func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, ho
 	return shown(changes), err
 }
 
-// shown are the changes without what stays as it is, and without who owns which
-// field, as kubectl shows objects.
+// shown are the changes without what stays as it is.
 func shown(changes apply.Changes) apply.Changes {
-	changes = withReplaced(changes.With(apply.Created, apply.Updated, apply.Deleted))
-	for _, change := range changes {
-		change.Object.SetManagedFields(nil)
-	}
-	return changes
+	return withReplaced(changes.With(apply.Created, apply.Updated, apply.Deleted))
 }
 
 // withReplaced are the changes with the deletion of what is created in place of another one.

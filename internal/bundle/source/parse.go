@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/pattern"
 	parts "github.com/berthdev/berth/internal/registry/image"
 )
 
@@ -98,7 +98,7 @@ const schemeCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 
 // scp is git's other way to write a repository, which the local path with a colon that
 // it may be as well does not have before its first slash.
-var scp = regexp.MustCompile(`^[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:[^/]`)
+const scp pattern.Expr = `^[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:[^/]`
 
 // isRepository recognizes the address that one copies from a page to clone it.
 func isRepository(scheme, arg string) bool {
@@ -250,7 +250,7 @@ func (p *parser) configMaps(arg string) *v1alpha1.Source {
 	return s
 }
 
-var objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+const objectName pattern.Expr = `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`
 
 // isInside reports whether a path stays below where it starts.
 func isInside(dir string) bool {

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // git reads the address of a repository, which may end in a directory and name a ref.
@@ -95,9 +95,9 @@ func (p *parser) ref(query url.Values, flags Flags) v1alpha1.GitRef {
 	return ref
 }
 
-var (
-	hash    = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
-	version = regexp.MustCompile(`^v?[0-9]+(\.[0-9]+)*([-+].*)?$`)
+const (
+	hash    pattern.Expr = `^[0-9a-f]{40}([0-9a-f]{24})?$`
+	version pattern.Expr = `^v?[0-9]+(\.[0-9]+)*([-+].*)?$`
 )
 
 // guess takes a ref for what it looks like.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,10 +14,11 @@ import (
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // chartName is what a chart can be called.
-var chartName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,248}[A-Za-z0-9])?$`)
+const chartName pattern.Expr = `^[A-Za-z0-9]([A-Za-z0-9._-]{0,248}[A-Za-z0-9])?$`
 
 // chart fetches a chart of a repository, and pins it to the URL of its archive and to its content. The login goes to
 // the repository, and along with the archive only if that is there, too.

@@ -72,6 +72,7 @@ func PrintChanges(
 	}
 	objects := result.NewObjects()
 	for _, c := range changes {
+		c.Object.SetManagedFields(nil) // as kubectl shows objects
 		objects.Add(string(c.Action), c.Object.Object)
 	}
 	if err := printer.Print(s, format, objects); err != nil {
