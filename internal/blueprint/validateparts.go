@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-
-	"github.com/berthdev/berth/internal/pattern"
 )
 
 func validateNetwork(report reporter, n Network) {
@@ -120,7 +119,7 @@ func validateScripts(report reporter, scripts []InitScript) {
 
 // The names of init scripts: as people name files, and as the keys of a ConfigMap and the names of flags can be. What
 // begins with k8shell. is berth's own.
-const fileName pattern.Expr = `^[A-Za-z0-9_][A-Za-z0-9_.-]*$`
+var fileName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 const (
 	maxScriptName = 63
