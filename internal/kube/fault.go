@@ -128,6 +128,13 @@ func isUnauthorizedStream(err error) bool {
 		(strings.Contains(text, "Unauthorized") || strings.Contains(text, "HTTP 401"))
 }
 
+// IsNoObject tells an object that does not exist from a kind that does not, or not in that version: the answer about an
+// object names it.
+func IsNoObject(err error) bool {
+	status, is := err.(apierrors.APIStatus)
+	return is && apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Name != ""
+}
+
 // IsNamespaceMissing reports whether an object could not be created because its namespace does not exist.
 func IsNamespaceMissing(err error) bool {
 	var status apierrors.APIStatus

@@ -33,7 +33,7 @@ func modelEvents() map[string]func(m *model, id string) {
 		}
 	}
 	return map[string]func(*model, string){
-		"lose its record": func(m *model, id string) { // it has no record of what it is meant to be
+		"lose its record": func(m *model, id string) { // it has no record of its desired state
 			if m.objects[state(id)] != nil {
 				m.forget(state(id))
 			}
@@ -83,7 +83,7 @@ func modelEvents() map[string]func(m *model, id string) {
 	}
 }
 
-// summary is what there is of a workspace: objects by their kinds, and what it is meant to be.
+// summary is what there is of a workspace: objects by their kinds, and its desired state.
 func (m *model) summary(id string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

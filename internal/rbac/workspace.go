@@ -310,9 +310,9 @@ func diagnosis() Command {
 	workload := "the workload, if one is diagnosed"
 	return Command{
 		Name: "diagnose",
-		About: "Explain the state of a workspace, a pod or a workload. Of what only some clusters have, the Workloads of " +
-			"Kueue, PodGroups, NodeClaims, ResourceClaims and SecretProviderClasses that a pod waits for are read, too, " +
-			"where the caller may get them (Workloads: list).",
+		About: "Explain the state of a workspace, a pod or a workload. Of what only some clusters have, the Workloads " +
+			"of Kueue, PodGroups, NodeClaims, ResourceClaims and SecretProviderClasses that a pod waits for are read, " +
+			"too, where the caller may get them (Workloads: list).",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the subject and its pods"},
 			{

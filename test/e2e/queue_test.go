@@ -38,8 +38,8 @@ func TestDiagnoseReadsTheQueue(t *testing.T) {
 	w.kubectl("apply", "--filename",
 		w.write(t.TempDir(), "workload.yaml", strings.ReplaceAll(string(text), "UID", string(pod.UID))))
 
-	const why = "workload/train: couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in " +
-		"flavor a100, 4 more needed"
+	const why = "workload/train: couldn't assign flavors to pod set main: insufficient unused quota for " +
+		"nvidia.com/gpu in flavor a100, 4 more needed"
 	said := func(w *world) v1.Diagnosis {
 		return decode[v1.Diagnosis](w, w.must(0, "diagnose", "pod/train", "-o", "json"))
 	}
@@ -50,7 +50,8 @@ func TestDiagnoseReadsTheQueue(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	d := said(w)
-	if unread := strings.Join(d.Unread, " "); d.Cause == nil || !strings.Contains(unread, "list workloads.kueue.x-k8s.io") {
+	unread := strings.Join(d.Unread, " ")
+	if d.Cause == nil || !strings.Contains(unread, "list workloads.kueue.x-k8s.io") {
 		t.Errorf("without the permission: %+v", d)
 	}
 }

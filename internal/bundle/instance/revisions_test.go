@@ -13,6 +13,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/release"
@@ -28,17 +29,17 @@ func TestChoose(t *testing.T) {
 		want        int
 		code        fault.Code
 	}{
-		"the one before":             {[]helm.Status{deployed, superseded, superseded}, 0, 2, ""},
-		"an attempt is passed over":  {[]helm.Status{deployed, failed, superseded}, 0, 1, ""},
-		"the newest is an attempt":   {[]helm.Status{failed, deployed, superseded}, 0, 2, ""},
-		"the newest is cut off":      {[]helm.Status{helm.StatusPendingUpgrade, deployed}, 0, 1, ""},
-		"one is named":               {[]helm.Status{deployed, superseded, superseded}, 1, 1, ""},
-		"that which is installed is": {[]helm.Status{deployed, superseded}, 2, 2, ""},
-		"an attempt is named":        {[]helm.Status{deployed, failed, superseded}, 2, 0, fault.InvalidArgument},
-		"one that is not there":      {[]helm.Status{deployed}, 2, 0, fault.NotFound},
-		"there is none before":       {[]helm.Status{deployed}, 0, 0, fault.NotFound},
-		"there was none before":      {[]helm.Status{deployed, failed}, 0, 0, fault.NotFound},
-		"nothing is recorded":        {nil, 0, 0, fault.NotFound},
+		"the one before":               {[]helm.Status{deployed, superseded, superseded}, 0, 2, ""},
+		"an attempt is passed over":    {[]helm.Status{deployed, failed, superseded}, 0, 1, ""},
+		"the newest is an attempt":     {[]helm.Status{failed, deployed, superseded}, 0, 2, ""},
+		"the newest is cut off":        {[]helm.Status{helm.StatusPendingUpgrade, deployed}, 0, 1, ""},
+		"one is named":                 {[]helm.Status{deployed, superseded, superseded}, 1, 1, ""},
+		"that which is installed is":   {[]helm.Status{deployed, superseded}, 2, 2, ""},
+		"an attempt is named":          {[]helm.Status{deployed, failed, superseded}, 2, 0, fault.InvalidArgument},
+		"one that is not there":        {[]helm.Status{deployed}, 2, 0, fault.NotFound},
+		"nothing was installed before": {[]helm.Status{deployed}, 0, 0, fault.NotFound},
+		"there was none before":        {[]helm.Status{deployed, failed}, 0, 0, fault.NotFound},
+		"nothing is recorded":          {nil, 0, 0, fault.NotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var records []*helm.Release
@@ -96,6 +97,35 @@ func TestChooseAfterAnAttempt(t *testing.T) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
+	}
+}
+
+// An instance whose bundle is not what the newest record was made of wants what was never applied.
+func TestIsBehind(t *testing.T) {
+	in := with("example.com/a:v2", 1)
+	_, hash, err := resource.BundleFor(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := resource.NewBundle(in, hash, 0, "ns")
+	of := func(bundle string) []*helm.Release {
+		made := origin{made: provenance{Bundle: bundle}}
+		return []*helm.Release{{Chart: made.from(release.Plain("shop", noVersion))}}
+	}
+	for name, test := range map[string]struct {
+		bundles []v1alpha1.Bundle
+		records []*helm.Release
+		want    bool
+	}{
+		"applied":                    {[]v1alpha1.Bundle{*wanted}, of(wanted.Name), false},
+		"unpacked and never applied": {[]v1alpha1.Bundle{*wanted}, of("shop-before"), true},
+		"never unpacked":             {nil, of("shop-before"), true},
+		"recorded by another helm":   {nil, []*helm.Release{{}}, false},
+		"not recorded":               {nil, nil, false},
+	} {
+		if got := isBehind(Known{Instance: in, Bundles: test.bundles}, test.records); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 

@@ -134,19 +134,13 @@ func get[T any](ctx context.Context, client dynamic.Interface, resource schema.G
 ) {
 	object, err := client.Resource(resource).Get(ctx, name, metav1.GetOptions{})
 	switch {
-	case isNoObject(err):
+	case kube.IsNoObject(err):
 		return nil, nil
 	case err != nil:
 		return nil, kube.Fault(err, Call("get", resource, name))
 	}
 	t := new(T)
 	return t, Decode(object, t)
-}
-
-// isNoObject tells an object that does not exist from a kind that does not.
-func isNoObject(err error) bool {
-	status, is := err.(apierrors.APIStatus)
-	return is && apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Name != ""
 }
 
 func list[T any](ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource,

@@ -92,7 +92,7 @@ func TestValidateSaysAllProblems(t *testing.T) {
 	}
 }
 
-// The bundle of an operator is refused as plain manifests, by name, and is none of them without being told so.
+// The bundle of an operator is refused as plain manifests, by name, and is taken for an operator if no format is named.
 func TestValidateOfAnOperatorAsPlain(t *testing.T) {
 	there(t, map[string]string{
 		"metadata/annotations.yaml": "annotations: {operators.operatorframework.io.bundle.package.v1: web}\n",

@@ -156,7 +156,7 @@ func TestRollback(t *testing.T) {
 			releases: []release{plainly("one"), plainly("refused")}, args: "2", want: "one", status: 2,
 			refusal: "revision 2 of bundle shop was not installed as a whole (failed)",
 		},
-		"there is none before": {
+		"nothing was installed before": {
 			releases: []release{plainly("one")}, want: "one", status: 7,
 			refusal: "nothing that was installed before is recorded of bundle shop",
 		},
@@ -202,7 +202,7 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// The history says what each revision was made of, and why one is none.
+// The history says what each revision was made of, and why one was not installed.
 func TestHistory(t *testing.T) {
 	home, _ := os.Getwd()
 	installing(t, plainly("one"), charted("two"), plainly("refused"))

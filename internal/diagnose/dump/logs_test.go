@@ -41,7 +41,7 @@ func TestLogs(t *testing.T) {
 		"with a long past: ten lines": {
 			inspected + "current.log", long, app, append(nTimes(9, strings.Repeat("x", 200)), "the end"),
 		},
-		"that is one line that has no end": {
+		"of one line without an end": {
 			inspected + "current.log", strings.Repeat("x", 40_000), app,
 			[]string{strings.Repeat("x", logBytes)},
 		},

@@ -66,7 +66,7 @@ func (r Reference) read(ctx context.Context, client dynamic.Interface) (*unstruc
 			in = client.Resource(resource).Namespace(r.namespace)
 		}
 		o, err := r.in(ctx, in)
-		if !lacksKind(err) {
+		if !apierrors.IsNotFound(err) || kube.IsNoObject(err) { // or this version has no such kind
 			return o, err
 		}
 	}
@@ -98,11 +98,4 @@ func (r Reference) isOwned(o *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
 		return slices.Contains(r.owners, owner.UID)
 	})
-}
-
-// lacksKind is true for the answer of an API server that does not have the kind, or not in that version: unlike the one
-// about an object, it names none.
-func lacksKind(err error) bool {
-	status, is := err.(apierrors.APIStatus)
-	return is && apierrors.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Name == "")
 }
