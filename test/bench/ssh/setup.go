@@ -70,7 +70,8 @@ func prepare(ctx context.Context, o options) (*setup, error) {
 	if err := cluster.Create(ctx, s.client, s.namespace); err != nil {
 		return s, err
 	}
-	s.env = append(process.Env(s.home, s.file("wired")), "BERTH_BLUEPRINTS=blueprints", "XDG_CONFIG_HOME="+s.home)
+	s.env = append(process.Env(s.home, s.file("wired")), "BERTH_BLUEPRINTS=blueprints",
+		"XDG_CONFIG_HOME="+s.file("settings"))
 	id, err := process.Output(ctx, s.env, s.Berth, "provision", "bench~bench", "--namespace", s.namespace, "--set",
 		"resources.cpu=1", "--set", "resources.memory=1Gi", "-o", "name")
 	if err != nil {
