@@ -56,6 +56,7 @@ func (a Attacher) Find(ctx context.Context, workspace string) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
+	reader.Client.Ready.Prepare()
 	target, err := reader.Find(ctx, arg)
 	if err != nil {
 		return Session{}, err

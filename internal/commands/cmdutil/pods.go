@@ -63,6 +63,11 @@ func (p Pods) Find(ctx context.Context, workspace string) (*kube.Client, []*core
 
 // Place finds where commands are run in a workspace that runs.
 func (p Pods) Place(ctx context.Context, workspace string, place pod.Place) (*kube.Client, pod.Request, error) {
+	reader, err := Await(ctx, p.Workspaces)
+	if err != nil {
+		return nil, pod.Request{}, err
+	}
+	reader.Client.Ready.Prepare()
 	client, pods, err := p.Find(ctx, workspace)
 	if err != nil {
 		return nil, pod.Request{}, err
