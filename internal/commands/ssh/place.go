@@ -52,11 +52,12 @@ const aheadFor = 2 * time.Second
 
 // begin looks the workspace up while the client still introduces itself.
 func (f *finder) begin(ctx context.Context) {
-	f.ahead = make(chan located, 1)
+	ahead := make(chan located, 1)
+	f.ahead = ahead
 	go func() {
 		l := f.locate(ctx)
 		l.at = time.Now()
-		f.ahead <- l
+		ahead <- l
 	}()
 }
 
