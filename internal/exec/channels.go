@@ -17,17 +17,14 @@ import (
 	clientexec "k8s.io/client-go/util/exec"
 )
 
-const (
-	// pingEvery and silentFor are client-go's: how often the server is asked whether it is there, and how long it may
-	// be silent.
-	pingEvery = 5 * time.Second
-	silentFor = 61 * time.Second
-	// maxStatus is how much of the status of a command is read, in bytes.
-	maxStatus = 64 << 10
-)
+// patience is how long a server may be silent, and how often it is asked whether it is there.
+type patience struct{ silence, every time.Duration }
 
-// errSilent is the end of a connection on which nothing comes any more.
-var errSilent = fmt.Errorf("nothing was heard for %s", silentFor)
+// asClientGo is the patience of client-go.
+var asClientGo = patience{silence: 61 * time.Second, every: 5 * time.Second}
+
+// maxStatus is how much of the status of a command is read, in bytes.
+const maxStatus = 64 << 10
 
 // lostError is that of a connection that broke off.
 type lostError struct{ error }
@@ -36,8 +33,9 @@ func (l lostError) Unwrap() error { return l.error }
 
 // channels are the streams of one session over one WebSocket: the first byte of each message says which it is of.
 type channels struct {
-	conn    *websocket.Conn
-	session Session
+	conn     *websocket.Conn
+	session  Session
+	patience patience
 
 	writing sync.Mutex // one message at a time
 	status  []byte     // what the server says of the end
@@ -53,8 +51,8 @@ type channels struct {
 
 // attached runs a session over a connection to its end. The exit status is in a clientexec.CodeExitError, as with
 // client-go; nil for 0.
-func attached(ctx context.Context, conn *websocket.Conn, s Session) error {
-	c := &channels{conn: conn, session: s, begun: time.Now()}
+func attached(ctx context.Context, conn *websocket.Conn, s Session, p patience) error {
+	c := &channels{conn: conn, session: s, patience: p, begun: time.Now()}
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	defer func() { _ = conn.Close() }()
 	ended := make(chan struct{})
@@ -73,7 +71,7 @@ func attached(ctx context.Context, conn *websocket.Conn, s Session) error {
 	err := c.receive()
 	switch {
 	case err != nil && c.silent.Load():
-		return lostError{errSilent}
+		return lostError{fmt.Errorf("nothing was heard for %s", p.silence)}
 	case err != nil:
 		return lostError{err}
 	}
@@ -241,7 +239,7 @@ func (c *channels) listen() {
 // watch asks the server whether it is still there, and ends a connection on which nothing comes. Time during which
 // nobody listens does not count, nor does that of a message that cannot be sent: the answers wait behind it.
 func (c *channels) watch(ended <-chan struct{}) {
-	ticker := time.NewTicker(pingEvery)
+	ticker := time.NewTicker(c.patience.every)
 	defer ticker.Stop()
 	for {
 		select {
@@ -251,7 +249,7 @@ func (c *channels) watch(ended <-chan struct{}) {
 		}
 		if !c.listening.Load() || c.sending.Load() > 0 {
 			c.hear()
-		} else if time.Since(c.begun)-time.Duration(c.heard.Load()) > silentFor {
+		} else if time.Since(c.begun)-time.Duration(c.heard.Load()) > c.patience.silence {
 			c.silent.Store(true)
 			_ = c.conn.Close()
 			return

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/gorilla/websocket"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,6 +26,9 @@ import (
 
 // bufferSize is how much of a stream one message has, in bytes, as client-go sends it.
 const bufferSize = 32 << 10
+
+// writeBuffers are those of connections that write: one in which nothing happens needs none.
+var writeBuffers sync.Pool
 
 // maxAnswer is how much of the answer of a server that refuses is read, in bytes.
 const maxAnswer = 64 << 10
@@ -77,7 +81,7 @@ func (h *handshake) TLSClientConfig() *tls.Config { return h.tls }
 func (h *handshake) RoundTrip(r *http.Request) (*http.Response, error) {
 	dialer := websocket.Dialer{
 		Proxy: h.proxy, TLSClientConfig: h.tls, Subprotocols: []string{remotecommand.StreamProtocolV5Name},
-		ReadBufferSize: bufferSize + 1<<10, WriteBufferSize: bufferSize + 1<<10,
+		ReadBufferSize: 4 << 10, WriteBufferSize: bufferSize + 1<<10, WriteBufferPool: &writeBuffers,
 	}
 	if conn := h.ready.Take(r.Context()); conn != nil {
 		there := func(context.Context, string, string) (net.Conn, error) { return conn, nil }

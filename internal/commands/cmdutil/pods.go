@@ -54,7 +54,7 @@ func (p Pods) Find(ctx context.Context, workspace string) (*kube.Client, []*core
 	if err != nil {
 		return nil, nil, err
 	}
-	pods, err := reader.Pods(ctx, target)
+	pods, err := reader.PodsFound(ctx, target)
 	if err != nil && p.States != nil {
 		err = OrStopped(ctx, p.States, p.Flags, target, workspace, err)
 	}

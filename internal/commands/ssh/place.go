@@ -118,7 +118,7 @@ func (f *finder) locate(ctx context.Context) (l located) {
 	if err != nil {
 		return located{err: err}
 	}
-	pods, err := reader.Pods(ctx, target)
+	pods, err := reader.PodsFound(ctx, target)
 	var r pod.Request
 	if err == nil {
 		r, err = pod.Place{Ready: true}.In(pods)
