@@ -254,7 +254,7 @@ func (c *channels) watch(ended <-chan struct{}) {
 			_ = c.conn.Close()
 			return
 		}
-		_ = c.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second))
+		_ = c.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.patience.every))
 	}
 }
 
