@@ -40,25 +40,28 @@ type channels struct {
 	writing sync.Mutex // one message at a time
 	status  []byte     // what the server says of the end
 
-	// heard is when something last came, in nanoseconds since begun. It does not count as silence when nobody listens:
-	// a pager that is paused for an hour, or a command that does not read.
-	heard     atomic.Int64
+	// heard is whether something came since that was last looked at. It does not count as silence when nobody listens: a
+	// pager that is paused for an hour, or a command that does not read.
+	heard     atomic.Bool
 	listening atomic.Bool
 	sending   atomic.Int32
-	begun     time.Time
 	silent    atomic.Bool
 }
 
 // attached runs a session over a connection to its end. The exit status is in a clientexec.CodeExitError, as with
 // client-go; nil for 0.
 func attached(ctx context.Context, conn *websocket.Conn, s Session, p patience) error {
-	c := &channels{conn: conn, session: s, patience: p, begun: time.Now()}
+	c := &channels{conn: conn, session: s, patience: p}
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	defer func() { _ = conn.Close() }()
 	ended := make(chan struct{})
 	defer close(ended)
 	conn.SetPongHandler(func(string) error {
 		c.hear()
+		return nil
+	})
+	conn.SetPingHandler(func(text string) error {
+		c.control(websocket.PongMessage, text)
 		return nil
 	})
 	go c.watch(ended)
@@ -228,7 +231,7 @@ func (c *channels) send(message []byte) error {
 	return c.conn.WriteMessage(websocket.BinaryMessage, message)
 }
 
-func (c *channels) hear() { c.heard.Store(int64(time.Since(c.begun))) }
+func (c *channels) hear() { c.heard.Store(true) }
 
 // listen is hear, before waiting for what comes.
 func (c *channels) listen() {
@@ -237,25 +240,38 @@ func (c *channels) listen() {
 }
 
 // watch asks the server whether it is still there, and ends a connection on which nothing comes. Time during which
-// nobody listens does not count, nor does that of a message that cannot be sent: the answers wait behind it.
+// nobody listens does not count, nor does that of a message that cannot be sent: the answers wait behind it. Nor does
+// that of a machine that sleeps, as silence is counted in questions.
 func (c *channels) watch(ended <-chan struct{}) {
 	ticker := time.NewTicker(c.patience.every)
 	defer ticker.Stop()
-	for {
+	for silence := time.Duration(0); ; silence += c.patience.every {
 		select {
 		case <-ended:
 			return
 		case <-ticker.C:
 		}
-		if !c.listening.Load() || c.sending.Load() > 0 {
-			c.hear()
-		} else if time.Since(c.begun)-time.Duration(c.heard.Load()) > c.patience.silence {
+		if c.heard.Swap(false) || !c.listening.Load() || c.sending.Load() > 0 {
+			silence = 0
+		} else if silence > c.patience.silence {
 			c.silent.Store(true)
 			_ = c.conn.Close()
 			return
 		}
-		_ = c.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.patience.every))
+		c.control(websocket.PingMessage, "")
 	}
+}
+
+// control sends a message of the connection itself, unless one of a channel is on its way: the server is there then, or
+// the system sees that it is not. It waits like any other: one that is given up would end the connection.
+func (c *channels) control(kind int, text string) {
+	if !c.writing.TryLock() {
+		return
+	}
+	defer c.writing.Unlock()
+	c.sending.Add(1)
+	defer c.sending.Add(-1)
+	_ = c.conn.WriteControl(kind, []byte(text), time.Time{})
 }
 
 // buffers are what messages are read into.
