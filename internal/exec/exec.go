@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -21,7 +22,6 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -33,34 +33,31 @@ type Session struct {
 	TTY bool
 	// Sizes are the terminal's sizes, the first one at once.
 	Sizes remotecommand.TerminalSizeQueue
-	// Pauses is for output that may not be read for a long time: a WebSocket is given up after a minute of that, and
-	// what was on its way is lost, so that SPDY is preferred.
-	Pauses bool
 }
 
 // Runner runs a command in one place, connected with a session, and returns its exit status: anyone who runs commands
 // does not know whether that is through the API server or through a gateway.
 type Runner func(ctx context.Context, command []string, s Session) (status int, err error)
 
+// Server is a server that runs commands.
+type Server struct {
+	Config *rest.Config
+	Ready  *kube.Ready // nil: each session makes a connection
+}
+
 // Stream connects a session with what a server runs at a URL, and returns the exit status of that. It uses WebSockets,
 // or SPDY where the server or a proxy on the way knows only that, and stays at the URL, whatever redirects. An error is
-// client-go's own, or the cause of the end of the context.
-func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session) (status int, err error) {
-	at, redirected := kube.At(config, target)
-	executor, err := executorFor(at, target, s.Pauses)
-	if err != nil {
-		return 0, fault.New(fault.Internal, "exec: %w", err)
-	}
-	// What client-go logs of a connection that ends is what the session ends with.
-	ctx = klog.NewContext(ctx, logr.Discard())
-	options := remotecommand.StreamOptions{
-		Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Tty: s.TTY,
-		TerminalSizeQueue: s.Sizes,
-	}
-	if s.TTY {
-		options.Stderr = nil
-	}
-	err = stream(ctx, executor, options)
+// that of the connection, as client-go has it, or the cause of the end of the context.
+func Stream(ctx context.Context, server Server, target *url.URL, s Session) (status int, err error) {
+	config, redirected := kube.At(server.Config, target)
+	server.Config = config
+	err = untilEnd(ctx, func() error {
+		err := overWebSocket(ctx, server, target, s)
+		if err != nil && !refused(err) && kube.RefusesWebSockets(err) {
+			err = overSPDY(ctx, config, target, s)
+		}
+		return err
+	})
 	if exit, ok := errors.AsType[clientexec.CodeExitError](err); ok {
 		return exit.Code, nil
 	}
@@ -73,10 +70,10 @@ func Stream(ctx context.Context, config *rest.Config, target *url.URL, s Session
 	return 0, err
 }
 
-// stream runs the command until the context ends, whatever hangs then: credential plugins are run without one.
-func stream(ctx context.Context, executor remotecommand.Executor, options remotecommand.StreamOptions) error {
+// untilEnd runs a session until the context ends, whatever hangs then: credential plugins are run without one.
+func untilEnd(ctx context.Context, run func() error) error {
 	ended := make(chan error, 1)
-	go func() { ended <- executor.StreamWithContext(ctx, options) }()
+	go func() { ended <- run() }()
 	select {
 	case err := <-ended:
 		return err
@@ -85,23 +82,28 @@ func stream(ctx context.Context, executor remotecommand.Executor, options remote
 	}
 }
 
-// executorFor prefers WebSockets and falls back to SPDY; the other way round for what may pause.
-func executorFor(config *rest.Config, target *url.URL, pauses bool) (remotecommand.Executor, error) {
-	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", target)
+func overWebSocket(ctx context.Context, server Server, target *url.URL, s Session) error {
+	conn, err := upgraded(ctx, server, target)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	websocket, err := remotecommand.NewWebSocketExecutor(config, "GET", target.String())
+	return attached(ctx, conn, s, asClientGo)
+}
+
+func overSPDY(ctx context.Context, config *rest.Config, target *url.URL, s Session) error {
+	executor, err := remotecommand.NewSPDYExecutor(config, http.MethodPost, target)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	first, second := websocket, spdy
-	if pauses {
-		first, second = spdy, websocket
+	options := remotecommand.StreamOptions{
+		Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Tty: s.TTY,
+		TerminalSizeQueue: s.Sizes,
 	}
-	return remotecommand.NewFallbackExecutor(first, second, func(err error) bool {
-		return !refused(err) && kube.RefusesWebSockets(err)
-	})
+	if s.TTY {
+		options.Stderr = nil
+	}
+	// What client-go logs of a connection that ends is what the session ends with.
+	return executor.StreamWithContext(klog.NewContext(ctx, logr.Discard()), options)
 }
 
 // refused is true for an answer of a gateway, which is the same over SPDY.
@@ -127,8 +129,8 @@ func Cause(err error) error {
 	return err
 }
 
-// IsLost is true if a session had begun and its connection broke off. client-go has no type for that: it is the error
-// of reading the stream on which the exit status would have come, or that of the connection itself.
+// IsLost is true if a session had begun and its connection broke off. Over SPDY, client-go has no type for that: it is
+// the error of reading the stream on which the exit status would have come, or that of the connection itself.
 func IsLost(err error) bool {
 	if err == nil {
 		return false
@@ -136,7 +138,7 @@ func IsLost(err error) bool {
 	if operation, ok := errors.AsType[*net.OpError](err); ok && operation.Op == "dial" {
 		return false
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, lost := errors.AsType[lostError](err); lost || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return true
 	}
 	for _, part := range []string{

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/remotecommand"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -48,7 +47,7 @@ func TestRedirects(t *testing.T) {
 				defer server.Close()
 				at, _ := url.Parse(server.URL + "/exec")
 				config := &rest.Config{BearerToken: "secret", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
-				_, err := Stream(t.Context(), config, at, Session{Stdout: io.Discard})
+				_, err := Stream(t.Context(), Server{Config: config}, at, Session{Stdout: io.Discard})
 				if fault.CodeOf(err) != fault.Unavailable || !strings.HasPrefix(err.Error(), at.Host+" redirects to ") {
 					t.Errorf("%s: %v", fault.CodeOf(err), err)
 				}
@@ -60,20 +59,11 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// hanging is an executor that never returns.
-type hanging struct{}
-
-type options = remotecommand.StreamOptions
-
-func (hanging) Stream(options) error { select {} }
-
-func (hanging) StreamWithContext(context.Context, options) error { select {} }
-
 // A command ends with the context, whatever hangs.
 func TestStreamEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if err := stream(ctx, hanging{}, options{}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := untilEnd(ctx, func() error { select {} }); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }

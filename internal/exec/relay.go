@@ -39,7 +39,7 @@ func Relay(ctx context.Context, run Runner, address string, unix bool) (io.ReadW
 	said := &Beginning{Max: 1000}
 	go func() {
 		status, err := run(ctx, append([]string{"/bin/sh", "-c", relayScript, "sh"}, arguments...),
-			Session{Stdin: in, Stdout: out, Stderr: said, Pauses: true})
+			Session{Stdin: in, Stdout: out, Stderr: said})
 		if err == nil && status != 0 {
 			err = fault.New(fault.Failed, "the program that connects has ended with status %d", status)
 		}

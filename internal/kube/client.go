@@ -36,6 +36,8 @@ type Client struct {
 	Requests  *Counter
 	// HTTP sends its requests; nil in tests.
 	HTTP *http.Client
+	// Ready has a connection for the next stream; nil for none.
+	Ready *Ready
 
 	guard *transport.Guard
 }
@@ -77,7 +79,7 @@ func NewClient(flags genericclioptions.RESTClientGetter, userAgent string,
 	outer.Transport = guard
 	client, err := clientFor(config, &outer, namespace, counter)
 	if err == nil {
-		client.guard = guard
+		client.guard, client.Ready = guard, newReady(config)
 	}
 	return client, err
 }
@@ -149,6 +151,7 @@ const tokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
 // Close ends a credential plugin that is still running though nobody waits for it.
 func (c *Client) Close() {
+	c.Ready.Close()
 	if c.guard != nil && c.guard.PluginRuns() {
 		endChildren()
 	}

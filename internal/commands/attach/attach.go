@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -56,11 +58,12 @@ func (a Attacher) Find(ctx context.Context, workspace string) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
+	reader.Client.Ready.Prepare()
 	target, err := reader.Find(ctx, arg)
 	if err != nil {
 		return Session{}, err
 	}
-	session, err := a.choose(ctx, reader, target, workspace)
+	session, err := a.choose(ctx, reader, reader.PodsFound, target, workspace)
 	if err != nil {
 		err = cmdutil.OrStopped(ctx, a.States, a.Flags, target, workspace, err)
 	}
@@ -70,7 +73,7 @@ func (a Attacher) Find(ctx context.Context, workspace string) (Session, error) {
 	if err := a.wait(ctx, target); err != nil {
 		return Session{}, err
 	}
-	return a.choose(ctx, reader, target, workspace)
+	return a.choose(ctx, reader, reader.Pods, target, workspace)
 }
 
 // isRetryable is true for the error about what cannot be entered and may be, later.
@@ -79,22 +82,23 @@ func isRetryable(err error) bool {
 	return reason == pod.ReasonNotRunning || reason == inventory.ReasonNoPod
 }
 
-// choose finds the container to enter, as the pods are now.
+// choose finds the container to enter among the pods.
 func (a Attacher) choose(
-	ctx context.Context, reader inventory.Reader, target *inventory.Target, workspace string,
+	ctx context.Context, reader inventory.Reader, pods func(context.Context, *inventory.Target) ([]*corev1.Pod, error),
+	target *inventory.Target, workspace string,
 ) (Session, error) {
-	pods, err := reader.Pods(ctx, target)
+	all, err := pods(ctx, target)
 	if err != nil {
 		return Session{}, err
 	}
 	place := a.Place
 	place.Ready = place.Container == "" // one that is named is entered to see why it does not get ready
-	r, err := place.In(pods)
+	r, err := place.In(all)
 	if err != nil {
 		return Session{}, err
 	}
 	session := Session{client: reader.Client.In(target.Namespace), request: r}
-	for _, p := range pods {
+	for _, p := range all {
 		if p.Name == r.Pod {
 			session.login = pod.LoginIn(p, r, pod.OSUser(workspace))
 		}

@@ -54,7 +54,7 @@ func (p Pods) Find(ctx context.Context, workspace string) (*kube.Client, []*core
 	if err != nil {
 		return nil, nil, err
 	}
-	pods, err := reader.Pods(ctx, target)
+	pods, err := reader.PodsFound(ctx, target)
 	if err != nil && p.States != nil {
 		err = OrStopped(ctx, p.States, p.Flags, target, workspace, err)
 	}
@@ -63,6 +63,11 @@ func (p Pods) Find(ctx context.Context, workspace string) (*kube.Client, []*core
 
 // Place finds where commands are run in a workspace that runs.
 func (p Pods) Place(ctx context.Context, workspace string, place pod.Place) (*kube.Client, pod.Request, error) {
+	reader, err := Await(ctx, p.Workspaces)
+	if err != nil {
+		return nil, pod.Request{}, err
+	}
+	reader.Client.Ready.Prepare()
 	client, pods, err := p.Find(ctx, workspace)
 	if err != nil {
 		return nil, pod.Request{}, err

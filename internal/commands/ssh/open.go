@@ -148,7 +148,7 @@ func (o *OpenOptions) look(ctx context.Context) (id, namespace string, err error
 	if err != nil {
 		return "", "", err
 	}
-	pods, err := reader.Pods(ctx, target)
+	pods, err := reader.PodsFound(ctx, target)
 	if err == nil {
 		_, err = pod.Place{Ready: true}.In(pods)
 	}

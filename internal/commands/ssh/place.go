@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/streaming/pkg/httpstream"
@@ -34,6 +35,50 @@ type finder struct {
 	mu    sync.Mutex
 	ports *forward.Dialer // of the pod that was found last
 	uid   string
+	ahead chan located // what was looked up before it was asked for; nil for nothing
+}
+
+// located is a workspace as it was at a time.
+type located struct {
+	client  *kube.Client // of its namespace
+	pod     *corev1.Pod
+	request pod.Request
+	err     error
+	at      time.Time
+}
+
+// aheadFor is how long what was looked up ahead holds.
+const aheadFor = 2 * time.Second
+
+// begin looks the workspace up while the client still introduces itself.
+func (f *finder) begin(ctx context.Context) {
+	ahead := make(chan located, 1)
+	f.ahead = ahead
+	go func() {
+		l := f.locate(ctx)
+		l.at = time.Now()
+		ahead <- l
+	}()
+}
+
+// located is what was looked up ahead, if that was a moment ago, or else what is looked up now.
+func (f *finder) located(ctx context.Context) located {
+	f.mu.Lock()
+	ahead := f.ahead
+	f.ahead = nil
+	f.mu.Unlock()
+	if ahead == nil {
+		return f.locate(ctx)
+	}
+	select {
+	case l := <-ahead:
+		if time.Since(l.at) < aheadFor {
+			return l
+		}
+	case <-ctx.Done():
+		return located{err: context.Cause(ctx)}
+	}
+	return f.locate(ctx)
 }
 
 // find finds the place, as it is now. What starts is waited for, and what is stopped is started if that is wanted; say
@@ -48,35 +93,45 @@ func (f *finder) find(ctx context.Context, user string, say func(string)) (p ssh
 
 // look finds the place, as it is now.
 func (f *finder) look(ctx context.Context, user string) (sshd.Place, error) {
+	l := f.located(ctx)
+	if l.err != nil {
+		return sshd.Place{}, l.err
+	}
+	return f.place(l, f.login(l.pod, l.request, user)), nil
+}
+
+// locate asks where the workspace is.
+func (f *finder) locate(ctx context.Context) (l located) {
 	arg, err := inventory.ParseArgument(f.name.Workspace)
 	if err != nil {
-		return sshd.Place{}, err
+		return located{err: err}
 	}
 	reader, err := cmdutil.Await(ctx, f.workspaces)
 	if err != nil {
-		return sshd.Place{}, err
+		return located{err: err}
 	}
+	reader.Client.Ready.Keep()
 	if f.name.Namespace != "" {
 		reader = reader.In(f.name.Namespace)
 	}
 	target, err := reader.Find(ctx, arg)
 	if err != nil {
-		return sshd.Place{}, err
+		return located{err: err}
 	}
-	pods, err := reader.Pods(ctx, target)
+	pods, err := reader.PodsFound(ctx, target)
 	var r pod.Request
 	if err == nil {
 		r, err = pod.Place{Ready: true}.In(pods)
 	}
 	if err != nil {
-		return sshd.Place{}, cmdutil.OrStopped(ctx, f.states, f.flags, target, f.name.Workspace, err)
+		return located{err: cmdutil.OrStopped(ctx, f.states, f.flags, target, f.name.Workspace, err)}
 	}
 	for _, p := range pods {
 		if p.Name == r.Pod {
-			return f.place(reader.Client.In(target.Namespace), p, r, f.login(p, r, user)), nil
+			return located{client: reader.Client.In(target.Namespace), pod: p, request: r}
 		}
 	}
-	return sshd.Place{}, fault.New(fault.Internal, "pod %s is not among those of the workspace", r.Pod)
+	return located{err: fault.New(fault.Internal, "pod %s is not among those of the workspace", r.Pod)}
 }
 
 // login is as whom a session runs: the user that the client names, unless that is the one of the configuration.
@@ -93,11 +148,11 @@ func osUser(named, user string) string {
 }
 
 // place is what a session can do in a pod.
-func (f *finder) place(client *kube.Client, p *corev1.Pod, r pod.Request, login pod.Login) sshd.Place {
-	place := where(pod.Runner(client, r), login)
-	place.Names = []string{p.Name, p.Status.PodIP}
+func (f *finder) place(l located, login pod.Login) sshd.Place {
+	place := where(pod.Runner(l.client, l.request), login)
+	place.Names = []string{l.pod.Name, l.pod.Status.PodIP}
 	place.Dial = func(ctx context.Context, port uint16) (io.ReadWriteCloser, error) {
-		return f.portsOf(client, p).Dial(ctx, port)
+		return f.portsOf(l.client, l.pod).Dial(ctx, port)
 	}
 	return place
 }

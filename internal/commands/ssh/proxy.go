@@ -80,12 +80,14 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 	if err != nil {
 		return err
 	}
-	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: o.find(name), Explain: explain}
+	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: o.find(ctx, name), Explain: explain}
 	return server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
 }
 
 // find is what finds the workspace, for each channel.
-func (o *ProxyOptions) find(name Name) func(context.Context, string, func(string)) (sshd.Place, error) {
+func (o *ProxyOptions) find(ctx context.Context, name Name) func(context.Context, string, func(string)) (sshd.Place,
+	error,
+) {
 	if o.Gateway != "" {
 		return behind{through: o.Through, gateway: o.Gateway, name: name}.find
 	}
@@ -95,6 +97,7 @@ func (o *ProxyOptions) find(name Name) func(context.Context, string, func(string
 	if name.Namespace != "" { // of the host name, which no flag has said
 		f.flags = append(slices.Clip(o.Flags), "--namespace", name.Namespace)
 	}
+	f.begin(ctx)
 	return f.find
 }
 

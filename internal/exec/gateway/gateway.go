@@ -73,7 +73,7 @@ func (g Gateway) Runner(t Destination) exec.Runner {
 		if t.Machine == "" {
 			to.RawQuery = Query(t, command, s).Encode()
 		}
-		status, err := exec.Stream(ctx, config, to, s)
+		status, err := exec.Stream(ctx, exec.Server{Config: config}, to, s)
 		if err != nil && ctx.Err() == nil {
 			err = g.failure(err, t)
 		}

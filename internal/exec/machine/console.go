@@ -64,7 +64,7 @@ func (c Console) Open(ctx context.Context, s exec.Session) (status int, err erro
 	s = Session(s)
 	config, seen := rest.CopyConfig(c.config), &answer{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return noting{next, seen} })
-	status, err = exec.Stream(ctx, config, c.url, s)
+	status, err = exec.Stream(ctx, exec.Server{Config: config}, c.url, s)
 	if err != nil && ctx.Err() == nil {
 		err = c.failure(err, seen.outcome(err))
 	}

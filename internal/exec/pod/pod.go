@@ -32,7 +32,8 @@ type Request struct {
 
 // Run runs the command and returns its exit status. An error means that it could not be run to its end.
 func Run(ctx context.Context, client *kube.Client, r Request) (int, error) {
-	status, err := exec.Stream(ctx, client.Config, r.url(client), r.Session)
+	status, err := exec.Stream(ctx, exec.Server{Config: client.Config, Ready: client.Ready}, r.url(client),
+		r.Session)
 	if err != nil && ctx.Err() != nil {
 		return 0, err
 	}

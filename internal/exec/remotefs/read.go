@@ -139,7 +139,7 @@ func (r *reader) stream() {
 	r.cancel = cancel
 	go func() {
 		status, err := r.run(ctx, []string{"/bin/sh", "-c", `exec cat <"$1"`, "sh", r.path},
-			exec.Session{Stdout: r, Stderr: io.Discard, Pauses: true})
+			exec.Session{Stdout: r, Stderr: io.Discard})
 		if err == nil && status != 0 {
 			err = errno("EIO")
 		}

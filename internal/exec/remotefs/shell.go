@@ -174,7 +174,7 @@ func start(ctx context.Context, run exec.Runner) (s *shell, in io.WriteCloser, o
 	said, mark := &exec.Beginning{Max: 1000}, rand.Text()
 	go func() {
 		status, err := run(ctx, []string{"/bin/sh", "-c", script, "sh", mark},
-			exec.Session{Stdin: stdin, Stdout: stdout, Stderr: said, Pauses: true})
+			exec.Session{Stdin: stdin, Stdout: stdout, Stderr: said})
 		if err == nil && status != 0 {
 			err = fmt.Errorf("the shell has ended with status %d: %s", status, strings.TrimSpace(said.String()))
 		}

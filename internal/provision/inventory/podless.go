@@ -168,6 +168,14 @@ func (r Reader) Pods(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
 	return pods, err
 }
 
+// PodsFound are those that Find has just seen, or else the pods.
+func (r Reader) PodsFound(ctx context.Context, t *Target) ([]*corev1.Pod, error) {
+	if t.Found.Workload == nil && t.Found.Pod != nil {
+		return []*corev1.Pod{t.Found.Pod}, nil
+	}
+	return r.Pods(ctx, t)
+}
+
 // withoutPod is the error about a workspace whose pod is not there. Which of the two it
 // is, the record of its state says.
 func (t *Target) withoutPod() error {

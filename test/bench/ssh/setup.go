@@ -145,6 +145,7 @@ func (s *setup) shared(args ...string) []string {
 // share makes a connection that others share, by a client that does nothing else.
 func (s *setup) share(ctx context.Context) (pid int, stop func(), err error) {
 	master := s.command(ctx, append([]string{"ssh", "-N", "-M", "-S", s.file("mux")}, s.ssh()[1:]...)...)
+	master.Stderr = os.Stderr
 	if err := master.Start(); err != nil {
 		return 0, nil, err
 	}

@@ -147,7 +147,7 @@ func Machines(client *kube.Client, c Consoles, log *slog.Logger) Backend {
 		}
 		console := at.CoreV1().RESTClient().Post().AbsPath(machine.Path(at.Namespace, o.Name)).URL()
 		return func(ctx context.Context, _ []string, s exec.Session) (int, error) {
-			status, err := exec.Stream(ctx, at.Config, console, s)
+			status, err := exec.Stream(ctx, exec.Server{Config: at.Config}, console, s)
 			if err != nil && ctx.Err() == nil {
 				err = ofMachine(o, kube.Fault(err,
 					kube.Call{
