@@ -73,7 +73,7 @@ func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions)
 		Args:              cmdutil.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, _ []string) error {
-			o.Pinned = func() (env, flags []string, err error) { return pinned(f, cluster(cmd)) }
+			o.Pinned = func() (env, flags []string, err error) { return f.Pinned(cmdutil.ClusterArguments(cmd)) }
 			o.Workspaces = func() ([]string, error) { return f.WorkspaceIDs(cmd) }
 			return o.validate()
 		}),

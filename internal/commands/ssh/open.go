@@ -72,10 +72,10 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 		ValidArgsFunction: f.CompleteWorkspace,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Workspace, o.Path, o.Flags = args[0], cmdutil.Optional(args[1:]), cmdutil.ClusterFlags(cmd)
-			given := slices.DeleteFunc(cluster(cmd),
+			given := slices.DeleteFunc(cmdutil.ClusterArguments(cmd),
 				func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
-			o.Pinned = func() (env, flags []string, err error) { return pinned(f, given) }
-			o.Another = anotherProcess(cluster(cmd), o.Flags, f.IO.ForPrograms())
+			o.Pinned = func() (env, flags []string, err error) { return f.Pinned(given) }
+			o.Another = anotherProcess(cmdutil.ClusterArguments(cmd), o.Flags, f.IO.ForPrograms())
 			if o.Path != "" && !path.IsAbs(o.Path) {
 				return fault.New(fault.InvalidArgument, "the path %q must be absolute", o.Path)
 			}

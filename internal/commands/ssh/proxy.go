@@ -48,7 +48,7 @@ of an SSH client. "berth ssh config" writes the configuration that uses it.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Host, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
-			o.Another = anotherProcess(cluster(cmd), o.Flags, nil)
+			o.Another = anotherProcess(cmdutil.ClusterArguments(cmd), o.Flags, nil)
 			return nil
 		}),
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/config"
@@ -83,7 +82,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		ValidArgsFunction: f.CompleteWorkspace,
 		Annotations:       map[string]string{cmdutil.PassesStatus: ""},
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
-			o.Workspace, o.Client, o.Cluster, o.Flags = args[0], args[1:], cluster(cmd), cmdutil.ClusterFlags(cmd)
+			o.Workspace, o.Client, o.Cluster, o.Flags = args[0], args[1:], cmdutil.ClusterArguments(cmd),
+				cmdutil.ClusterFlags(cmd)
 			o.Another = anotherProcess(o.Cluster, o.Flags, nil)
 			if o.Listen != "" && len(o.Client) > 0 {
 				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument,
@@ -109,24 +109,6 @@ func dirOf(f *cmdutil.Factory) func() (string, error) {
 		dir, err := config.Dir(f.Getenv)
 		return filepath.Join(dir, "ssh"), err
 	}
-}
-
-// cluster are the flags that say which cluster is meant. Paths are those of this directory, wherever they are used.
-func cluster(cmd *cobra.Command) (words []string) {
-	cmd.InheritedFlags().VisitAll(func(flag *pflag.Flag) {
-		if !flag.Changed {
-			return
-		}
-		value := flag.Value.String()
-		switch flag.Name {
-		case "kubeconfig", "certificate-authority", "client-certificate", "client-key":
-			if at, err := filepath.Abs(value); err == nil {
-				value = at
-			}
-		}
-		words = append(words, "--"+flag.Name+"="+value)
-	})
-	return words
 }
 
 // Run runs the client.
