@@ -69,17 +69,24 @@ func CheckOption(option string) error {
 
 // text is the block, without its first line.
 func (b Block) text() string {
-	hosts := slices.Clone(b.Hosts)
-	slices.Sort(hosts)
 	var t strings.Builder
-	for _, host := range slices.Compact(hosts) {
-		fmt.Fprintf(&t, "Host %s.%s\n", host, DomainOf(b.Name)) // what is set for it is below
+	for _, host := range b.HostNames() {
+		t.WriteString("Host " + host + "\n") // what is set for it is below
 	}
 	fmt.Fprintf(&t, "Host *.%s\n", DomainOf(b.Name))
 	for _, option := range b.settings() {
 		t.WriteString("  " + option + "\n")
 	}
 	return t.String()
+}
+
+// HostNames are those of Hosts, each once.
+func (b Block) HostNames() (names []string) {
+	for _, host := range b.Hosts {
+		names = append(names, host+"."+DomainOf(b.Name))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // check refuses what would end a line or a quoted path: the name of a context may come from others.
