@@ -26,13 +26,15 @@ type ConfigOptions struct {
 	Executable func() (string, error)
 	// Pinned is how the proxy finds the cluster of this run in another one: variables, and flags.
 	Pinned func() (env, flags []string, err error)
-	// Workspaces lists the IDs of the workspaces.
+	// Workspaces lists the IDs of the workspaces of Namespace.
 	Workspaces func() ([]string, error)
+	Namespace  func() (string, error)
 
 	Gateway string // what the proxy goes through instead of the API server; empty for none
 
 	Block                      sshconfig.Block
 	List, Start, Windows       bool
+	KeepList                   bool // the command line does not say whether there is a list
 	Yes, DryRun, Print, Remove bool
 	Output                     printer.Format
 }
@@ -51,7 +53,9 @@ The cluster is that of this run: its context is written into the block. For work
 several clusters, give each a --name: with "--name prod", host names end with .prod.berth.
 
 Editors that list the hosts of the configuration see the pattern alone; with --list there
-is a line for each workspace that there is now.
+is a line for each workspace of the namespace. "berth provision" and "berth delete" keep
+these lines up to date, except in the configuration of Windows. Another run of this command
+without --list keeps them, and --list=false takes them out.
 
 With --gateway, workspaces are entered through that gateway of the configuration: give the
 block a --name to have both. Ports take nc, socat, bash or python3 in the image then.
@@ -74,6 +78,7 @@ func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions)
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, _ []string) error {
 			o.Pinned = func() (env, flags []string, err error) { return f.Pinned(cmdutil.ClusterArguments(cmd)) }
 			o.Workspaces = func() ([]string, error) { return f.WorkspaceIDs(cmd) }
+			o.Namespace, o.KeepList = namespace(f), !cmd.Flags().Changed("list")
 			return o.validate()
 		}),
 	}
@@ -207,10 +212,46 @@ func (o *ConfigOptions) fill(places Places) error {
 		proxy = append(proxy, "--start")
 	}
 	o.Block.Proxy, o.Block.KnownHosts, o.Block.ControlPath = proxy, places.KnownHosts, "~/.ssh/berth-%C"
+	return o.list(places, append(env, flags...))
+}
+
+// list says which workspaces are named one by one: those that there are, or, if the command line does not say, those
+// that the block names already, unless it is of another cluster or namespace.
+func (o *ConfigOptions) list(places Places, words []string) (err error) {
 	if o.List {
-		o.Block.Hosts, err = o.Workspaces()
+		if o.Block.Namespace, err = o.Namespace(); err == nil {
+			o.Block.Hosts, err = o.Workspaces()
+		}
+		return err
+	}
+	if !o.KeepList || o.Gateway != "" {
+		return nil
+	}
+	own, err := sshconfig.Read(places.Own)
+	if err != nil {
+		return err
+	}
+	of, ids, listed := sshconfig.Listed(own.Old, o.Block.Name)
+	if !listed || !sshconfig.Leads(own.Old, o.Block.Name, sshconfig.Deciding(words)) {
+		return nil
+	}
+	here, err := o.Namespace()
+	if here == of {
+		o.Block.Namespace, o.Block.Hosts = of, ids
 	}
 	return err
+}
+
+// namespace is the one that the command works in.
+func namespace(f *cmdutil.Factory) func() (string, error) {
+	return func() (string, error) {
+		name, _, err := f.Kube.ToRawKubeConfigLoader().Namespace()
+		if err != nil {
+			return "", fault.New(fault.InvalidArgument, "the namespace is not known: %w", err).
+				WithHint("set --namespace")
+		}
+		return name, nil
+	}
 }
 
 // show prints the differences, before a question is asked about them. Where standard output is for the document, they

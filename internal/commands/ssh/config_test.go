@@ -3,6 +3,7 @@ package ssh_test
 import (
 	"context"
 	stdjson "encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,7 @@ func configuredAsking(
 		Executable: func() (string, error) { return "/usr/local/bin/berth", nil },
 		Pinned:     func() (env, flags []string, err error) { return nil, []string{"--context=prod"}, nil },
 		Workspaces: func() ([]string, error) { return []string{"bob-2", "alice-1"}, nil },
+		Namespace:  func() (string, error) { return "team", nil },
 	}
 	if change != nil {
 		change(o)
@@ -235,4 +237,43 @@ func TestConfigOptions(t *testing.T) {
 		"--print is mutually exclusive") {
 		t.Error(out)
 	}
+}
+
+// A list is made by --list, and kept by a run that does not say whether there is one: unless it would be that of
+// another cluster or namespace.
+func TestConfigList(t *testing.T) {
+	const listed = "# --list: the workspaces of namespace \"team\"\nHost alice-1.berth\nHost bob-2.berth\nHost *.berth\n"
+	list := func(o *ssh.ConfigOptions) { o.List = true }
+	more := func(o *ssh.ConfigOptions) {
+		o.KeepList, o.Start = true, true
+		o.Workspaces = func() ([]string, error) { return nil, errors.New("the cluster is asked") }
+	}
+	for name, test := range map[string]struct {
+		then func(*ssh.ConfigOptions)
+		kept bool
+	}{
+		"with --list":          {list, true},
+		"without it":           {more, true},
+		"with --list=false":    {func(o *ssh.ConfigOptions) { more(o); o.KeepList = false }, false},
+		"of a gateway":         {func(o *ssh.ConfigOptions) { more(o); o.Start, o.Gateway = false, "office" }, false},
+		"of another cluster":   {func(o *ssh.ConfigOptions) { more(o); o.Pinned = pinnedTo("--context=test") }, false},
+		"as somebody else":     {func(o *ssh.ConfigOptions) { more(o); o.Pinned = pinnedTo("--context=prod", "--as=x") }, true},
+		"of another namespace": {func(o *ssh.ConfigOptions) { more(o); o.Namespace = func() (string, error) { return "x", nil } }, false},
+	} {
+		home := t.TempDir()
+		own := filepath.Join(home, ".config", "berth", "ssh", "config")
+		for _, change := range []func(*ssh.ConfigOptions){list, test.then} {
+			if _, err := configured(t, home, change); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		text := contents(t, own)
+		if kept := strings.Contains(text, listed); kept != test.kept || !kept && strings.Contains(text, "Host alice-1") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}
+
+func pinnedTo(words ...string) func() (env, flags []string, err error) {
+	return func() (env, flags []string, err error) { return nil, words, nil }
 }

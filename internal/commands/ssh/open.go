@@ -75,6 +75,7 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 			given := slices.DeleteFunc(cmdutil.ClusterArguments(cmd),
 				func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
 			o.Pinned = func() (env, flags []string, err error) { return f.Pinned(given) }
+			o.Namespace, o.KeepList = namespace(f), true
 			o.Another = anotherProcess(cmdutil.ClusterArguments(cmd), o.Flags, f.IO.ForPrograms())
 			if o.Path != "" && !path.IsAbs(o.Path) {
 				return fault.New(fault.InvalidArgument, "the path %q must be absolute", o.Path)
@@ -164,7 +165,7 @@ func (o *OpenOptions) configure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, flags, err := o.Pinned()
+	env, flags, err := o.Pinned()
 	if err != nil {
 		return err
 	}
@@ -176,14 +177,14 @@ func (o *OpenOptions) configure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names := sshconfig.Names(own.Old)
+	names, words := sshconfig.Names(own.Old), append(env, flags...)
 	for _, name := range names {
-		if sshconfig.Leads(own.Old, name, flags) && len(sshconfig.Include(user.Old, there.Include)) == len(user.Old) {
+		if sshconfig.Leads(own.Old, name, words) && len(sshconfig.Include(user.Old, there.Include)) == len(user.Old) {
 			o.Block.Name = name
 			return nil
 		}
 	}
-	if slices.Contains(names, "") && !sshconfig.Leads(own.Old, "", flags) {
+	if slices.Contains(names, "") && !sshconfig.Leads(own.Old, "", words) {
 		return fault.New(fault.Conflict, "the configuration of ssh leads to another cluster").
 			WithHint("add this one under a name: %s",
 				fault.Command(append([]string{"berth", "ssh", "config", "--name", "NAME"}, flags...)...))

@@ -31,7 +31,7 @@ type Places struct {
 // places finds them; those of Windows from within WSL.
 func places(f *cmdutil.Factory) func(context.Context, bool) (Places, error) {
 	return func(ctx context.Context, windows bool) (Places, error) {
-		dir, err := dirOf(f)()
+		dir, err := f.SSHDir()
 		if err != nil {
 			return Places{}, err
 		}
@@ -42,7 +42,7 @@ func places(f *cmdutil.Factory) func(context.Context, bool) (Places, error) {
 		if err != nil {
 			return Places{}, err
 		}
-		p := Places{Dir: dir, Own: filepath.Join(dir, "config"), User: filepath.Join(home, ".ssh", "config")}
+		p := Places{Dir: dir, Own: filepath.Join(dir, cmdutil.SSHFile), User: filepath.Join(home, ".ssh", "config")}
 		p.Include, p.KnownHosts = filepath.ToSlash(p.Own), filepath.ToSlash(filepath.Join(dir, "known_hosts"))
 		if below, ok := strings.CutPrefix(p.Include, filepath.ToSlash(home)+"/"); ok && isHome(home) {
 			p.Include = "~/" + below // the file may be shared by machines

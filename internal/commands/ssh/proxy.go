@@ -37,7 +37,7 @@ type ProxyOptions struct {
 }
 
 func newProxyCmd(f *cmdutil.Factory, runF func(context.Context, *ProxyOptions) error) *cobra.Command {
-	o := &ProxyOptions{IO: f.IO, Workspaces: f.Workspaces, Dir: dirOf(f)}
+	o := &ProxyOptions{IO: f.IO, Workspaces: f.Workspaces, Dir: f.SSHDir}
 	cmd := &cobra.Command{
 		Use:    "proxy HOST",
 		Hidden: true,

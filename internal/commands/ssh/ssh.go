@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -60,7 +59,7 @@ workspaces by name.`
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{
-		IO: f.IO, Dir: dirOf(f), LookPath: exec.LookPath, Executable: executable, Become: become,
+		IO: f.IO, Dir: f.SSHDir, LookPath: exec.LookPath, Executable: executable, Become: become,
 		Workspaces: f.Workspaces,
 	}
 	cmd := &cobra.Command{
@@ -101,14 +100,6 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	cmd.Flags().SetInterspersed(false) // what follows the workspace is the client's
 	cmd.AddCommand(newConfigCmd(f, RunConfig), newProxyCmd(f, RunProxy))
 	return cmd
-}
-
-// dirOf is where the host key and the configuration are.
-func dirOf(f *cmdutil.Factory) func() (string, error) {
-	return func() (string, error) {
-		dir, err := config.Dir(f.Getenv)
-		return filepath.Join(dir, "ssh"), err
-	}
 }
 
 // Run runs the client.
