@@ -21,8 +21,10 @@ import (
 
 // ConfigOptions are what the command line of `berth ssh config` says.
 type ConfigOptions struct {
-	IO         terminal.Streams
-	Places     func(ctx context.Context, windows bool) (Places, error)
+	IO     terminal.Streams
+	Places func(ctx context.Context, windows bool) (Places, error)
+	// Read reads one of the files, which need not be there.
+	Read       func(path string) (sshconfig.Change, error)
 	Executable func() (string, error)
 	// Pinned is how the proxy finds the cluster of this run in another one: variables, and flags.
 	Pinned func() (env, flags []string, err error)
@@ -63,7 +65,7 @@ block a --name to have both. Ports take nc, socat, bash or python3 in the image 
 In WSL, --wsl writes the configuration of Windows, for editors that run there.`
 
 func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions) error) *cobra.Command {
-	o := &ConfigOptions{IO: f.IO, Executable: executable, Places: places(f)}
+	o := &ConfigOptions{IO: f.IO, Read: sshconfig.Read, Executable: executable, Places: places(f)}
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Let SSH clients and editors find workspaces by name",
@@ -110,7 +112,7 @@ func blockNames(ctx context.Context, o *ConfigOptions) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := sshconfig.Read(p.Own)
+	own, err := o.Read(p.Own)
 	return slices.DeleteFunc(sshconfig.Names(own.Old), func(name string) bool { return name == "" }), err
 }
 
@@ -227,7 +229,7 @@ func (o *ConfigOptions) list(places Places, words []string) (err error) {
 	if !o.KeepList || o.Gateway != "" {
 		return nil
 	}
-	own, err := sshconfig.Read(places.Own)
+	own, err := o.Read(places.Own)
 	if err != nil {
 		return err
 	}

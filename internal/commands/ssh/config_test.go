@@ -36,7 +36,7 @@ func configuredAsking(
 	streams, buffers := terminal.Test("", time.Now())
 	dir := filepath.Join(home, ".config", "berth", "ssh")
 	o := &ssh.ConfigOptions{
-		IO: streams, Yes: true,
+		IO: streams, Yes: true, Read: sshconfig.Read,
 		Places: func(context.Context, bool) (ssh.Places, error) {
 			return ssh.Places{
 				Dir: dir, Own: filepath.Join(dir, "config"), User: filepath.Join(home, ".ssh", "config"),

@@ -46,7 +46,7 @@ what would change is shown, and you are asked, as by "berth ssh config".`
 // NewOpenCmd makes `berth open`.
 func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) error) *cobra.Command {
 	o := &OpenOptions{
-		ConfigOptions:  ConfigOptions{IO: f.IO, Executable: executable, Places: places(f)},
+		ConfigOptions:  ConfigOptions{IO: f.IO, Read: sshconfig.Read, Executable: executable, Places: places(f)},
 		FindWorkspaces: f.Workspaces, Getenv: f.Getenv, LookPath: exec.LookPath,
 		Start: func(ctx context.Context, program string, arguments []string) error {
 			cmd := exec.CommandContext(ctx, program, arguments...) // it ends as soon as a window is open
@@ -169,11 +169,11 @@ func (o *OpenOptions) configure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own, err := sshconfig.Read(there.Own)
+	own, err := o.Read(there.Own)
 	if err != nil {
 		return err
 	}
-	user, err := sshconfig.Read(there.User)
+	user, err := o.Read(there.User)
 	if err != nil {
 		return err
 	}

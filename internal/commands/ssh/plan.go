@@ -22,10 +22,10 @@ func (p plan) none() bool { return p.own.None() && p.user.None() }
 
 // plan reads both files, and says what becomes of them.
 func (o *ConfigOptions) plan(places Places) (p plan, err error) {
-	if p.own, err = sshconfig.Read(places.Own); err != nil {
+	if p.own, err = o.Read(places.Own); err != nil {
 		return p, err
 	}
-	if p.user, err = sshconfig.Read(places.User); err != nil {
+	if p.user, err = o.Read(places.User); err != nil {
 		return p, err
 	}
 	if o.Remove {

@@ -80,7 +80,7 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 	if err != nil {
 		return err
 	}
-	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: o.find(name), Explain: explain}
+	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: o.find(name), Explain: Explain}
 	return server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
 }
 
