@@ -1,6 +1,7 @@
 package sshconfig
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -23,16 +24,16 @@ func Listed(text []byte, name string) (namespace string, ids []string, ok bool) 
 	return namespace, ids, ok
 }
 
-// Follow brings the lists of berth's own file up to date, in the blocks whose proxy finds the cluster by these words and
-// that list the namespace of a workspace that moved. A file in which nothing changes stays as it is, and so does one of
-// somebody else.
+// Follow brings the lists of berth's own file up to date, in the blocks whose proxy finds the cluster by these words
+// and that list the namespace of a workspace that moved. A file in which nothing changes stays as it is, and so does
+// one of somebody else.
 func Follow(old []byte, cluster []string, moves []Move) []byte {
 	return follow(old, func(block string) bool { return leads(block, cluster) }, moves)
 }
 
 // Follows says whether there is a list that the workspaces would change, whatever cluster it is of.
 func Follows(old []byte, moves []Move) bool {
-	return string(follow(old, func(string) bool { return true }, moves)) != string(old)
+	return !bytes.Equal(follow(old, func(string) bool { return true }, moves), old)
 }
 
 func follow(old []byte, concerns func(block string) bool, moves []Move) []byte {

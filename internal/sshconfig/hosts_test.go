@@ -1,6 +1,7 @@
 package sshconfig
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +13,10 @@ func lists(t *testing.T) (text []byte) {
 	t.Helper()
 	for _, b := range []Block{
 		{Proxy: proxy("--context=prod"), Hosts: []string{"alice-1"}, Namespace: "team"},
-		{Name: "p", Proxy: proxy("--namespace=x", "--context=prod"), Hosts: []string{"alice-1", "bob-2"}, Namespace: "team"},
+		{
+			Name: "p", Proxy: proxy("--namespace=x", "--context=prod"), Hosts: []string{"alice-1", "bob-2"},
+			Namespace: "team",
+		},
 		{Name: "q", Proxy: proxy("--context=test"), Hosts: []string{"alice-1"}, Namespace: "team"},
 		{Name: "r", Proxy: proxy("--context=prod"), Hosts: []string{"alice-1"}, Namespace: "other"},
 		{Name: "s", Proxy: proxy("--context=prod")},
@@ -43,10 +47,14 @@ func TestFollow(t *testing.T) {
 		"one came to some":  {[]Move{came("bob-2")}, "alice-1 bob-2", "alice-1 bob-2"},
 		"one went":          {[]Move{gone("alice-1")}, "", "bob-2"},
 		"one was not there": {[]Move{gone("dave-4")}, "alice-1", "alice-1 bob-2"},
-		"several":           {[]Move{gone("alice-1"), came("carol-3"), came("al.ice_9")}, "al.ice_9 carol-3", "al.ice_9 bob-2 carol-3"},
-		"elsewhere":         {[]Move{{Namespace: "third", ID: "carol-3"}}, "alice-1", "alice-1 bob-2"},
-		"a pattern":         {[]Move{came("*"), came("a b"), came("!x"), came("x\nHost *"), came("")}, "alice-1", "alice-1 bob-2"},
-		"nothing":           {nil, "alice-1", "alice-1 bob-2"},
+		"several": {
+			[]Move{gone("alice-1"), came("carol-3"), came("al.ice_9")}, "al.ice_9 carol-3", "al.ice_9 bob-2 carol-3",
+		},
+		"elsewhere": {[]Move{{Namespace: "third", ID: "carol-3"}}, "alice-1", "alice-1 bob-2"},
+		"a pattern": {
+			[]Move{came("*"), came("a b"), came("!x"), came("x\nHost *"), came("")}, "alice-1", "alice-1 bob-2",
+		},
+		"nothing": {nil, "alice-1", "alice-1 bob-2"},
 	} {
 		after := Follow(before, []string{"--context=prod"}, test.moves)
 		for block, want := range map[string]string{"": test.first, "p": test.named, "q": "alice-1", "r": "alice-1"} {
@@ -58,19 +66,19 @@ func TestFollow(t *testing.T) {
 		if _, _, ok := Listed(after, "s"); ok {
 			t.Errorf("%s: a block without a list has one", name)
 		}
-		if same := string(after) == string(before); same == Follows(before, test.moves) {
+		if same := bytes.Equal(after, before); same == Follows(before, test.moves) {
 			t.Errorf("%s: it changes: %t", name, !same)
 		}
-		if again := Follow(after, []string{"--context=prod"}, test.moves); string(again) != string(after) {
+		if again := Follow(after, []string{"--context=prod"}, test.moves); !bytes.Equal(again, after) {
 			t.Errorf("%s: a second time:\n%s", name, again)
 		}
 	}
 	hand := []byte("Host *\n" + string(before))
-	if after := Follow(hand, []string{"--context=prod"}, []Move{came("carol-3")}); string(after) != string(hand) {
+	if after := Follow(hand, []string{"--context=prod"}, []Move{came("carol-3")}); !bytes.Equal(after, hand) {
 		t.Error("a file of somebody else is changed")
 	}
 	windows := []byte(strings.ReplaceAll(string(before), "\n", "\r\n"))
-	if after := Follow(windows, []string{"--context=prod"}, []Move{came("alice-1")}); string(after) != string(windows) {
+	if after := Follow(windows, []string{"--context=prod"}, []Move{came("alice-1")}); !bytes.Equal(after, windows) {
 		t.Error("a file is written in which nothing moves")
 	}
 }
@@ -81,18 +89,23 @@ func TestLeads(t *testing.T) {
 		proxy, words []string
 		leads        bool
 	}{
-		"the same":            {proxy("--context=prod"), []string{"--context=prod"}, true},
-		"more flags":          {proxy("--as=bob", "--context=prod", "--start"), []string{"--context=prod"}, true},
-		"fewer flags":         {proxy("--context=prod"), []string{"--as=bob", "--context=prod"}, false},
-		"another context":     {proxy("--context=prod"), []string{"--context=pro"}, false},
-		"blanks and quotes":   {proxy(`--context=my "prod" 100% $x`), []string{`--context=my "prod" 100% $x`}, true},
-		"part of a context":   {proxy("--context=a --context=b"), []string{"--context=b"}, false},
-		"another file":        {proxy("--kubeconfig=/k", "--context=prod"), []string{"--context=prod"}, false},
-		"another server":      {proxy("--context=prod", "--server=https://x"), []string{"--context=prod"}, false},
-		"files of a variable": {append([]string{"env", "KUBECONFIG=/a:/my b"}, proxy("--context=prod")...), []string{"--context=prod"}, false},
+		"the same":          {proxy("--context=prod"), []string{"--context=prod"}, true},
+		"more flags":        {proxy("--as=bob", "--context=prod", "--start"), []string{"--context=prod"}, true},
+		"fewer flags":       {proxy("--context=prod"), []string{"--as=bob", "--context=prod"}, false},
+		"another context":   {proxy("--context=prod"), []string{"--context=pro"}, false},
+		"blanks and quotes": {proxy(`--context=my "prod" 100% $x`), []string{`--context=my "prod" 100% $x`}, true},
+		"part of a context": {proxy("--context=a --context=b"), []string{"--context=b"}, false},
+		"another file":      {proxy("--kubeconfig=/k", "--context=prod"), []string{"--context=prod"}, false},
+		"another server":    {proxy("--context=prod", "--server=https://x"), []string{"--context=prod"}, false},
+		"files of a variable": {
+			append([]string{"env", "KUBECONFIG=/a:/my b"}, proxy("--context=prod")...),
+			[]string{"--context=prod"},
+			false,
+		},
 		"the same variable": {
 			append([]string{"env", "KUBECONFIG=/a:/my b"}, proxy("--context=prod")...),
-			[]string{"KUBECONFIG=/a:/my b", "--context=prod"}, true,
+			[]string{"KUBECONFIG=/a:/my b", "--context=prod"},
+			true,
 		},
 		"in the cluster": {proxy(), nil, true},
 	} {
@@ -113,7 +126,8 @@ func TestLeads(t *testing.T) {
 // Whatever is in the file, blocks that are of another cluster or list nothing stay as they are, and of the others all
 // but the list.
 func FuzzFollow(f *testing.F) {
-	f.Add(head+"\n"+marker+"\"\"\n"+listed+"\"team\"\nHost a.berth\nHost *.berth\n  ProxyCommand b --context=x %n\n", "team", "a")
+	f.Add(head+"\n"+marker+"\"\"\n"+listed+"\"team\"\nHost a.berth\nHost *.berth\n  ProxyCommand b --context=x %n\n",
+		"team", "a")
 	f.Add(head+"\n"+marker+"\"p\"\r\n"+listed+"\"team\"\nHost \\\" * ?\n", "team", "c")
 	f.Add(head+"\n"+marker+"\"\n\n"+marker+"\"q\"\n"+listed+"\"\"\"", "\"", "*\n")
 	f.Fuzz(func(t *testing.T, text, namespace, id string) {

@@ -119,8 +119,8 @@ func join[T ~string](words []T) string {
 }
 
 // AddOutputFlag adds --output with the formats that a command has; one that ends
-// in = takes an expression. The value is checked when it is parsed. The flag is also -o, unless the command has that for
-// another one, as ssh does.
+// in = takes an expression. The value is checked when it is parsed. The flag is also -o, unless the command has that
+// for another one, as ssh does.
 func AddOutputFlag(cmd *cobra.Command, format *printer.Format, allowed ...string) {
 	usage := "output format: " + join(allowed)
 	if slices.Contains(allowed, "wide") {

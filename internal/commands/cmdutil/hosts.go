@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -27,8 +28,8 @@ const SSHFile = "config"
 func (f *Factory) FollowHosts(cmd *cobra.Command) func(v1.Result) {
 	return func(r v1.Result) {
 		if err := f.followHosts(cmd, movesOf(r)); err != nil {
-			printer.PrintWarning(f.IO, "the configuration of ssh may list other workspaces than there are: "+err.Error()+
-				"; `berth ssh config --list` writes it again")
+			printer.PrintWarning(f.IO, "the configuration of ssh may list other workspaces than there are: "+
+				err.Error()+"; `berth ssh config --list` writes it again")
 		}
 	}
 }
@@ -37,7 +38,7 @@ func (f *Factory) FollowHosts(cmd *cobra.Command) func(v1.Result) {
 func (f *Factory) followHosts(cmd *cobra.Command, moves []sshconfig.Move) error {
 	dir, err := f.SSHDir()
 	if err != nil || len(moves) == 0 {
-		return nil //nolint:nilerr // without a directory there is no configuration
+		return nil // without a directory there is no configuration
 	}
 	own := filepath.Join(dir, SSHFile)
 	c, err := sshconfig.Read(own)
@@ -48,7 +49,7 @@ func (f *Factory) followHosts(cmd *cobra.Command, moves []sshconfig.Move) error 
 	if err != nil {
 		return err
 	}
-	words := append(env, flags...)
+	words := slices.Concat(env, flags)
 	if c.New = sshconfig.Follow(c.Old, words, moves); c.None() {
 		return nil
 	}

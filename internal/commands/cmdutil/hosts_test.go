@@ -19,13 +19,19 @@ func TestMovesOf(t *testing.T) {
 		result v1.Result
 		want   []sshconfig.Move
 	}{
-		"it runs":            {v1.Result{Workspace: w("a")}, []sshconfig.Move{came("a")}},
-		"it has failed":      {v1.Result{Error: &v1.Error{Workspace: made}}, []sshconfig.Move{came("a")}},
-		"it is kept":         {v1.Result{Error: &v1.Error{Workspace: w("a"), Left: v1.LeftKept}}, []sshconfig.Move{came("a")}},
-		"it is deleted then": {v1.Result{Error: &v1.Error{Workspace: made, Left: v1.LeftDeleted}}, []sshconfig.Move{gone("a")}},
-		"it was never made":  {v1.Result{Error: &v1.Error{Workspace: w("a")}}, nil},
-		"nothing is known":   {v1.Result{Error: &v1.Error{}}, nil},
-		"a deletion":         {v1.Result{Deletion: &v1.Deletion{ID: "a", Namespace: "team"}}, []sshconfig.Move{gone("a")}},
+		"it runs":       {v1.Result{Workspace: w("a")}, []sshconfig.Move{came("a")}},
+		"it has failed": {v1.Result{Error: &v1.Error{Workspace: made}}, []sshconfig.Move{came("a")}},
+		"it is kept": {
+			v1.Result{Error: &v1.Error{Workspace: w("a"), Left: v1.LeftKept}}, []sshconfig.Move{came("a")},
+		},
+		"it is deleted then": {
+			v1.Result{Error: &v1.Error{Workspace: made, Left: v1.LeftDeleted}}, []sshconfig.Move{gone("a")},
+		},
+		"it was never made": {v1.Result{Error: &v1.Error{Workspace: w("a")}}, nil},
+		"nothing is known":  {v1.Result{Error: &v1.Error{}}, nil},
+		"a deletion": {
+			v1.Result{Deletion: &v1.Deletion{ID: "a", Namespace: "team"}}, []sshconfig.Move{gone("a")},
+		},
 		"several": {v1.Result{Summary: &v1.ProvisionSummary{Items: []v1.ProvisionItem{
 			{Workspace: w("a")}, {Error: &v1.Error{}}, {Error: &v1.Error{Workspace: made}},
 		}}}, []sshconfig.Move{came("a"), came("a")}},

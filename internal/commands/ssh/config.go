@@ -214,7 +214,7 @@ func (o *ConfigOptions) fill(places Places) error {
 		proxy = append(proxy, "--start")
 	}
 	o.Block.Proxy, o.Block.KnownHosts, o.Block.ControlPath = proxy, places.KnownHosts, "~/.ssh/berth-%C"
-	return o.list(places, append(env, flags...))
+	return o.list(places, slices.Concat(env, flags))
 }
 
 // list says which workspaces are named one by one: those that there are, or, if the command line does not say, those

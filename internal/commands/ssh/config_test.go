@@ -242,7 +242,8 @@ func TestConfigOptions(t *testing.T) {
 // A list is made by --list, and kept by a run that does not say whether there is one: unless it would be that of
 // another cluster or namespace.
 func TestConfigList(t *testing.T) {
-	const listed = "# --list: the workspaces of namespace \"team\"\nHost alice-1.berth\nHost bob-2.berth\nHost *.berth\n"
+	const listed = "# --list: the workspaces of namespace \"team\"\n" +
+		"Host alice-1.berth\nHost bob-2.berth\nHost *.berth\n"
 	list := func(o *ssh.ConfigOptions) { o.List = true }
 	more := func(o *ssh.ConfigOptions) {
 		o.KeepList, o.Start = true, true
@@ -252,13 +253,15 @@ func TestConfigList(t *testing.T) {
 		then func(*ssh.ConfigOptions)
 		kept bool
 	}{
-		"with --list":          {list, true},
-		"without it":           {more, true},
-		"with --list=false":    {func(o *ssh.ConfigOptions) { more(o); o.KeepList = false }, false},
-		"of a gateway":         {func(o *ssh.ConfigOptions) { more(o); o.Start, o.Gateway = false, "office" }, false},
-		"of another cluster":   {func(o *ssh.ConfigOptions) { more(o); o.Pinned = pinnedTo("--context=test") }, false},
-		"as somebody else":     {func(o *ssh.ConfigOptions) { more(o); o.Pinned = pinnedTo("--context=prod", "--as=x") }, true},
-		"of another namespace": {func(o *ssh.ConfigOptions) { more(o); o.Namespace = func() (string, error) { return "x", nil } }, false},
+		"with --list":        {list, true},
+		"without it":         {more, true},
+		"with --list=false":  {func(o *ssh.ConfigOptions) { more(o); o.KeepList = false }, false},
+		"of a gateway":       {func(o *ssh.ConfigOptions) { more(o); o.Start, o.Gateway = false, "office" }, false},
+		"of another cluster": {func(o *ssh.ConfigOptions) { more(o); o.Pinned = pinnedTo("--context=test") }, false},
+		"as somebody else": {
+			func(o *ssh.ConfigOptions) { more(o); o.Pinned = pinnedTo("--context=prod", "--as=x") }, true,
+		},
+		"of another namespace": {func(o *ssh.ConfigOptions) { more(o); o.Namespace = elsewhere }, false},
 	} {
 		home := t.TempDir()
 		own := filepath.Join(home, ".config", "berth", "ssh", "config")
@@ -268,11 +271,14 @@ func TestConfigList(t *testing.T) {
 			}
 		}
 		text := contents(t, own)
-		if kept := strings.Contains(text, listed); kept != test.kept || !kept && strings.Contains(text, "Host alice-1") {
+		kept := strings.Contains(text, listed)
+		if kept != test.kept || !kept && strings.Contains(text, "Host alice-1") {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}
 }
+
+func elsewhere() (string, error) { return "x", nil }
 
 func pinnedTo(words ...string) func() (env, flags []string, err error) {
 	return func() (env, flags []string, err error) { return nil, words, nil }

@@ -177,7 +177,7 @@ func (o *OpenOptions) configure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names, words := sshconfig.Names(own.Old), append(env, flags...)
+	names, words := sshconfig.Names(own.Old), slices.Concat(env, flags)
 	for _, name := range names {
 		if sshconfig.Leads(own.Old, name, words) && len(sshconfig.Include(user.Old, there.Include)) == len(user.Old) {
 			o.Block.Name = name
