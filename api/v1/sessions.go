@@ -61,3 +61,42 @@ const (
 	PortWaiting      PortForwardState = "waiting"   // for a pod
 	PortNotForwarded PortForwardState = "refused"   // one connection, by the pod
 )
+
+// SSHConfiguration is what `berth ssh config` does to the configuration of ssh.
+type SSHConfiguration struct {
+	TypeMeta
+	// Name is that of the block; it is empty for the one that needs none.
+	Name string `json:"name"`
+	// Pattern is what the host names of workspaces are like: *.NAME.berth.
+	Pattern string `json:"pattern"`
+	// Hosts are the host names that are listed besides the pattern, with --list.
+	Hosts []string `json:"hosts,omitempty"`
+	// Removal is true if the block is taken out, with --remove.
+	Removal bool `json:"removal"`
+	// DryRun is true if nothing was to be written. Written is true if the changes were: it is false where nothing had
+	// to be changed.
+	DryRun  bool `json:"dryRun"`
+	Written bool `json:"written"`
+	// Files are berth's own file, and then that of OpenSSH, which includes it.
+	Files []SSHFile `json:"files"`
+}
+
+// SSHFile is a file of the configuration of ssh, and what becomes of it.
+type SSHFile struct {
+	// Path is that of the file itself: links are followed.
+	Path   string        `json:"path"`
+	Change SSHFileChange `json:"change"`
+	// Diff is the difference that the change makes, as diff --unified shows it.
+	Diff string `json:"diff,omitempty"`
+}
+
+// SSHFileChange says what becomes of a file.
+type SSHFileChange string
+
+// What can become of it.
+const (
+	SSHFileCreated   SSHFileChange = "created"
+	SSHFileChanged   SSHFileChange = "changed"
+	SSHFileRemoved   SSHFileChange = "removed"
+	SSHFileUnchanged SSHFileChange = "unchanged"
+)

@@ -28,6 +28,8 @@ func printing() []string {
 		"logs alice", "logs alice --follow", "logs alice --all-containers",
 		"exec alice -- true",
 		"ssh config --print --context berth", "ssh config --dry-run --context berth",
+		"ssh config --dry-run --context berth --output json", "ssh config --dry-run --context berth --output name",
+		"ssh config --yes --list --output yaml", "ssh config --yes --remove --output jsonpath={.files[*].change}",
 		"open --help", "cp --help", "port-forward --help", "volume --help",
 		"doctor", "doctor -o json",
 		"jobs", "jobs -o json", "jobs stats --by user", "jobs stats -o json",

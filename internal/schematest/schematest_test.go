@@ -66,6 +66,8 @@ func TestFullDocuments(t *testing.T) {
 		"Explanation": &v1.Explanation{},
 		"PortForward": &v1.PortForward{},
 
+		"SSHConfiguration": &v1.SSHConfiguration{},
+
 		"BundleContent":        &v1.BundleContent{},
 		"BundleDiff":           &v1.BundleDiff{},
 		"BundleHistory":        &v1.BundleHistory{},
@@ -135,6 +137,9 @@ func fill(v reflect.Value) {
 		return
 	case v1.PortForwardState:
 		v.Set(reflect.ValueOf(v1.PortLost))
+		return
+	case v1.SSHFileChange:
+		v.Set(reflect.ValueOf(v1.SSHFileChanged))
 		return
 	case v1.StepState:
 		v.Set(reflect.ValueOf(v1.StepEnded))

@@ -24,8 +24,10 @@ type Block struct {
 	Proxy []string
 	// KnownHosts is the file with the host key.
 	KnownHosts string
-	// Hosts are named one by one besides the pattern, for editors that list the hosts of a configuration.
-	Hosts []string
+	// Hosts are named one by one besides the pattern, for editors that list the hosts of a configuration: the
+	// workspaces of Namespace, which is empty where none are named.
+	Hosts     []string
+	Namespace string
 	// Options are the user's own, such as "Compression yes".
 	Options []string
 	// Multiplex lets several sessions share a connection, by OpenSSH's own means. ControlPath is where, with OpenSSH's
@@ -69,12 +71,8 @@ func CheckOption(option string) error {
 
 // text is the block, without its first line.
 func (b Block) text() string {
-	hosts := slices.Clone(b.Hosts)
-	slices.Sort(hosts)
 	var t strings.Builder
-	for _, host := range slices.Compact(hosts) {
-		fmt.Fprintf(&t, "Host %s.%s\n", host, DomainOf(b.Name)) // what is set for it is below
-	}
+	t.WriteString(b.list())
 	fmt.Fprintf(&t, "Host *.%s\n", DomainOf(b.Name))
 	for _, option := range b.settings() {
 		t.WriteString("  " + option + "\n")
@@ -82,11 +80,26 @@ func (b Block) text() string {
 	return t.String()
 }
 
+// HostNames are those of Hosts, each once.
+func (b Block) HostNames() (names []string) {
+	for _, host := range b.Hosts {
+		names = append(names, host+"."+DomainOf(b.Name))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // check refuses what would end a line or a quoted path: the name of a context may come from others.
 func (b Block) check() error {
-	for _, word := range slices.Concat(b.Proxy, b.Options, b.Hosts, []string{b.Name, b.KnownHosts, b.ControlPath}) {
+	for _, word := range slices.Concat(b.Proxy, b.Options, b.Hosts,
+		[]string{b.Name, b.KnownHosts, b.ControlPath, b.Namespace}) {
 		if strings.ContainsFunc(word, unicode.IsControl) {
 			return fmt.Errorf("%q has a control character, which no configuration of ssh can have", word)
+		}
+	}
+	for _, host := range b.Hosts {
+		if !isHost(host) {
+			return fmt.Errorf("%q is no name that a configuration of ssh can have", host)
 		}
 	}
 	for _, path := range []string{b.KnownHosts, b.ControlPath} {

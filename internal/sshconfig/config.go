@@ -34,16 +34,6 @@ func Names(text []byte) []string {
 	return slices.Sorted(maps.Keys(blocks))
 }
 
-// Leads says whether the proxy of a block is called with all these flags.
-func Leads(text []byte, name string, flags []string) bool {
-	blocks, _ := parseBlocks(text)
-	block, ok := blocks[name]
-	for _, flag := range flags {
-		ok = ok && strings.Contains(block, " "+quote(flag)+" ")
-	}
-	return ok
-}
-
 // edit replaces the text of a block; without one, the block is left out.
 func edit(old []byte, name, text string) ([]byte, error) {
 	blocks, err := parseBlocks(old)
@@ -54,8 +44,13 @@ func edit(old []byte, name, text string) ([]byte, error) {
 	if text != "" {
 		blocks[name] = text
 	}
+	return join(blocks), nil
+}
+
+// join is the file with these blocks; nil without any.
+func join(blocks map[string]string) []byte {
 	if len(blocks) == 0 {
-		return nil, nil
+		return nil
 	}
 	var out strings.Builder
 	out.WriteString(head)
@@ -66,7 +61,7 @@ func edit(old []byte, name, text string) ([]byte, error) {
 	for _, name := range names {
 		out.WriteString("\n" + marker + `"` + name + "\"\n" + blocks[name])
 	}
-	return []byte(out.String()), nil
+	return []byte(out.String())
 }
 
 // parseBlocks reads berth's own file: the text of each block, by its name. A file of somebody else is an error.

@@ -20,7 +20,8 @@ func TestBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed := block("prod")
-	listed.Hosts, listed.Multiplex, listed.ControlPath = []string{"bob-1", "alice-1"}, true, "/run/berth/%C"
+	listed.Hosts, listed.Namespace = []string{"bob-1", "alice-1"}, "team"
+	listed.Multiplex, listed.ControlPath = true, "/run/berth/%C"
 	listed.Options = []string{"Compression yes"}
 	both, err := SetBlock(plain, listed)
 	if err != nil {
@@ -98,8 +99,10 @@ func TestNoLinesOfOthers(t *testing.T) {
 			Proxy:      []string{"berth", "ssh", "proxy", "--context=x\nHost *\n  ProxyCommand sh"},
 			KnownHosts: "/k",
 		},
-		"a path":    {Proxy: []string{"berth"}, KnownHosts: "/a\"b"},
-		"an option": {Proxy: []string{"berth"}, KnownHosts: "/k", Options: []string{"User x\nHost *"}},
+		"a path":      {Proxy: []string{"berth"}, KnownHosts: "/a\"b"},
+		"an option":   {Proxy: []string{"berth"}, KnownHosts: "/k", Options: []string{"User x\nHost *"}},
+		"a workspace": {Proxy: []string{"berth"}, KnownHosts: "/k", Hosts: []string{"x *"}},
+		"a namespace": {Proxy: []string{"berth"}, KnownHosts: "/k", Namespace: "x\nHost *"},
 	} {
 		if got, err := SetBlock(nil, b); err == nil {
 			t.Errorf("%s: %s", name, got)

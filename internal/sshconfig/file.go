@@ -72,10 +72,13 @@ func (c Change) None() bool { return bytes.Equal(c.Old, c.New) && (c.Old == nil)
 // Linked is true for a file that a link leads to.
 func (c Change) Linked() bool { return c.linked }
 
+// Removes is true for a change that leaves no file.
+func (c Change) Removes() bool { return len(c.New) == 0 && !c.linked }
+
 // Write writes the file at once and whole: another reader sees the old one or the new one. A file that is left empty is
 // removed, unless a link leads to it.
 func (c Change) Write() error {
-	if len(c.New) == 0 && !c.linked {
+	if c.Removes() {
 		if err := os.Remove(c.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -141,6 +141,8 @@ type Provisioning struct {
 	Provisioner func() (*provision.Provisioner, error)
 	Recorders   func(context.Context) (*cmdutil.Recorders, error)
 	Flags       []string
+	// Ended is told the result; nil for nothing.
+	Ended func(v1.Result)
 }
 
 // Run brings the workspace up, or follows the run that does. One that runs already is no error.
@@ -162,6 +164,7 @@ func (p Provisioning) Run(ctx context.Context, u userstring.UserString) error {
 	}
 	return batch.Work{
 		IO: p.IO, Batch: batch.Single(provisioner.Client.Namespace, title), Recorders: recorders,
+		Ended: p.Ended,
 		One: func(ctx context.Context, m batch.Member) v1.Result {
 			provisioner.Jobs = m.Jobs
 			return batch.StartResult(provisioner.Provision(ctx, u, m.Stream))

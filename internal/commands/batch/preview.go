@@ -97,6 +97,8 @@ type Updating struct {
 	Yes    bool   // without a question
 	Timing bool   // is printed at the end
 	How    provision.Updating
+	// Ended is told the result once it has been printed; nil for nothing.
+	Ended func(v1.Result)
 }
 
 // Run shows what would change, asks at a terminal, and updates the workspace.
@@ -166,6 +168,7 @@ func (o Updating) report(
 	}
 	return Work{
 		IO: o.IO, Output: o.Output, Batch: Single(p.Client.Namespace, title), Recorders: recorders, Timing: o.Timing,
+		Ended: o.Ended,
 		One: func(ctx context.Context, m Member) v1.Result {
 			p.Jobs = m.Jobs
 			return ProvisionResult(p.Update(ctx, plan, m.Stream))

@@ -35,6 +35,8 @@ type Work struct {
 	Recorders *cmdutil.Recorders
 	// Timing prints the time of each step at the end.
 	Timing bool
+	// Ended is told the result once it has been printed; nil for nothing.
+	Ended func(v1.Result)
 
 	// Summary makes the result of a batch that is not single. A command that has one does not start on a member once
 	// its time is over.
@@ -70,6 +72,9 @@ func (w Work) Run(ctx context.Context) error {
 	}
 	if w.Timing {
 		_, _ = io.WriteString(w.IO.Err, style.JoinLines(result.TimingLines(r, w.IO.Err.Styles())))
+	}
+	if w.Ended != nil {
+		w.Ended(r)
 	}
 	return err
 }

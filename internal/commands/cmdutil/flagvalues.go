@@ -119,13 +119,18 @@ func join[T ~string](words []T) string {
 }
 
 // AddOutputFlag adds --output with the formats that a command has; one that ends
-// in = takes an expression. The value is checked when it is parsed.
+// in = takes an expression. The value is checked when it is parsed. The flag is also -o, unless the command has that
+// for another one, as ssh does.
 func AddOutputFlag(cmd *cobra.Command, format *printer.Format, allowed ...string) {
 	usage := "output format: " + join(allowed)
 	if slices.Contains(allowed, "wide") {
 		usage += "; wide cuts nothing, and may be wider than the terminal"
 	}
-	cmd.Flags().VarP(&outputFlag{text: "text", format: format, allowed: allowed}, "output", "o", usage)
+	shorthand := "o"
+	if cmd.Flags().ShorthandLookup(shorthand) != nil {
+		shorthand = ""
+	}
+	cmd.Flags().VarP(&outputFlag{text: "text", format: format, allowed: allowed}, "output", shorthand, usage)
 	_ = cmd.RegisterFlagCompletionFunc(
 		"output", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace),
 	)

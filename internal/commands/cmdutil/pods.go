@@ -92,10 +92,9 @@ func OrStopped(
 	if fault.CodeOf(err) != fault.NotFound && fault.ReasonOf(err) != inventory.ReasonNoPod {
 		return err
 	}
-	start := strings.Join(append([]string{inventory.StartIt(workspace)}, flags...), " ")
 	if fault.ReasonOf(err) == inventory.ReasonPodGone {
 		gone := *fault.From(err)
-		gone.Hint, err = start, &gone
+		gone.Hint, err = startIt(workspace, flags), &gone
 	}
 	limited, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
@@ -108,9 +107,18 @@ func OrStopped(
 	if readErr != nil || r.Desired != v1.DesiredStopped {
 		return err
 	}
-	stopped := fault.New(fault.Failed, "workspace %s is stopped", target.ID).WithReason(ReasonStopped)
-	stopped.Hint = start
+	return Stopped(target.ID, workspace, flags)
+}
+
+// Stopped is the error about a workspace that is stopped. It says what starts it, as the workspace was typed.
+func Stopped(id, workspace string, flags []string) error {
+	stopped := fault.New(fault.Failed, "workspace %s is stopped", id).WithReason(ReasonStopped)
+	stopped.Hint = startIt(workspace, flags)
 	return stopped
+}
+
+func startIt(workspace string, flags []string) string {
+	return strings.Join(append([]string{inventory.StartIt(workspace)}, flags...), " ")
 }
 
 // WarnOfNamespace warns of a namespace that does not exist, where nothing was found in it. To

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -21,6 +22,7 @@ type Options struct {
 	IO        terminal.Streams
 	Remover   func() (*provision.Provisioner, error)
 	Recorders func(context.Context) (*cmdutil.Recorders, error)
+	Ended     func(v1.Result) // is told what became of the workspaces
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
 
@@ -90,7 +92,7 @@ and is required without a terminal.`,
 		}),
 	}
 	deps := f.For(cmd)
-	o.Remover, o.Recorders = deps.Remover, deps.Recorders
+	o.Remover, o.Recorders, o.Ended = deps.Remover, deps.Recorders, deps.FollowHosts(cmd)
 	o.addFlags(f, cmd)
 	return cmd
 }

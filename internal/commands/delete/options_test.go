@@ -12,7 +12,7 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	forget := func(o *deletion.Options) { o.IO, o.Remover, o.Recorders = terminal.Streams{}, nil, nil }
+	forget := func(o *deletion.Options) { o.IO, o.Remover, o.Recorders, o.Ended = terminal.Streams{}, nil, nil, nil }
 	cmdtest.Options(t, deletion.NewCmd, forget, map[string]cmdtest.Case[deletion.Options]{
 		"one workspace": {
 			Args: "alice",

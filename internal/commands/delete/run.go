@@ -47,7 +47,7 @@ func Run(ctx context.Context, o *Options) error {
 	defer recorders.CleanUp(ctx)()
 	return batch.Work{
 		IO: o.IO, Output: o.Output, Batch: o.Batch(p.Client.Namespace, removals, "delete", o.again, o.Flags),
-		Begun: begun, Requests: p.Client.Requests.Count,
+		Begun: begun, Requests: p.Client.Requests.Count, Ended: o.Ended,
 		Summary: func(results []v1.Result, totals v1.Totals) v1.Result { return summary(removals, results, totals) },
 		One: func(ctx context.Context, m batch.Member) v1.Result {
 			return o.deleteOne(ctx, p, removals[m.Index], m.Stream)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/attach"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec"
@@ -29,6 +30,7 @@ type Options struct {
 	Recorders   func(context.Context) (*cmdutil.Recorders, error)
 	States      func(context.Context) (lifecycle.Place, func(), error)
 	Through     func(ctx context.Context, gateway, target, container string) (exec.Runner, error)
+	Ended       func(v1.Result) // is told what became of a workspace that was provisioned
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
 
@@ -115,7 +117,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	}
 	deps := f.For(cmd)
 	o.Follower, o.Provisioner, o.Recorders, o.States = deps.Remover, deps.Provisioner, deps.Recorders, deps.States
-	o.Through = deps.Gateway
+	o.Through, o.Ended = deps.Gateway, deps.FollowHosts(cmd)
 	deps.AddGatewayFlag(cmd, &o.Gateway)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.Stdin, "stdin", "i", false, "pass standard input to the command")
@@ -254,7 +256,9 @@ func (o *Options) missing(ctx context.Context, a attach.Attacher, missing error)
 	if err != nil {
 		return attach.Session{}, missing
 	}
-	p := attach.Provisioning{IO: o.IO, Provisioner: o.Provisioner, Recorders: o.Recorders, Flags: o.Flags}
+	p := attach.Provisioning{
+		IO: o.IO, Provisioner: o.Provisioner, Recorders: o.Recorders, Flags: o.Flags, Ended: o.Ended,
+	}
 	if err := attach.Failed(p.Run(ctx, u)); err != nil {
 		return attach.Session{}, err
 	}

@@ -14,6 +14,7 @@ func TestOptions(t *testing.T) {
 	forget := func(o *exec.Options) {
 		o.IO, o.Workspaces, o.Follower, o.Provisioner, o.Recorders, o.States, o.Through = terminal.Streams{}, nil, nil,
 			nil, nil, nil, nil
+		o.Ended = nil
 	}
 	const usage, two = "requires a workspace", "requires one workspace, and the command to run in it after --"
 	cmdtest.Options(t, exec.NewCmd, forget, map[string]cmdtest.Case[exec.Options]{

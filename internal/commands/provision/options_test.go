@@ -14,6 +14,7 @@ import (
 func TestOptions(t *testing.T) {
 	forget := func(o *command.Options) {
 		o.IO, o.Provisioner, o.Recorders, o.States, o.Workspaces = terminal.Streams{}, nil, nil, nil, nil
+		o.Ended = nil
 	}
 	cmdtest.Options(t, command.NewCmd, forget, map[string]cmdtest.Case[command.Options]{
 		"the caller's own":  {Want: command.Options{OnFailure: provision.KeepOnFailure, Parallel: 4}},

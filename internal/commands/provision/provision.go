@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/commands/batch"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -25,6 +26,7 @@ type Options struct {
 	Recorders   func(context.Context) (*cmdutil.Recorders, error)
 	States      func(context.Context) (lifecycle.Place, func(), error)
 	Workspaces  func() (inventory.Reader, error)
+	Ended       func(v1.Result) // is told what became of the workspaces
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
 
@@ -120,6 +122,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	deps := f.For(cmd)
 	cmd.ValidArgsFunction = deps.CompleteUserString
 	o.Provisioner, o.Recorders, o.States = deps.Provisioner, deps.Recorders, deps.States
+	o.Ended = deps.FollowHosts(cmd)
 	flags := cmd.Flags()
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)

@@ -71,7 +71,7 @@ func (o *Options) provisionAll(
 	p.Blueprints = func(context.Context) (*catalog.Set, error) { return blueprints() }
 	return batch.Work{
 		IO: o.IO, Output: o.Output, Batch: o.batch(p, users), Recorders: recorders, Timing: o.Timing,
-		Begun: begun, Requests: p.Client.Requests.Count,
+		Begun: begun, Requests: p.Client.Requests.Count, Ended: o.Ended,
 		Summary: func(results []v1.Result, totals v1.Totals) v1.Result { return summary(users, results, totals) },
 		One: func(ctx context.Context, m batch.Member) v1.Result {
 			own := *p
@@ -87,7 +87,7 @@ func (o *Options) update(
 ) error {
 	updating := batch.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "provision", Enters: o.Exec, Yes: o.Yes, Timing: o.Timing,
-		How: provision.Updating{Create: true, DryRun: o.DryRun},
+		How: provision.Updating{Create: true, DryRun: o.DryRun}, Ended: o.Ended,
 	}
 	return updating.Run(ctx, p, u, recorders)
 }

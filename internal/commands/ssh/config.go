@@ -1,16 +1,12 @@
 package ssh
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/pmezard/go-difflib/difflib"
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/internal/commands/batch"
@@ -18,24 +14,31 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/sshconfig"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/result"
 	"github.com/berthdev/berth/internal/terminal/style"
 )
 
 // ConfigOptions are what the command line of `berth ssh config` says.
 type ConfigOptions struct {
-	IO         terminal.Streams
-	Places     func(ctx context.Context, windows bool) (Places, error)
+	IO     terminal.Streams
+	Places func(ctx context.Context, windows bool) (Places, error)
+	// Read reads one of the files, which need not be there.
+	Read       func(path string) (sshconfig.Change, error)
 	Executable func() (string, error)
 	// Pinned is how the proxy finds the cluster of this run in another one: variables, and flags.
 	Pinned func() (env, flags []string, err error)
-	// Workspaces lists the IDs of the workspaces.
+	// Workspaces lists the IDs of the workspaces of Namespace.
 	Workspaces func() ([]string, error)
+	Namespace  func() (string, error)
 
 	Gateway string // what the proxy goes through instead of the API server; empty for none
 
 	Block                      sshconfig.Block
 	List, Start, Windows       bool
+	KeepList                   bool // the command line does not say whether there is a list
 	Yes, DryRun, Print, Remove bool
+	Output                     printer.Format
 }
 
 const aboutConfig = `Let every SSH client and editor of this machine find workspaces by name, as in
@@ -52,7 +55,9 @@ The cluster is that of this run: its context is written into the block. For work
 several clusters, give each a --name: with "--name prod", host names end with .prod.berth.
 
 Editors that list the hosts of the configuration see the pattern alone; with --list there
-is a line for each workspace that there is now.
+is a line for each workspace of the namespace. "berth provision" and "berth delete" keep
+these lines up to date, except in the configuration of Windows. Another run of this command
+without --list keeps them, and --list=false takes them out.
 
 With --gateway, workspaces are entered through that gateway of the configuration: give the
 block a --name to have both. Ports take nc, socat, bash or python3 in the image then.
@@ -60,7 +65,7 @@ block a --name to have both. Ports take nc, socat, bash or python3 in the image 
 In WSL, --wsl writes the configuration of Windows, for editors that run there.`
 
 func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions) error) *cobra.Command {
-	o := &ConfigOptions{IO: f.IO, Executable: executable, Places: places(f)}
+	o := &ConfigOptions{IO: f.IO, Read: sshconfig.Read, Executable: executable, Places: places(f)}
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Let SSH clients and editors find workspaces by name",
@@ -73,8 +78,9 @@ func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions)
 		Args:              cmdutil.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, _ []string) error {
-			o.Pinned = func() (env, flags []string, err error) { return pinned(f, cluster(cmd)) }
+			o.Pinned = func() (env, flags []string, err error) { return f.Pinned(cmdutil.ClusterArguments(cmd)) }
 			o.Workspaces = func() ([]string, error) { return f.WorkspaceIDs(cmd) }
+			o.Namespace, o.KeepList = namespace(f), !cmd.Flags().Changed("list")
 			return o.validate()
 		}),
 	}
@@ -82,7 +88,7 @@ func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Block.Name, "name", "", "name of the block: host names end with .NAME.berth")
 	flags.StringArrayVarP(&o.Block.Options, "option", "o", nil, "an option of ssh_config for workspaces, "+
-		"KEYWORD=VALUE; may be repeated")
+		"KEYWORD=VALUE; may be repeated (-o is not --output here)")
 	flags.BoolVar(&o.Block.Multiplex, "multiplex", false, "let the sessions of a workspace share one "+
 		"connection (ControlMaster)")
 	flags.BoolVar(&o.Start, "start", false, "start a workspace that is stopped when a client connects")
@@ -93,6 +99,7 @@ func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions)
 	flags.BoolVar(&o.Print, "print", false, "print berth's own file, and change nothing")
 	flags.BoolVar(&o.Remove, "remove", false, "remove the block; with the last one, also the line in ~/.ssh/config")
 	cmdutil.NoFlagValues(cmd, "option")
+	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	_ = cmd.RegisterFlagCompletionFunc("name", cmdutil.CompleteList(func(cmd *cobra.Command) ([]string, error) {
 		return blockNames(cmd.Context(), o)
 	}))
@@ -105,7 +112,7 @@ func blockNames(ctx context.Context, o *ConfigOptions) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := sshconfig.Read(p.Own)
+	own, err := o.Read(p.Own)
 	return slices.DeleteFunc(sshconfig.Names(own.Old), func(name string) bool { return name == "" }), err
 }
 
@@ -118,6 +125,10 @@ func (o *ConfigOptions) validate() error {
 		if keyword, value, ok := strings.Cut(option, "="); ok && !strings.ContainsAny(keyword, " \t\"") {
 			o.Block.Options[i] = keyword + " " + value
 		}
+		if _, err := printer.ParseFormat(option); err == nil && option != "" {
+			return fault.New(fault.InvalidArgument, "--option %q is not an option of ssh_config", option).
+				WithHint("as with ssh, -o is --option here: write %s", fault.Command("--output", option))
+		}
 		if err := sshconfig.CheckOption(option); err != nil {
 			return err
 		}
@@ -127,16 +138,11 @@ func (o *ConfigOptions) validate() error {
 			cmdutil.FlagGateway).
 			WithHint("a gateway neither starts workspaces nor lists them")
 	}
-	if o.Print && (o.Remove || o.DryRun) {
-		return fault.New(fault.InvalidArgument, "--print is mutually exclusive with --remove and --dry-run")
+	if o.Print && (o.Remove || o.DryRun || !o.Output.IsText()) {
+		return fault.New(fault.InvalidArgument, "--print is mutually exclusive with --remove, --dry-run and --output")
 	}
 	return nil
 }
-
-// plan is what becomes of the two files.
-type plan struct{ own, user sshconfig.Change }
-
-func (p plan) none() bool { return p.own.None() && p.user.None() }
 
 // RunConfig shows what would change, asks, and writes it.
 func RunConfig(ctx context.Context, o *ConfigOptions) error {
@@ -151,21 +157,23 @@ func RunConfig(ctx context.Context, o *ConfigOptions) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.Print:
+	if o.Print {
 		_, err := o.IO.Out.Write(planned.own.New)
 		return err
-	case planned.none() && !o.Remove:
-		if !o.DryRun {
+	}
+	doc, err := o.document(planned)
+	if err != nil {
+		return err
+	}
+	if planned.none() || o.DryRun {
+		if !o.Remove && !o.DryRun {
 			if _, err := sshconfig.Known(places.Dir); err != nil {
 				return err
 			}
 		}
-		return o.say("nothing to change: " + places.Own + " is up to date\n" + o.next())
-	case planned.none():
-		return o.say("nothing to remove: " + places.Own + " has no block " + fault.Word(o.Block.Name) + "\n")
+		return printer.Print(o.IO, o.Output, doc)
 	}
-	if err := o.show(planned); err != nil || o.DryRun {
+	if err := o.show(&doc); err != nil {
 		return err
 	}
 	if err := o.confirm(ctx); err != nil {
@@ -174,10 +182,8 @@ func RunConfig(ctx context.Context, o *ConfigOptions) error {
 	if err := o.write(places, planned); err != nil {
 		return err
 	}
-	if o.Remove {
-		return o.say("removed\n")
-	}
-	return o.say("written\n" + o.next())
+	doc.Written = true
+	return printer.Print(o.IO, o.Output, doc)
 }
 
 // fill adds what the block has besides what the command line says.
@@ -208,85 +214,62 @@ func (o *ConfigOptions) fill(places Places) error {
 		proxy = append(proxy, "--start")
 	}
 	o.Block.Proxy, o.Block.KnownHosts, o.Block.ControlPath = proxy, places.KnownHosts, "~/.ssh/berth-%C"
+	return o.list(places, slices.Concat(env, flags))
+}
+
+// list says which workspaces are named one by one: those that there are, or, if the command line does not say, those
+// that the block names already, unless it is of another cluster or namespace.
+func (o *ConfigOptions) list(places Places, words []string) (err error) {
 	if o.List {
-		o.Block.Hosts, err = o.Workspaces()
+		if o.Block.Namespace, err = o.Namespace(); err == nil {
+			o.Block.Hosts, err = o.Workspaces()
+		}
+		return err
+	}
+	if !o.KeepList || o.Gateway != "" {
+		return nil
+	}
+	own, err := o.Read(places.Own)
+	if err != nil {
+		return err
+	}
+	of, ids, listed := sshconfig.Listed(own.Old, o.Block.Name)
+	if !listed || !sshconfig.Leads(own.Old, o.Block.Name, sshconfig.Deciding(words)) {
+		return nil
+	}
+	here, err := o.Namespace()
+	if here == of {
+		o.Block.Namespace, o.Block.Hosts = of, ids
 	}
 	return err
 }
 
-// plan reads both files, and says what becomes of them.
-func (o *ConfigOptions) plan(places Places) (p plan, err error) {
-	if p.own, err = sshconfig.Read(places.Own); err != nil {
-		return p, err
-	}
-	if p.user, err = sshconfig.Read(places.User); err != nil {
-		return p, err
-	}
-	if o.Remove {
-		p.own.New, err = sshconfig.RemoveBlock(p.own.Old, o.Block.Name)
-	} else {
-		p.own.New, err = sshconfig.SetBlock(p.own.Old, o.Block)
-	}
-	if err != nil {
-		foreign := *fault.From(err)
-		foreign.Message = places.Own + ": " + foreign.Message
-		return p, &foreign
-	}
-	switch {
-	case !o.Remove:
-		p.user.New = sshconfig.Include(p.user.Old, places.Include)
-	case len(p.own.New) == 0 && p.user.Old != nil:
-		p.user.New = append([]byte{}, sshconfig.Exclude(p.user.Old, places.Include)...)
-	}
-	if len(p.user.New) == 0 && len(p.user.Old) > 0 && !p.user.Linked() {
-		p.user.New = nil // it was made for the line
-	}
-	return p, nil
-}
-
-// show prints the differences.
-func (o *ConfigOptions) show(p plan) error {
-	st := o.IO.Out.Styles()
-	for _, c := range []sshconfig.Change{p.own, p.user} {
-		if c.None() {
-			continue
-		}
-		text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-			A: lines(c.Old), B: lines(c.New), FromFile: name(c.Path, c.Old), ToFile: name(c.Path, c.New), Context: 2,
-		})
+// namespace is the one that the command works in.
+func namespace(f *cmdutil.Factory) func() (string, error) {
+	return func() (string, error) {
+		name, _, err := f.Kube.ToRawKubeConfigLoader().Namespace()
 		if err != nil {
-			return err
+			return "", fault.New(fault.InvalidArgument, "the namespace is not known: %w", err).
+				WithHint("set --namespace")
 		}
-		for line := range strings.Lines(text) {
-			line = st.Text(strings.TrimRight(line, "\r\n"))
-			switch {
-			case strings.HasPrefix(line, "+"):
-				line = style.Paint(st.Green, line)
-			case strings.HasPrefix(line, "-"):
-				line = style.Paint(st.Red, line)
-			}
-			if _, err := io.WriteString(o.IO.Out, line+"\n"); err != nil {
-				return err
-			}
-		}
+		return name, nil
 	}
-	return nil
 }
 
-// lines are those of a text; the last one may have no end.
-func lines(text []byte) (all []string) {
-	for line := range bytes.Lines(text) {
-		all = append(all, strings.TrimRight(string(line), "\r\n")+"\n")
+// show prints the differences, before a question is asked about them. Where standard output is for the document, they
+// are on the side of the question.
+func (o *ConfigOptions) show(doc *result.SSHConfiguration) error {
+	on := o.IO
+	switch {
+	case o.Output.IsText():
+		doc.Shown = true
+	case o.Yes:
+		return nil
+	default:
+		on.Out = on.Err
 	}
-	return all
-}
-
-// name is a file in a difference; one that is not there has that of diff.
-func name(path string, text []byte) string {
-	if text == nil {
-		return os.DevNull
-	}
-	return path
+	_, err := io.WriteString(on.Out, style.JoinLines(doc.Changes(printer.Page(on, printer.Format{}))))
+	return err
 }
 
 func (o *ConfigOptions) confirm(ctx context.Context) error {
@@ -299,54 +282,4 @@ func (o *ConfigOptions) confirm(ctx context.Context) error {
 			WithHint("pass --yes to write it, or --dry-run to see the changes alone")
 	}
 	return batch.Confirm(ctx, o.IO, "Make these changes?", "changed")
-}
-
-// write makes the changes that were shown. Another run at the same time comes before or after it.
-func (o *ConfigOptions) write(places Places, shown plan) error {
-	unlock, err := sshconfig.Lock(filepath.Dir(places.Own))
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	now, err := o.plan(places)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(now.own.Old, shown.own.Old) || !bytes.Equal(now.user.Old, shown.user.Old) {
-		return fault.New(fault.Conflict, "the configuration has changed meanwhile").
-			WithHint("see what would change now: run it again")
-	}
-	order := []sshconfig.Change{now.own, now.user}
-	if o.Remove {
-		slices.Reverse(order)
-	} else if err := places.Known(); err != nil {
-		return err
-	}
-	for _, c := range order {
-		if c.None() {
-			continue
-		}
-		if err := c.Write(); err != nil {
-			return fault.New(fault.Failed, "%w", err)
-		}
-	}
-	return nil
-}
-
-func (o *ConfigOptions) say(text string) error {
-	_, err := io.WriteString(o.IO.Out, text)
-	return err
-}
-
-// next says how to connect.
-func (o *ConfigOptions) next() string {
-	id := "ID"
-	if len(o.Block.Hosts) > 0 {
-		id = o.Block.Hosts[0]
-	}
-	text := fmt.Sprintf("connect: ssh %s.%s\n", id, sshconfig.DomainOf(o.Block.Name))
-	if id == "ID" {
-		text += "IDs of workspaces: berth status\n"
-	}
-	return text
 }

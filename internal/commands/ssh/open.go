@@ -46,7 +46,7 @@ what would change is shown, and you are asked, as by "berth ssh config".`
 // NewOpenCmd makes `berth open`.
 func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) error) *cobra.Command {
 	o := &OpenOptions{
-		ConfigOptions:  ConfigOptions{IO: f.IO, Executable: executable, Places: places(f)},
+		ConfigOptions:  ConfigOptions{IO: f.IO, Read: sshconfig.Read, Executable: executable, Places: places(f)},
 		FindWorkspaces: f.Workspaces, Getenv: f.Getenv, LookPath: exec.LookPath,
 		Start: func(ctx context.Context, program string, arguments []string) error {
 			cmd := exec.CommandContext(ctx, program, arguments...) // it ends as soon as a window is open
@@ -72,10 +72,11 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 		ValidArgsFunction: f.CompleteWorkspace,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Workspace, o.Path, o.Flags = args[0], cmdutil.Optional(args[1:]), cmdutil.ClusterFlags(cmd)
-			given := slices.DeleteFunc(cluster(cmd),
+			given := slices.DeleteFunc(cmdutil.ClusterArguments(cmd),
 				func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
-			o.Pinned = func() (env, flags []string, err error) { return pinned(f, given) }
-			o.Another = anotherProcess(cluster(cmd), o.Flags, f.IO.ForPrograms())
+			o.Pinned = func() (env, flags []string, err error) { return f.Pinned(given) }
+			o.Namespace, o.KeepList = namespace(f), true
+			o.Another = anotherProcess(cmdutil.ClusterArguments(cmd), o.Flags, f.IO.ForPrograms())
 			if o.Path != "" && !path.IsAbs(o.Path) {
 				return fault.New(fault.InvalidArgument, "the path %q must be absolute", o.Path)
 			}
@@ -164,26 +165,26 @@ func (o *OpenOptions) configure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, flags, err := o.Pinned()
+	env, flags, err := o.Pinned()
 	if err != nil {
 		return err
 	}
-	own, err := sshconfig.Read(there.Own)
+	own, err := o.Read(there.Own)
 	if err != nil {
 		return err
 	}
-	user, err := sshconfig.Read(there.User)
+	user, err := o.Read(there.User)
 	if err != nil {
 		return err
 	}
-	names := sshconfig.Names(own.Old)
+	names, words := sshconfig.Names(own.Old), slices.Concat(env, flags)
 	for _, name := range names {
-		if sshconfig.Leads(own.Old, name, flags) && len(sshconfig.Include(user.Old, there.Include)) == len(user.Old) {
+		if sshconfig.Leads(own.Old, name, words) && len(sshconfig.Include(user.Old, there.Include)) == len(user.Old) {
 			o.Block.Name = name
 			return nil
 		}
 	}
-	if slices.Contains(names, "") && !sshconfig.Leads(own.Old, "", flags) {
+	if slices.Contains(names, "") && !sshconfig.Leads(own.Old, "", words) {
 		return fault.New(fault.Conflict, "the configuration of ssh leads to another cluster").
 			WithHint("add this one under a name: %s",
 				fault.Command(append([]string{"berth", "ssh", "config", "--name", "NAME"}, flags...)...))

@@ -194,8 +194,8 @@ func (f *finder) portsOf(client *kube.Client, p *corev1.Pod) *forward.Dialer {
 	return f.ports
 }
 
-// explain is how an error reads at a client.
-func explain(err error) (text string, status int) {
+// Explain is how an error reads at a client.
+func Explain(err error) (text string, status int) {
 	if _, printed := errors.AsType[cmdutil.ExitError](err); printed {
 		return "", attach.ExitStatus(err)
 	}

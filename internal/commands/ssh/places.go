@@ -31,7 +31,7 @@ type Places struct {
 // places finds them; those of Windows from within WSL.
 func places(f *cmdutil.Factory) func(context.Context, bool) (Places, error) {
 	return func(ctx context.Context, windows bool) (Places, error) {
-		dir, err := dirOf(f)()
+		dir, err := f.SSHDir()
 		if err != nil {
 			return Places{}, err
 		}
@@ -42,7 +42,7 @@ func places(f *cmdutil.Factory) func(context.Context, bool) (Places, error) {
 		if err != nil {
 			return Places{}, err
 		}
-		p := Places{Dir: dir, Own: filepath.Join(dir, "config"), User: filepath.Join(home, ".ssh", "config")}
+		p := Places{Dir: dir, Own: filepath.Join(dir, cmdutil.SSHFile), User: filepath.Join(home, ".ssh", "config")}
 		p.Include, p.KnownHosts = filepath.ToSlash(p.Own), filepath.ToSlash(filepath.Join(dir, "known_hosts"))
 		if below, ok := strings.CutPrefix(p.Include, filepath.ToSlash(home)+"/"); ok && isHome(home) {
 			p.Include = "~/" + below // the file may be shared by machines
@@ -129,48 +129,4 @@ func windowsPlaces(
 		return sshconfig.Change{Path: filepath.Join(filepath.Dir(p.Own), "known_hosts"), New: line}.Write()
 	}
 	return p, nil
-}
-
-// pinned is how another process finds the cluster of this one: by the flags given to it, or else by what the kubeconfig
-// of this shell says now.
-func pinned(f *cmdutil.Factory, given []string) (env, flags []string, err error) {
-	named := func(flag string) bool {
-		for _, word := range given {
-			if strings.HasPrefix(word, "--"+flag+"=") {
-				return true
-			}
-		}
-		return false
-	}
-	for _, secret := range []string{"token", "password"} {
-		if named(secret) {
-			return nil, nil, fault.New(fault.InvalidArgument, "--%s would be written into the configuration of ssh",
-				secret).
-				WithHint("put it into the kubeconfig, and name its context by --context")
-		}
-	}
-	flags = given
-	if variable := f.Getenv("KUBECONFIG"); variable != "" && !named("kubeconfig") {
-		files := filepath.SplitList(variable)
-		for i, file := range files {
-			if files[i], err = filepath.Abs(file); err != nil {
-				return nil, nil, err
-			}
-		}
-		if len(files) == 1 {
-			flags = append(flags, "--kubeconfig="+files[0])
-		} else if runtime.GOOS != "windows" {
-			env = []string{"KUBECONFIG=" + strings.Join(files, string(filepath.ListSeparator))}
-		}
-	}
-	if !named("context") {
-		config, err := f.Kube.ToRawKubeConfigLoader().RawConfig()
-		if err != nil {
-			return nil, nil, fault.New(fault.InvalidArgument, "read the kubeconfig: %w", err)
-		}
-		if config.CurrentContext != "" {
-			flags = append(flags, "--context="+config.CurrentContext)
-		}
-	}
-	return env, flags, nil
 }

@@ -37,7 +37,7 @@ type ProxyOptions struct {
 }
 
 func newProxyCmd(f *cmdutil.Factory, runF func(context.Context, *ProxyOptions) error) *cobra.Command {
-	o := &ProxyOptions{IO: f.IO, Workspaces: f.Workspaces, Dir: dirOf(f)}
+	o := &ProxyOptions{IO: f.IO, Workspaces: f.Workspaces, Dir: f.SSHDir}
 	cmd := &cobra.Command{
 		Use:    "proxy HOST",
 		Hidden: true,
@@ -48,7 +48,7 @@ of an SSH client. "berth ssh config" writes the configuration that uses it.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Host, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
-			o.Another = anotherProcess(cluster(cmd), o.Flags, nil)
+			o.Another = anotherProcess(cmdutil.ClusterArguments(cmd), o.Flags, nil)
 			return nil
 		}),
 	}
@@ -80,7 +80,7 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 	if err != nil {
 		return err
 	}
-	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: o.find(ctx, name), Explain: explain}
+	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: o.find(ctx, name), Explain: Explain}
 	return server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
 }
 

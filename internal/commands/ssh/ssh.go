@@ -7,10 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
-	"github.com/berthdev/berth/internal/config"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
@@ -61,7 +59,7 @@ workspaces by name.`
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{
-		IO: f.IO, Dir: dirOf(f), LookPath: exec.LookPath, Executable: executable, Become: become,
+		IO: f.IO, Dir: f.SSHDir, LookPath: exec.LookPath, Executable: executable, Become: become,
 		Workspaces: f.Workspaces,
 	}
 	cmd := &cobra.Command{
@@ -83,7 +81,8 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		ValidArgsFunction: f.CompleteWorkspace,
 		Annotations:       map[string]string{cmdutil.PassesStatus: ""},
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
-			o.Workspace, o.Client, o.Cluster, o.Flags = args[0], args[1:], cluster(cmd), cmdutil.ClusterFlags(cmd)
+			o.Workspace, o.Client, o.Cluster, o.Flags = args[0], args[1:], cmdutil.ClusterArguments(cmd),
+				cmdutil.ClusterFlags(cmd)
 			o.Another = anotherProcess(o.Cluster, o.Flags, nil)
 			if o.Listen != "" && len(o.Client) > 0 {
 				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument,
@@ -101,32 +100,6 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 	cmd.Flags().SetInterspersed(false) // what follows the workspace is the client's
 	cmd.AddCommand(newConfigCmd(f, RunConfig), newProxyCmd(f, RunProxy))
 	return cmd
-}
-
-// dirOf is where the host key and the configuration are.
-func dirOf(f *cmdutil.Factory) func() (string, error) {
-	return func() (string, error) {
-		dir, err := config.Dir(f.Getenv)
-		return filepath.Join(dir, "ssh"), err
-	}
-}
-
-// cluster are the flags that say which cluster is meant. Paths are those of this directory, wherever they are used.
-func cluster(cmd *cobra.Command) (words []string) {
-	cmd.InheritedFlags().VisitAll(func(flag *pflag.Flag) {
-		if !flag.Changed {
-			return
-		}
-		value := flag.Value.String()
-		switch flag.Name {
-		case "kubeconfig", "certificate-authority", "client-certificate", "client-key":
-			if at, err := filepath.Abs(value); err == nil {
-				value = at
-			}
-		}
-		words = append(words, "--"+flag.Name+"="+value)
-	})
-	return words
 }
 
 // Run runs the client.

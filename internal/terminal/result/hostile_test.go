@@ -16,4 +16,9 @@ func TestTextFromElsewhereInDocuments(t *testing.T) {
 		printed(t, "wide",
 			result.Workspaces{WorkspaceList: v1.WorkspaceList{Items: []v1.Workspace{*terminaltest.HostileWorkspace()}}},
 			200, style.NoColour))
+	terminaltest.Harmless(t, "the configuration of ssh", printed(t, "text", result.SSHConfiguration{
+		SSHConfiguration: v1.SSHConfiguration{Files: []v1.SSHFile{
+			{Path: terminaltest.Hostile, Change: v1.SSHFileChanged, Diff: "+" + terminaltest.Hostile + "\n \x1b[2J"},
+		}},
+	}, 0, style.NoColour))
 }

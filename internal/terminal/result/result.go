@@ -4,9 +4,12 @@
 package result
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/style"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -95,4 +98,60 @@ func (f PortForward) line() string {
 		return "waiting for a pod: " + f.Reason
 	}
 	return "connection to port " + port + " failed: " + f.Reason
+}
+
+// SSHConfiguration is what becomes of the configuration of ssh.
+type SSHConfiguration struct {
+	v1.SSHConfiguration
+	// Shown is true if the differences have been printed before.
+	Shown bool `json:"-"`
+}
+
+// Names are the pattern of host names.
+func (c SSHConfiguration) Names() []string { return []string{c.Pattern} }
+
+// Text is the differences, and what has become of them.
+func (c SSHConfiguration) Text(p style.Page) (lines []string, err error) {
+	if !c.Shown {
+		lines = c.Changes(p)
+	}
+	return append(lines, c.outcome(p)...), nil
+}
+
+// Changes are the differences alone, as diff prints them.
+func (c SSHConfiguration) Changes(p style.Page) (lines []string) {
+	for _, file := range c.Files {
+		for line := range strings.Lines(file.Diff) {
+			text := p.Text(strings.TrimRight(line, "\r\n"))
+			switch line[0] {
+			case '+':
+				text = style.Paint(p.Green, text)
+			case '-':
+				text = style.Paint(p.Red, text)
+			}
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// outcome says what was done, and how to connect.
+func (c SSHConfiguration) outcome(p style.Page) []string {
+	first := "written"
+	same := !slices.ContainsFunc(c.Files, func(f v1.SSHFile) bool { return f.Change != v1.SSHFileUnchanged })
+	switch {
+	case same && c.Removal:
+		return []string{p.Text("nothing to remove: " + c.Files[0].Path + " has no block " + fault.Word(c.Name))}
+	case same:
+		first = "nothing to change: " + c.Files[0].Path + " is up to date"
+	case c.DryRun:
+		return nil
+	case c.Removal:
+		return []string{"removed"}
+	}
+	if len(c.Hosts) > 0 {
+		return []string{p.Text(first), p.Text("connect: ssh " + c.Hosts[0])}
+	}
+	id := "ID" + strings.TrimPrefix(c.Pattern, "*")
+	return []string{p.Text(first), p.Text("connect: ssh " + id), "IDs of workspaces: berth status"}
 }

@@ -40,7 +40,7 @@ func stills() []still {
 	}
 }
 
-// pictures makes the pictures of the README.
+// pictures makes the pictures of the README and of other pages.
 func pictures(all files) error {
 	for _, s := range stills() {
 		content, err := s.draw()
@@ -55,6 +55,13 @@ func pictures(all files) error {
 			return fmt.Errorf("picture %s: %w", p.name, err)
 		}
 		all["docs/pictures/"+p.name+".svg"] = content
+	}
+	for _, s := range sessions() {
+		content, err := s.draw()
+		if err != nil {
+			return fmt.Errorf("picture %s: %w", s.name, err)
+		}
+		all["docs/pictures/"+s.name+".svg"] = content
 	}
 	return nil
 }

@@ -53,7 +53,15 @@ func TestPictures(t *testing.T) {
 			"ImageNotFound: image",
 		},
 		"history": {"Succeeded", "Pulling", "━━", "k8shell-main", "greet", "▲ FailedScheduling"},
-		"stats":   {"BLUEPRINT", "MEDIAN P90 MAX", "━━", "until Running", "CrashLoop (", "ImageNotFound ("},
+		"sshconfig": {
+			"$ berth ssh config --dry-run", "--- /dev/null", "+Host *.berth",
+			"berth ssh proxy --context=prod %n", `+Include "~/.config/berth/ssh/config"`,
+		},
+		"ssherror": {
+			"$ ssh alice-2bd806c.berth berth: workspace alice-2bd806c is stopped",
+			"hint: start it: berth start alice-2bd806c --context prod",
+		},
+		"stats": {"BLUEPRINT", "MEDIAN P90 MAX", "━━", "until Running", "CrashLoop (", "ImageNotFound ("},
 	} {
 		text := wordsOf(t, all["docs/pictures/"+name+".svg"])
 		for _, want := range wants {
@@ -78,12 +86,12 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// All pictures are shown, and no other, in the README or on the page that it leads to.
+// All pictures are shown, and no other, in the README or on one of the pages that it leads to.
 func TestPicturesAreShown(t *testing.T) {
 	atTop(t)
 	shown := 0
 	var pages strings.Builder
-	for page, dir := range map[string]string{"README.md": "docs/pictures/", "docs/tour.md": "pictures/"} {
+	for page, dir := range map[string]string{"README.md": "docs/pictures/", "docs/tour.md": "pictures/", "docs/ssh.md": "pictures/"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -97,6 +105,9 @@ func TestPicturesAreShown(t *testing.T) {
 	}
 	for _, p := range printouts() {
 		names = append(names, p.name)
+	}
+	for _, s := range sessions() {
+		names = append(names, s.name)
 	}
 	for _, name := range names {
 		if !strings.Contains(pages.String(), "pictures/"+name+".svg)") {

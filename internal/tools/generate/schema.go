@@ -105,6 +105,7 @@ func printed() []any {
 		v1.PortForward{},
 		v1.ProvisionSummary{},
 		v1.Resolution{},
+		v1.SSHConfiguration{},
 		v1.Version{},
 		v1.Volume{},
 		v1.VolumeList{},
