@@ -82,8 +82,7 @@ API server; it chooses the pod, and what does not run is not waited for.
 When berth ends, however it does, or loses its connection, a shell on a terminal is hung
 up within some seconds: a second command in the container sees to that, if it has /proc.
 Any other command gets no signal: with --stdin its input ends, and otherwise it goes on,
-as it does with --tty. A session in which one end sends more than the other one reads
-for a minute loses its connection, as with kubectl: a pager that waits, or Ctrl-S.`
+as it does with --tty. A pager that waits, or Ctrl-S, may take as long as it likes.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {

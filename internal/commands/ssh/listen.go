@@ -17,6 +17,7 @@ import (
 	xssh "golang.org/x/crypto/ssh"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/sshd"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/sshconfig"
@@ -57,7 +58,7 @@ func listen(ctx context.Context, o *Options) error {
 		find = behind{through: o.Through, gateway: o.Gateway, name: Name{Workspace: o.Workspace}}.find
 	}
 	say := func(text string) { _, _ = io.WriteString(o.IO.Err, text) }
-	if _, err := find(ctx, sshconfig.User, say); err != nil { // said here rather than to each client
+	if err := try(ctx, find, say, o.Gateway != ""); err != nil { // said here rather than to each client
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
@@ -85,6 +86,19 @@ connect:   %s
 	return cmdutil.FollowEnded(ctx, accept(ctx, listener, func(ctx context.Context, conn net.Conn) {
 		_ = server.ServeKey(ctx, conn, accepted) // its client has been told
 	}))
+}
+
+// try finds the workspace; behind a gateway only a command shows whether it can be entered.
+func try(
+	ctx context.Context, find func(context.Context, string, func(string)) (sshd.Place, error), say func(string), run bool,
+) error {
+	place, err := find(ctx, sshconfig.User, say)
+	if err != nil || !run {
+		return err
+	}
+	_, err = place.Run(ctx, sshd.Command{Line: "true", Started: func(int) {}},
+		exec.Session{Stdout: io.Discard, Stderr: io.Discard})
+	return err
 }
 
 // checkAddress refuses what others than the users of this machine can reach.
