@@ -229,6 +229,10 @@ func ssh() Command {
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{
+				Resource: "pods", Verbs: []string{"watch"}, Why: "where the workspace is, for the next command",
+				Without: "each command asks for that",
+			},
+			{
 				Resource: "pods/exec", Verbs: []string{"create"},
 				Why: "commands, files, and addresses beyond the workspace",
 			},

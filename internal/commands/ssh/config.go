@@ -213,7 +213,7 @@ func (o *ConfigOptions) fill(places Places) error {
 	if o.Start {
 		proxy = append(proxy, "--start")
 	}
-	o.Block.Proxy, o.Block.KnownHosts, o.Block.ControlPath = proxy, places.KnownHosts, "~/.ssh/berth-%C"
+	o.Block.Proxy, o.Block.KnownHosts, o.Block.ControlPath = proxy, places.KnownHosts, controlPath(places)
 	return o.list(places, slices.Concat(env, flags))
 }
 
@@ -282,4 +282,12 @@ func (o *ConfigOptions) confirm(ctx context.Context) error {
 			WithHint("pass --yes to write it, or --dry-run to see the changes alone")
 	}
 	return batch.Confirm(ctx, o.IO, "Make these changes?", "changed")
+}
+
+// controlPath is where the sockets of shared connections are: beside the user's configuration, as OpenSSH names that.
+func controlPath(places Places) string {
+	if strings.HasPrefix(places.Include, "~/") {
+		return "~/.ssh/berth-%C"
+	}
+	return strings.ReplaceAll(filepath.ToSlash(filepath.Dir(places.User)), "%", "%%") + "/berth-%C"
 }

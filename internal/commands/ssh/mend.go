@@ -85,10 +85,10 @@ func anotherProcess(cluster, shown []string, out io.Writer) another {
 		if err != nil {
 			return err
 		}
-		args, shown := append([]string{verb}, cluster...), shown
+		args, named := append([]string{verb}, cluster...), shown
 		if of.Namespace != "" {
 			args = append(args, "--namespace", of.Namespace)
-			shown = append(slices.Clip(shown), "--namespace", of.Namespace)
+			named = append(slices.Clip(shown), "--namespace "+fault.Word(of.Namespace))
 		}
 		var said bytes.Buffer
 		cmd := osexec.CommandContext(ctx, own, append(append(args, of.Workspace), arguments...)...) //nolint:gosec // itself
@@ -98,14 +98,28 @@ func anotherProcess(cluster, shown []string, out io.Writer) another {
 			cmd.Stderr = &said
 		}
 		if err := cmd.Run(); err != nil {
-			message := strings.TrimSpace("the workspace cannot be entered:\n" +
-				said.String()[max(0, said.Len()-maxSaid):])
-			return fault.New(fault.Failed, "%s", strings.TrimSuffix(message, ":")).
-				WithHint("see what keeps it back: %s", fault.Command(append([]string{"berth", "diagnose", of.Workspace},
-					shown...)...))
+			message := "workspace " + of.Workspace + " cannot be entered: " + lastError(said.String())
+			return fault.New(fault.Failed, "%s", strings.TrimSuffix(strings.TrimSpace(message), ":")).
+				WithHint("see what keeps it back: %s",
+					strings.Join(append([]string{fault.Command("berth", "diagnose", of.Workspace)}, named...), " "))
 		}
 		return nil
 	}
+}
+
+// lastError is the error with which a command of berth has ended: one line, without its code. Without one it is the end
+// of what was said.
+func lastError(said string) string {
+	const begins = "error:"
+	at := strings.LastIndex("\n"+said, "\n"+begins)
+	if at < 0 {
+		return strings.TrimSpace(said[max(0, len(said)-maxSaid):])
+	}
+	text, _, _ := strings.Cut(said[at+len(begins):], "\n")
+	if open := strings.LastIndex(text, " ("); open > 0 && strings.HasSuffix(text, ")") {
+		text = text[:open]
+	}
+	return strings.TrimSpace(text)
 }
 
 const (

@@ -107,3 +107,23 @@ func TestMendEnds(t *testing.T) {
 		}
 	}
 }
+
+// Of a command that failed, its error is passed on, and not what it said before.
+func TestLastError(t *testing.T) {
+	for name, c := range map[string]struct{ said, want string }{
+		"an error": {
+			"2026-11-27T15:41:40Z bad-d8ac4d2 stage Starting\nerror: the image was not found (FAILED)\nhint:  see it\n",
+			"the image was not found",
+		},
+		"the first line":      {"error: no such place (NOT_FOUND)\n", "no such place"},
+		"one with brackets":   {"error: image a (of b) is gone\n", "image a (of b) is gone"},
+		"the last of them":    {"error: one (A)\nerror: two (B)\n", "two"},
+		"none":                {"panic: at the disco\n", "panic: at the disco"},
+		"none, and no end":    {strings.Repeat("x", 2*maxSaid), strings.Repeat("x", maxSaid)},
+		"within another line": {"warning: no error: fine\n", "warning: no error: fine"},
+	} {
+		if got := lastError(c.said); got != c.want {
+			t.Errorf("%s: %.100q", name, got)
+		}
+	}
+}

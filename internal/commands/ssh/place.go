@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,6 +37,10 @@ type finder struct {
 	ports *forward.Dialer // of the pod that was found last
 	uid   string
 	ahead chan located // what was looked up before it was asked for; nil for nothing
+
+	lives   context.Context //nolint:containedctx // that of the connection, longer than that of a channel
+	channel atomic.Int32    // how many have been opened
+	watched watched
 }
 
 // located is a workspace as it was at a time.
@@ -43,6 +48,7 @@ type located struct {
 	client  *kube.Client // of its namespace
 	pod     *corev1.Pod
 	request pod.Request
+	version string // of the list in which it was; empty for one that is in a workload
 	err     error
 	at      time.Time
 }
@@ -50,8 +56,9 @@ type located struct {
 // aheadFor is how long what was looked up ahead holds.
 const aheadFor = 2 * time.Second
 
-// begin looks the workspace up while the client still introduces itself.
+// begin looks the workspace up while the client still introduces itself. The context is that of the connection.
 func (f *finder) begin(ctx context.Context) {
+	f.lives = ctx
 	ahead := make(chan located, 1)
 	f.ahead = ahead
 	go func() {
@@ -61,8 +68,20 @@ func (f *finder) begin(ctx context.Context) {
 	}()
 }
 
-// located is what was looked up ahead, if that was a moment ago, or else what is looked up now.
+// located is where the workspace is. From its second channel on, a connection is one of many commands, and worth a watch.
 func (f *finder) located(ctx context.Context) located {
+	if l, known := f.watched.get(); known {
+		return l
+	}
+	l := f.asked(ctx)
+	if f.channel.Add(1) > 1 && l.err == nil && f.lives != nil {
+		f.watched.follow(f.lives, l)
+	}
+	return l
+}
+
+// asked is what was looked up ahead, if that was a moment ago, or else what is looked up now.
+func (f *finder) asked(ctx context.Context) located {
 	f.mu.Lock()
 	ahead := f.ahead
 	f.ahead = nil
@@ -128,7 +147,11 @@ func (f *finder) locate(ctx context.Context) (l located) {
 	}
 	for _, p := range pods {
 		if p.Name == r.Pod {
-			return located{client: reader.Client.In(target.Namespace), pod: p, request: r}
+			l := located{client: reader.Client.In(target.Namespace), pod: p, request: r}
+			if target.Found.Workload == nil {
+				l.version = target.Found.Version
+			}
+			return l
 		}
 	}
 	return located{err: fault.New(fault.Internal, "pod %s is not among those of the workspace", r.Pod)}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/commands/attach"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec/sshd"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/sshconfig"
@@ -80,8 +83,15 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 	if err != nil {
 		return err
 	}
-	server := sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: o.find(ctx, name), Explain: Explain}
-	return server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
+	server := sshd.Server{
+		Key: key, Version: cmdutil.Version().Version, Find: o.find(ctx, name), Explain: Explain,
+		Say: func(text string) { _, _ = io.WriteString(o.IO.Err, "berth: "+text+"\n") },
+	}
+	err = server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
+	if ctx.Err() != nil { // the terminal is the client's, which says how it ends
+		return cmdutil.ExitError(attach.ExitFailed)
+	}
+	return err
 }
 
 // find is what finds the workspace, for each channel.
@@ -115,4 +125,22 @@ func (s stdio) Close() error {
 		}
 	}
 	return nil
+}
+
+// Name is the host name of a workspace: WORKSPACE[.NAMESPACE].SUFFIX, read from the right, as a user string may have
+// dots of its own.
+type Name struct{ Workspace, Namespace string }
+
+// ParseName reads a host name, with or without its suffix.
+func ParseName(host, suffix string) (Name, error) {
+	rest := strings.TrimSuffix(host, "."+suffix)
+	n := Name{Workspace: rest}
+	if at := strings.LastIndexByte(rest, '.'); at >= 0 {
+		n.Workspace, n.Namespace = rest[:at], rest[at+1:]
+	}
+	if n.Workspace == "" || strings.HasSuffix(rest, ".") {
+		return n, fault.New(fault.InvalidArgument, "%q is no host name of a workspace", host).
+			WithHint("write WORKSPACE.%s or WORKSPACE.NAMESPACE.%s, with the ID of `berth status`", suffix, suffix)
+	}
+	return n, nil
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,6 +86,12 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 			o.Workspace, o.Client, o.Cluster, o.Flags = args[0], args[1:], cmdutil.ClusterArguments(cmd),
 				cmdutil.ClusterFlags(cmd)
 			o.Another = anotherProcess(o.Cluster, o.Flags, nil)
+			if options, _ := Split(o.Client); slices.ContainsFunc(options, isLong) {
+				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument,
+					"%s is no option of ssh", options[slices.IndexFunc(options, isLong)]).
+					WithHint("flags of berth go before the workspace, as in `berth ssh --namespace NAME %s`",
+						fault.Word(o.Workspace)))
+			}
 			if o.Listen != "" && len(o.Client) > 0 {
 				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument,
 					"with --listen, no client is run: %q cannot be passed on", o.Client[0]))
@@ -145,6 +153,9 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	return err
 }
+
+// isLong is true for an option such as --namespace: ssh has none.
+func isLong(option string) bool { return strings.HasPrefix(option, "--") && option != "--" }
 
 // withArgument are the options of OpenSSH's client that have an argument.
 const withArgument = "BbcDEeFIiJLlmOoPpQRSWw"

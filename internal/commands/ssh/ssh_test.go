@@ -24,8 +24,8 @@ func TestOptions(t *testing.T) {
 	cmdtest.Options(t, ssh.NewCmd, forget, map[string]cmdtest.Case[ssh.Options]{
 		"a shell": {Args: "alice", Want: ssh.Options{Workspace: "alice", Client: []string{}}},
 		"what follows is the client's": {
-			Args: "alice -L 8080:localhost:80 -N --context x",
-			Want: ssh.Options{Workspace: "alice", Client: strings.Fields("-L 8080:localhost:80 -N --context x")},
+			Args: "alice -L 8080:localhost:80 -N git --version",
+			Want: ssh.Options{Workspace: "alice", Client: strings.Fields("-L 8080:localhost:80 -N git --version")},
 		},
 		"a command like a subcommand": {
 			Args: "alice config",
@@ -41,9 +41,10 @@ func TestOptions(t *testing.T) {
 				Gateway: "office",
 			},
 		},
-		"a port and a command": {Args: "--listen 127.0.0.1:0 alice uname", Err: `"uname" cannot be passed on`},
-		"nothing":              {Args: "", Err: "requires a workspace"},
-		"an option before":     {Args: "-L 80:localhost:80 alice", Err: "unknown shorthand flag"},
+		"a port and a command":  {Args: "--listen 127.0.0.1:0 alice uname", Err: `"uname" cannot be passed on`},
+		"a flag of berth after": {Args: "alice -N --context x", Err: "--context is no option of ssh"},
+		"nothing":               {Args: "", Err: "requires a workspace"},
+		"an option before":      {Args: "-L 80:localhost:80 alice", Err: "unknown shorthand flag"},
 	})
 }
 

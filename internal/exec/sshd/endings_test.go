@@ -231,3 +231,53 @@ func TestReasonIsOneLine(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// refused is a connection with a port on which nothing listens: as Kubernetes forwards ports, that shows when it is read.
+type refused struct{ io.ReadWriteCloser }
+
+func (refused) Read([]byte) (int, error) { return 0, errors.New("connect: connection refused") }
+
+func (refused) Close() error { return nil }
+
+// A port on which nothing listens is said to the user: the channel is open then. One that just ends is not.
+func TestPortOfNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		there io.ReadWriteCloser
+		want  []string
+	}{
+		"nothing listens": {refused{}, []string{"localhost:80: connect: connection refused"}},
+		"it ends":         {ended{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := make(chan string, 10)
+			client := connectAs(t, func(context.Context, string, func(string)) (sshd.Place, error) {
+				return sshd.Place{Dial: func(context.Context, uint16) (io.ReadWriteCloser, error) { return c.there, nil }}, nil
+			}, func(text string) { told <- text })
+			conn, err := client.Dial("tcp", "localhost:80")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadAll(conn); err != nil {
+				t.Error(err)
+			}
+			for _, want := range c.want {
+				if got := <-told; got != want {
+					t.Errorf("%q", got)
+				}
+			}
+			_, _ = client.Dial("tcp", "localhost:80") // what was to be said of the first is said
+			if len(c.want) == 0 && len(told) > 0 {
+				t.Errorf("%q", <-told)
+			}
+		})
+	}
+}
+
+// ended is a connection that ends at once.
+type ended struct{ io.ReadWriteCloser }
+
+func (ended) Read([]byte) (int, error) { return 0, io.EOF }
+
+func (ended) Write(p []byte) (int, error) { return len(p), nil }
+
+func (ended) Close() error { return nil }

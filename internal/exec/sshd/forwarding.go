@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -19,7 +20,7 @@ func (c *connection) tcp(ctx context.Context, offered ssh.NewChannel) {
 		_ = offered.Reject(ssh.ConnectionFailed, "the request names no port")
 		return
 	}
-	c.connect(ctx, offered, func(p Place) (io.ReadWriteCloser, error) {
+	c.connect(ctx, offered, net.JoinHostPort(r.Host, strconv.Itoa(int(r.Port))), func(p Place) (io.ReadWriteCloser, error) {
 		if isItself(r.Host, p.Names) {
 			return p.Dial(ctx, uint16(r.Port)) //nolint:gosec // checked above
 		}
@@ -34,11 +35,11 @@ func (c *connection) unix(ctx context.Context, offered ssh.NewChannel) {
 		_ = offered.Reject(ssh.ConnectionFailed, "the request names no socket")
 		return
 	}
-	c.connect(ctx, offered, func(p Place) (io.ReadWriteCloser, error) { return p.Relay(ctx, r.Path, true) })
+	c.connect(ctx, offered, r.Path, func(p Place) (io.ReadWriteCloser, error) { return p.Relay(ctx, r.Path, true) })
 }
 
 // connect joins a channel with what is dialled, or refuses it with the reason.
-func (c *connection) connect(ctx context.Context, offered ssh.NewChannel,
+func (c *connection) connect(ctx context.Context, offered ssh.NewChannel, to string,
 	dial func(Place) (io.ReadWriteCloser, error),
 ) {
 	p, err := c.Find(ctx, c.user, func(string) {}) // a channel that is not open yet can tell nothing
@@ -63,8 +64,33 @@ func (c *connection) connect(ctx context.Context, offered ssh.NewChannel,
 		_ = there.Close()
 	}()
 	defer context.AfterFunc(ctx, func() { _ = there.Close() })()
-	join(channel, there)
+	heard := &noting{ReadWriteCloser: there}
+	join(channel, heard)
+	if heard.err != nil && !errors.Is(heard.err, io.EOF) && ctx.Err() == nil && c.Say != nil {
+		c.Say(to + ": " + strings.ReplaceAll(heard.err.Error(), "\n", " ")) // that it failed is seen only after it was accepted
+	}
 	<-gone
+}
+
+// noting keeps the error with which what comes has ended.
+type noting struct {
+	io.ReadWriteCloser
+	err error
+}
+
+// Read implements io.Reader.
+func (n *noting) Read(p []byte) (int, error) {
+	read, err := n.ReadWriteCloser.Read(p)
+	n.err = err
+	return read, err
+}
+
+// CloseWrite ends what is sent, if that is possible alone.
+func (n *noting) CloseWrite() error {
+	if half, ok := n.ReadWriteCloser.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return n.Close()
 }
 
 // join copies both ways until both have ended; the end of one way is passed on.

@@ -56,6 +56,8 @@ type Server struct {
 	Find func(ctx context.Context, user string, say func(string)) (Place, error)
 	// Explain is how an error reads for somebody at a client, and the exit status that it stands for.
 	Explain func(error) (text string, status int)
+	// Say tells the user, beside the connection, what no channel can; nil for nobody.
+	Say func(text string)
 }
 
 const (

@@ -115,9 +115,17 @@ func pair(t *testing.T) (mine, theirs net.Conn) {
 // connect serves a place, and is its client.
 func connect(t *testing.T, find func(context.Context, string, func(string)) (sshd.Place, error)) *ssh.Client {
 	t.Helper()
+	return connectAs(t, find, nil)
+}
+
+// connectAs is connect, by a user who is told what no channel can say.
+func connectAs(
+	t *testing.T, find func(context.Context, string, func(string)) (sshd.Place, error), told func(string),
+) *ssh.Client {
+	t.Helper()
 	mine, theirs := pair(t)
 	server := sshd.Server{
-		Key: key(t), Version: "1", Find: find,
+		Key: key(t), Version: "1", Find: find, Say: told,
 		Explain: func(err error) (string, int) { return "berth: " + err.Error() + "\n", 125 },
 	}
 	served := make(chan error, 1)

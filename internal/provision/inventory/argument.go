@@ -45,6 +45,14 @@ func (a Argument) IDs() []string {
 	return ids
 }
 
+// likeliest is the ID that is meant where there is nothing that says so: that of the user string, or what looks like one.
+func (a Argument) likeliest() string {
+	if userstring.LooksLikeID(a.Text) {
+		return a.Text
+	}
+	return a.candidates[0].id
+}
+
 // Means says whether the argument names the workspace of that ID, whose user string is
 // empty if it is not known.
 func (a Argument) Means(id, userString string) bool {

@@ -44,10 +44,11 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 	first := slices.IndexFunc(targets, Target.exists)
 	switch {
 	case first < 0:
-		err := fault.New(fault.NotFound, "workspace %s not found in namespace %s", all[0].id, r.Client.Namespace)
+		id := arg.likeliest()
+		err := fault.New(fault.NotFound, "workspace %s not found in namespace %s", id, r.Client.Namespace)
 		if r.Client.LacksNamespace(ctx, r.Client.Namespace) {
 			return nil, fault.New(fault.NotFound, "workspace %s not found in namespace %s, which does not exist",
-				all[0].id, r.Client.Namespace).
+				id, r.Client.Namespace).
 				WithHint("choose another one with --namespace").WithReason(ReasonNoNamespace)
 		}
 		if meant := r.meant(ctx, arg.Text); meant != "" {
@@ -82,7 +83,7 @@ const listsThem = "`berth status` lists the workspaces of a namespace; --namespa
 // the user string names is not known here.
 func (a Argument) otherwise(namespace string) string {
 	u := a.asked()
-	if u.User == "" || u.Pod != "" {
+	if u.User == "" || u.Pod != "" || userstring.LooksLikeID(a.Text) {
 		return listsThem
 	}
 	creates := "` creates it"

@@ -141,7 +141,11 @@ func (c SSHConfiguration) outcome(p style.Page) []string {
 	same := !slices.ContainsFunc(c.Files, func(f v1.SSHFile) bool { return f.Change != v1.SSHFileUnchanged })
 	switch {
 	case same && c.Removal:
-		return []string{p.Text("nothing to remove: " + c.Files[0].Path + " has no block " + fault.Word(c.Name))}
+		what := " has no block " + fault.Word(c.Name)
+		if c.Name == "" {
+			what = " has no block without a name"
+		}
+		return []string{p.Text("nothing to remove: " + c.Files[0].Path + what)}
 	case same:
 		first = "nothing to change: " + c.Files[0].Path + " is up to date"
 	case c.DryRun:
