@@ -51,7 +51,8 @@ func (f Fetcher) image(ctx context.Context, s v1alpha1.ImageSource) (*content.Co
 	return c, &s, nil
 }
 
-// tagOf chooses the tag of a source that names a version.
+// tagOf chooses the tag of a source that names a version: as with Helm, of one that is written out it is the tag, and
+// the tags are listed for a range alone.
 func tagOf(ctx context.Context, puller pull.Puller, s *v1alpha1.ImageSource) error {
 	if s.Version == "" {
 		return nil
@@ -60,6 +61,10 @@ func tagOf(ctx context.Context, puller pull.Puller, s *v1alpha1.ImageSource) err
 		return fault.New(fault.InvalidArgument, "image %s has a tag or a digest, and source.image.version is set",
 			s.Ref).
 			WithHint("leave out one of them")
+	}
+	if isExact(s.Version) {
+		s.Ref, s.Version = s.Ref+":"+s.Version, ""
+		return nil
 	}
 	tags, err := puller.Tags(ctx, s.Ref)
 	if err != nil {
