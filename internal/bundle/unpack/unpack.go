@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/dependency"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/server"
@@ -191,7 +192,7 @@ func (u Unpacker) fetched(ctx context.Context, b *v1alpha1.Bundle, steps *event.
 	from v1alpha1.Source,
 ) (*content.Content, v1alpha1.Source, error) {
 	if u.Fetches == nil {
-		return u.fetcher(b, steps).Fetch(ctx, from)
+		return dependency.Fetch(ctx, u.fetcher(b, steps), from)
 	}
 	return u.Fetches.get(ctx, b, sourceText(b, from), u.Kind, u.fetching(b, from))
 }
@@ -203,7 +204,7 @@ func (u Unpacker) fetching(b *v1alpha1.Bundle, from v1alpha1.Source) doFetch {
 	return func(ctx context.Context, progress func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
 		f := f
 		f.Progress = progress
-		return f.Fetch(ctx, from)
+		return dependency.Fetch(ctx, f, from)
 	}
 }
 
