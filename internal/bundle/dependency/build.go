@@ -4,13 +4,14 @@ import (
 	"context"
 	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/berthdev/berth/internal/bundle/content"
 )
 
 // build makes content of the tree: what there was, and in charts/ the charts that it depends on, as directories named
-// by their names and versions. What the .helmignore of the chart leaves out is left out, and so is that file: it is not
-// about the files of other charts, and counts for all that is in charts/ if they are directories.
+// by their names and versions. What the .helmignore of the chart leaves out is left out, and the file is empty then: it
+// is not about the files of other charts, and counts for all that is in charts/ if they are directories.
 func (g *gathering) build(ctx context.Context, root *node) (*content.Content, error) {
 	b, err := content.NewBuilder(g.fetcher.Cache, g.fetcher.Limits)
 	if err != nil {
@@ -37,13 +38,16 @@ func (g *gathering) build(ctx context.Context, root *node) (*content.Content, er
 	return b.Seal(ctx)
 }
 
-// place puts a chart into a directory, without a file, and what it depends on below that.
-func (n *node) place(ctx context.Context, b *content.Builder, into, without string) error {
+// place puts a chart into a directory, with one file empty, and what it depends on below that.
+func (n *node) place(ctx context.Context, b *content.Builder, into, empty string) error {
 	fsys, err := fs.Sub(n.files, n.dir)
 	if err == nil {
 		err = n.walk(ctx, fsys, func(name string) error {
-			if name == without {
-				return ctx.Err()
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if name == empty {
+				return b.Add(path.Join(into, name), 0, strings.NewReader(""))
 			}
 			return add(b, path.Join(into, name), fsys, name)
 		})

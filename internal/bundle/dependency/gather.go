@@ -142,14 +142,9 @@ func (w wanted) from() string {
 func check(chain []*node, child *node, w wanted) error {
 	meta := child.chart.meta
 	n := chain[len(chain)-1]
-	path := ""
-	for i, above := range chain {
-		path += above.chart.meta.Name + " → "
-		if above.is(child) {
-			return fault.New(fault.InvalidArgument, "a chart cannot depend on itself: %s%s",
-				strings.Join(strings.SplitAfter(path, " → ")[i:], ""), meta.Name).
-				WithHint("take one of the dependencies out of its Chart.yaml")
-		}
+	if i := slices.IndexFunc(chain, child.is); i >= 0 {
+		return fault.New(fault.InvalidArgument, "a chart cannot depend on itself: %s", chainOf(chain[i:], child)).
+			WithHint("take one of the dependencies out of its Chart.yaml")
 	}
 	for _, other := range n.below {
 		if other.into() == child.into() && !other.is(child) {
@@ -168,10 +163,19 @@ func check(chain []*node, child *node, w wanted) error {
 		return fault.New(fault.InvalidArgument, "what is there has the version %s", meta.Version).
 			WithHint("depend on a range that has it")
 	case len(chain) > maxDepth:
-		return fault.New(fault.InvalidArgument, "more than %d charts in each other: %s%s", maxDepth, path, meta.Name).
+		return fault.New(fault.InvalidArgument, "more than %d charts in each other: %s", maxDepth, chainOf(chain, child)).
 			WithHint("put the charts into it: run `helm dependency build` before it is packed")
 	}
 	return nil
+}
+
+// chainOf are the names of charts that depend on each other.
+func chainOf(chain []*node, last *node) string {
+	var names []string
+	for _, n := range append(chain[:len(chain):len(chain)], last) {
+		names = append(names, n.chart.meta.Name)
+	}
+	return strings.Join(names, " → ")
 }
 
 // find finds a dependency.
@@ -221,5 +225,6 @@ func (g *gathering) findIn(ctx context.Context, n *node, to string) (*node, erro
 }
 
 func notAChart(err error) error {
-	return fault.New(fault.InvalidArgument, "what is there is not a valid chart: %w", err)
+	return fault.New(fault.InvalidArgument, "what is there is not a valid chart: %w", err).
+		WithHint("tell its maintainers, or depend on another version")
 }

@@ -97,8 +97,7 @@ func (f files) write(t *testing.T) string {
 type server struct {
 	url     string
 	at      map[string][]byte
-	index   map[string][]string // versions of charts
-	tags    []string            // of oci/NAME
+	index   map[string][]string // versions of charts, which are the tags of /oci/NAME, too
 	asked   []string
 	login   string // that is required, user:password
 	mislead func(w http.ResponseWriter, r *http.Request) bool
@@ -119,8 +118,11 @@ func (s *server) add(t *testing.T, name, version string, f files) {
 	archive := f.archive(t, name)
 	s.index[name] = append(s.index[name], version)
 	s.at["/charts/"+name+"-"+version+".tgz"] = archive
+	config := []byte(`{"name":"` + name + `","version":"` + version + `","apiVersion":"v2"}`)
 	manifest := ocispec.Manifest{
-		Config: ocispec.Descriptor{MediaType: "application/vnd.cncf.helm.config.v1+json"},
+		Config: ocispec.Descriptor{
+			MediaType: "application/vnd.cncf.helm.config.v1+json", Digest: digest.FromBytes(config), Size: int64(len(config)),
+		},
 		Layers: []ocispec.Descriptor{{
 			MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
 			Digest:    digest.FromBytes(archive), Size: int64(len(archive)),
@@ -132,10 +134,11 @@ func (s *server) add(t *testing.T, name, version string, f files) {
 		t.Fatal(err)
 	}
 	repository := "/v2/oci/" + name
-	s.tags = append(s.tags, version)
 	s.at[repository+"/manifests/"+version] = text
 	s.at[repository+"/manifests/"+digest.FromBytes(text).String()] = text
-	s.at[repository+"/blobs/"+digest.FromBytes(archive).String()] = archive
+	for _, blob := range [][]byte{config, archive} {
+		s.at[repository+"/blobs/"+digest.FromBytes(blob).String()] = blob
+	}
 }
 
 // ServeHTTP implements http.Handler.
@@ -160,7 +163,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	case strings.HasSuffix(r.URL.Path, "/tags/list"):
-		_ = json.NewEncoder(w).Encode(map[string]any{"name": "x", "tags": s.tags})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"name": "x", "tags": s.index[strings.Split(r.URL.Path, "/")[3]],
+		})
 	case s.at[r.URL.Path] == nil:
 		w.WriteHeader(http.StatusNotFound)
 	default:
@@ -205,6 +210,12 @@ func newFetcher(t *testing.T) source.Fetcher {
 func ofDirectory(ctx context.Context, t *testing.T, f source.Fetcher, all files) (*content.Content, error) {
 	t.Helper()
 	return dependency.Local(ctx, f, all.write(t), nil)
+}
+
+// ofPath is that of a directory.
+func ofPath(t *testing.T, f source.Fetcher, path string) (*content.Content, error) {
+	t.Helper()
+	return dependency.Local(t.Context(), f, path, nil)
 }
 
 // names are those of the files of content, without the templates.
