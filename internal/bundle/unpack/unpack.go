@@ -146,7 +146,8 @@ func asUnpacked(b *v1alpha1.Bundle, c *content.Content) (*content.Content, error
 		_ = c.Close()
 		return nil, fault.New(fault.Failed, "the source of bundle %s has changed: its content was %s and is %s", b.Name,
 			digest, c.Digest).
-			WithHint("what it was resolved to should not change; install it again under a new version")
+			WithHint("what it was resolved to should not change, nor what a chart depends on, which Chart.lock pins; install " +
+				"it again under a new version")
 	}
 	return c, nil
 }
@@ -182,7 +183,8 @@ func (u Unpacker) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.St
 	if wanted := b.Annotations[v1alpha1.AnnotationContent]; err == nil && wanted != "" && wanted != c.Digest {
 		_ = c.Close()
 		return nil, resolved, fault.New(fault.Failed, "the content is %s, and not %s as the bundle says", c.Digest,
-			wanted)
+			wanted).
+			WithHint("it has changed, or a chart that it depends on without Chart.lock has: install it again")
 	}
 	return c, resolved, err
 }
