@@ -162,7 +162,7 @@ func TestUnpackOfWhatIsInvalid(t *testing.T) {
 		"the same twice": {"manifests/a.yaml": object, "manifests/b.yaml": object},
 		"no version":     {"Chart.yaml": "apiVersion: v2\nname: c\n", "templates/a.yaml": object},
 		"no dependency": {"Chart.yaml": metadata +
-			"dependencies: [{name: d, version: 1.x.x, repository: https://example.com}]\n"},
+			"dependencies: [{name: d, version: 1.x.x, repository: file://../d}]\n"},
 		"another cluster":  {"Chart.yaml": metadata + "kubeVersion: \">= 99\"\n"},
 		"no package":       {"metadata/annotations.yaml": "annotations: {}\n", "manifests/a.yaml": object},
 		"several charts":   {"a/Chart.yaml": metadata, "b/Chart.yaml": metadata},
