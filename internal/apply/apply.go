@@ -139,8 +139,8 @@ func (r *run) allRefused() error {
 	}
 	slices.SortFunc(r.refused, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	first := fault.From(r.refused[0])
-	all := fault.New(first.Code, "%d objects are refused, the first: %w", len(r.refused), first).WithReason(first.Reason).
-		WithHint("%s", first.Hint)
+	all := fault.New(first.Code, "%d objects are refused, the first: %w", len(r.refused), first).
+		WithReason(first.Reason).WithHint("%s", first.Hint)
 	for _, err := range r.refused {
 		all.Problems = append(all.Problems, err.Error())
 	}

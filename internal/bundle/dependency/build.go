@@ -66,7 +66,7 @@ func add(b *content.Builder, name string, fsys fs.FS, from string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	if err != nil {
 		return err

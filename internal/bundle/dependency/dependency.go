@@ -37,15 +37,15 @@ func Local(ctx context.Context, f source.Fetcher, path string, stdin io.Reader) 
 // closed if that is not what is given back.
 func complete(ctx context.Context, f source.Fetcher, c *content.Content) (*content.Content, error) {
 	if of, err := format.Recognize(c.FS()); err != nil || of != format.Helm {
-		return c, nil //nolint:nilerr // what it is instead is said by what reads it
+		return c, nil // what it is instead is said by what reads it
 	}
 	dir, err := format.ChartDir(c.FS())
 	if err != nil {
-		return c, nil //nolint:nilerr // as above
+		return c, nil
 	}
 	root := &node{files: c.FS(), dir: dir, of: c.Digest, local: true}
 	if root.chart, err = describe(ctx, root); err != nil || root.chart.isWhole() {
-		return c, nil //nolint:nilerr // as above
+		return c, nil
 	}
 	defer c.Close()
 	var whole *content.Content

@@ -97,7 +97,7 @@ func TestDependencies(t *testing.T) {
 				t.Errorf("%s, not %s", got, want)
 			}
 			var asked []string
-			for _, path := range strings.Fields(s.requests()) {
+			for path := range strings.FieldsSeq(s.requests()) {
 				path, _, _ = strings.Cut(path, "/sha256:")
 				asked = append(asked, path)
 			}

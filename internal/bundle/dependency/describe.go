@@ -85,7 +85,7 @@ func decode(fsys fs.FS, name string, to any) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	return decodeFrom(file, name, to)
 }
 
@@ -135,7 +135,7 @@ func inArchive(ctx context.Context, fsys fs.FS, name string, left *int64, meta *
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	compressed, err := gzip.NewReader(file)
 	if err != nil {
 		return err

@@ -80,9 +80,9 @@ func (s *spent) bound(f source.Fetcher) (source.Fetcher, error) {
 	f.Limits.Unpacked -= s.unpacked
 	f.Limits.Files -= s.files
 	if f.Limits.Compressed <= 0 || f.Limits.Unpacked <= 0 || f.Limits.Files <= 0 {
-		return f, fault.New(fault.InvalidArgument, "what the chart depends on has more than %d MiB (%d MiB unpacked) or "+
-			"%d files together", most.Compressed>>20, most.Unpacked>>20, most.Files).WithReason(content.ReasonTooLarge).
-			WithHint("leave out what does not belong to the bundle")
+		return f, fault.New(fault.InvalidArgument, "what the chart depends on has more than %d MiB (%d MiB unpacked) "+
+			"or %d files together", most.Compressed>>20, most.Unpacked>>20, most.Files).
+			WithReason(content.ReasonTooLarge).WithHint("leave out what does not belong to the bundle")
 	}
 	tell := f.Progress
 	f.Progress = func(p v1.Progress) {

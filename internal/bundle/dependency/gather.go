@@ -73,20 +73,21 @@ func (g *gathering) gather(ctx context.Context, root *node) error {
 		return g.problems[0]
 	}
 	first := g.problems[0]
-	all := fault.New(first.Code, "chart %s lacks %d charts that it depends on, and that cannot be fetched; the first: %w",
-		root.chart.meta.Name, len(g.problems), first).WithReason(first.Reason).WithHint("%s", first.Hint)
+	all := fault.New(first.Code, "chart %s lacks %d charts that it depends on, and that cannot be fetched; the "+
+		"first: %w", root.chart.meta.Name, len(g.problems), first).WithReason(first.Reason).WithHint("%s", first.Hint)
 	for _, problem := range g.problems {
 		all.Problems = append(all.Problems, problem.Message)
 	}
 	return all
 }
 
-// below finds what the last chart of a chain depends on. An error ends all of it.
+// below finds what the last chart of a chain depends on, and keeps what is wrong; an error ends all of it.
 func (g *gathering) below(ctx context.Context, chain []*node) error {
 	n := chain[len(chain)-1]
 	all, err := n.chart.wanted(g.fetcher.RepositoryNamed)
 	if err != nil {
-		return err
+		g.problems = append(g.problems, fault.From(err))
+		return nil
 	}
 	if g.charts += len(all); g.charts > maxCharts {
 		return fault.New(fault.InvalidArgument, "chart %s depends on more than %d charts that are not in it",
@@ -111,7 +112,7 @@ func (g *gathering) below(ctx context.Context, chain []*node) error {
 		if child.chart.isWhole() {
 			continue
 		}
-		if err := g.below(ctx, append(chain[:len(chain):len(chain)], child)); err != nil {
+		if err := g.below(ctx, append(slices.Clip(chain), child)); err != nil {
 			return err
 		}
 	}
@@ -163,7 +164,8 @@ func check(chain []*node, child *node, w wanted) error {
 		return fault.New(fault.InvalidArgument, "what is there has the version %s", meta.Version).
 			WithHint("depend on a range that has it")
 	case len(chain) > maxDepth:
-		return fault.New(fault.InvalidArgument, "more than %d charts in each other: %s", maxDepth, chainOf(chain, child)).
+		return fault.New(fault.InvalidArgument, "more than %d charts in each other: %s", maxDepth,
+			chainOf(chain, child)).
 			WithHint("put the charts into it: run `helm dependency build` before it is packed")
 	}
 	return nil
@@ -172,7 +174,7 @@ func check(chain []*node, child *node, w wanted) error {
 // chainOf are the names of charts that depend on each other.
 func chainOf(chain []*node, last *node) string {
 	var names []string
-	for _, n := range append(chain[:len(chain):len(chain)], last) {
+	for _, n := range append(slices.Clip(chain), last) {
 		names = append(names, n.chart.meta.Name)
 	}
 	return strings.Join(names, " → ")
@@ -201,7 +203,8 @@ func (g *gathering) find(ctx context.Context, n *node, w wanted) (*node, error) 
 		return nil, fault.New(fault.InvalidArgument, "helm knows no repository %s", w.repository).
 			WithHint("add it: helm repo add %s URL", alias(w.repository))
 	}
-	return nil, fault.New(fault.InvalidArgument, "its repository %q is not one to fetch from", fault.Line(w.repository)).
+	return nil, fault.New(fault.InvalidArgument, "its repository %q is not one to fetch from",
+		fault.Line(w.repository)).
 		WithHint("write https://HOST/PATH, oci://HOST/PATH, file://DIRECTORY, or @NAME of a repository that helm knows")
 }
 
@@ -210,7 +213,8 @@ func (g *gathering) findIn(ctx context.Context, n *node, to string) (*node, erro
 	dir := path.Join(n.dir, to)
 	if path.IsAbs(to) || dir == ".." || strings.HasPrefix(dir, "../") {
 		return nil, fault.New(fault.InvalidArgument, "file://%s is outside of the content of the bundle", to).
-			WithHint("name a directory with both charts in it as SOURCE, or run `helm dependency build` in the chart before")
+			WithHint("name a directory with both charts in it as SOURCE, or run `helm dependency build` in the chart " +
+				"before")
 	}
 	child := &node{files: n.files, dir: dir, of: n.of, local: true}
 	var err error

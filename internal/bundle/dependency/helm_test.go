@@ -35,7 +35,8 @@ func TestHelmDependencyBuild(t *testing.T) {
 		with("charts", files{"inner-0.1.0.tgz": string(inner.archive(t, "inner"))}))
 	all := chartOf("app", "1.0.0", s.repository("db", "^1.2"), s.registry("web", "3.1.0")+", condition: web.enabled",
 		"name: db, version: 1.0.0, repository: '@known', alias: second, tags: [extra]",
-		s.registry("cache", ">=2-0")+", alias: third", strings.Replace(s.repository("log", "*"), "/charts", "/other", 1),
+		s.registry("cache", ">=2-0")+", alias: third",
+		strings.Replace(s.repository("log", "*"), "/charts", "/other", 1),
 		"name: lib, version: '>=0', repository: 'file://parts/lib', import-values: [data]").
 		with("parts/lib", chartOf("lib", "0.4.0").
 			with("", files{".helmignore": "*.md\n", "README.md": "x", "values.yaml": "exports: {data: {a: 1}}\n"})).
@@ -45,8 +46,11 @@ func TestHelmDependencyBuild(t *testing.T) {
 			"templates/b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n" +
 				"data: {a: '{{ .Values.a }}', files: '{{ range $k, $v := .Files }}{{ $k }} {{ end }}'}\n",
 		})
-	home := files{"repositories.yaml": "apiVersion: \"\"\nrepositories:\n- {name: known, url: '" + s.url + "/charts'}\n"}.write(t)
-	environment := map[string]string{"HELM_CONFIG_HOME": home, "HELM_CACHE_HOME": home, "HELM_DATA_HOME": home, "HOME": home}
+	repositories := "apiVersion: \"\"\nrepositories:\n- {name: known, url: '" + s.url + "/charts'}\n"
+	home := files{"repositories.yaml": repositories}.write(t)
+	environment := map[string]string{
+		"HELM_CONFIG_HOME": home, "HELM_CACHE_HOME": home, "HELM_DATA_HOME": home, "HOME": home,
+	}
 	build := func(dir, verb string) {
 		cmd := exec.CommandContext(t.Context(), helm, "dependency", verb, dir, "--plain-http")
 		cmd.Env = os.Environ()

@@ -55,23 +55,32 @@ func TestLock(t *testing.T) {
 		says  string
 		code  fault.Code
 	}{
-		"none":                     {chart: chartOf("app", "1.0.0", db), want: "charts/db-1.1.0"},
-		"one":                      {chart: inSync, want: "charts/db-1.0.0"},
-		"of a registry":            {chart: chartOf("app", "1.0.0", low).locked(t, "1.0.0"), want: "charts/db-1.0.0"},
-		"another range since":      {chart: chartOf("app", "1.0.0", s.repository("db", "~1")).with("", files{"Chart.lock": inSync["Chart.lock"]}), says: outOfSync},
-		"another dependency since": {chart: chartOf("app", "1.0.0", db, low).with("", files{"Chart.lock": inSync["Chart.lock"]}), says: outOfSync},
-		"another version":          {chart: with("1.0.0", "1.1.0"), says: outOfSync},
-		"another name":             {chart: with("name: db", "name: web"), says: outOfSync},
-		"another repository":       {chart: with("/charts", "/evil"), says: outOfSync},
-		"another digest":           {chart: with("sha256:", "sha256:0"), says: outOfSync},
-		"empty":                    {chart: lock("{}"), says: outOfSync},
-		"null":                     {chart: lock("dependencies: [null]\n"), says: outOfSync},
+		"none":          {chart: chartOf("app", "1.0.0", db), want: "charts/db-1.1.0"},
+		"one":           {chart: inSync, want: "charts/db-1.0.0"},
+		"of a registry": {chart: chartOf("app", "1.0.0", low).locked(t, "1.0.0"), want: "charts/db-1.0.0"},
+		"another range since": {
+			chart: chartOf("app", "1.0.0", s.repository("db", "~1")).
+				with("", files{"Chart.lock": inSync["Chart.lock"]}),
+			says: outOfSync,
+		},
+		"another dependency since": {
+			chart: chartOf("app", "1.0.0", db, low).with("", files{"Chart.lock": inSync["Chart.lock"]}),
+			says:  outOfSync,
+		},
+		"another version":    {chart: with("1.0.0", "1.1.0"), says: outOfSync},
+		"another name":       {chart: with("name: db", "name: web"), says: outOfSync},
+		"another repository": {chart: with("/charts", "/evil"), says: outOfSync},
+		"another digest":     {chart: with("sha256:", "sha256:0"), says: outOfSync},
+		"empty":              {chart: lock("{}"), says: outOfSync},
+		"null":               {chart: lock("dependencies: [null]\n"), says: outOfSync},
 		"a version that is gone": {
 			chart: chartOf("app", "1.0.0", db).locked(t, "1.0.7"), code: fault.NotFound,
-			says: `chart app depends on db 1.0.7 of ` + s.url + `/charts: chart db of ` + s.url + `/charts/ has no version "1.0.7"`,
+			says: `chart app depends on db 1.0.7 of ` + s.url + `/charts: chart db of ` + s.url +
+				`/charts/ has no version "1.0.7"`,
 		},
 		"a version out of range": {
-			chart: chartOf("app", "1.0.0", s.repository("db", "~1.1")).locked(t, "1.0.0"), says: "what is there has the version 1.0.0",
+			chart: chartOf("app", "1.0.0", s.repository("db", "~1.1")).locked(t, "1.0.0"),
+			says:  "what is there has the version 1.0.0",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,8 +109,8 @@ func TestLock(t *testing.T) {
 func TestLockOfHelm(t *testing.T) {
 	const lock = "dependencies:\n- name: lib\n  repository: file://parts/lib\n  version: 0.1.0\n" +
 		"digest: sha256:%s\ngenerated: \"2026-11-27T14:56:40.204141491Z\"\n"
-	v2 := chartOf("app", "1.0.0", "name: lib, version: ^0.1, repository: 'file://parts/lib', alias: x, condition: x.on, "+
-		"tags: [a], import-values: [data, {child: a, parent: b}]")
+	v2 := chartOf("app", "1.0.0", "name: lib, version: ^0.1, repository: 'file://parts/lib', alias: x, "+
+		"condition: x.on, tags: [a], import-values: [data, {child: a, parent: b}]")
 	v2["Chart.lock"] = fmt.Sprintf(lock, "9c57e5b6cdc7b70eda635fba4273900761fdec2c1954d38a7def6a5782b257aa")
 	v1 := files{
 		"Chart.yaml":        "apiVersion: v1\nname: app\nversion: 1.0.0\n",

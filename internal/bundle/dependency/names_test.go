@@ -27,18 +27,30 @@ func TestNamesOfHelm(t *testing.T) {
 		code   fault.Code
 		says   string
 	}{
-		"@":                         {chart: at("@known"), known: known},
-		"alias:":                    {chart: at("alias:known"), known: known},
-		"its URL":                   {chart: at(s.url + "/charts/"), known: known},
-		"locked":                    {chart: locked, known: known},
-		"locked elsewhere":          {chart: elsewhere, known: known, code: fault.InvalidArgument, says: "out of sync"},
-		"locked, not known":         {chart: locked, open: true},
-		"not known":                 {chart: at("@known"), code: fault.InvalidArgument, says: "helm knows no repository @known"},
-		"the URL, not known":        {chart: at(s.url + "/charts"), code: fault.Unauthenticated, says: "requires a login"},
-		"a server":                  {chart: at("@known"), server: true, code: fault.InvalidArgument, says: "@known is a name that somebody's helm has"},
-		"a server, locked":          {chart: locked, server: true, open: true},
-		"a server, without a login": {chart: locked, server: true, code: fault.Unauthenticated, says: "requires a login"},
-		"a broken file":             {chart: at("@known"), known: "repositories: [", code: fault.InvalidArgument, says: "repositories.yaml cannot be read"},
+		"@":                 {chart: at("@known"), known: known},
+		"alias:":            {chart: at("alias:known"), known: known},
+		"its URL":           {chart: at(s.url + "/charts/"), known: known},
+		"locked":            {chart: locked, known: known},
+		"locked elsewhere":  {chart: elsewhere, known: known, code: fault.InvalidArgument, says: "out of sync"},
+		"locked, not known": {chart: locked, open: true},
+		"not known": {
+			chart: at("@known"), code: fault.InvalidArgument, says: "helm knows no repository @known",
+		},
+		"the URL, not known": {
+			chart: at(s.url + "/charts"), code: fault.Unauthenticated, says: "requires a login",
+		},
+		"a server": {
+			chart: at("@known"), server: true, code: fault.InvalidArgument,
+			says: "@known is a name that somebody's helm has",
+		},
+		"a server, locked": {chart: locked, server: true, open: true},
+		"a server, without a login": {
+			chart: locked, server: true, code: fault.Unauthenticated, says: "requires a login",
+		},
+		"a broken file": {
+			chart: at("@known"), known: "repositories: [", code: fault.InvalidArgument,
+			says: "repositories.yaml cannot be read",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFetcher(t)

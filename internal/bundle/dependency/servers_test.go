@@ -121,7 +121,8 @@ func (s *server) add(t *testing.T, name, version string, f files) {
 	config := []byte(`{"name":"` + name + `","version":"` + version + `","apiVersion":"v2"}`)
 	manifest := ocispec.Manifest{
 		Config: ocispec.Descriptor{
-			MediaType: "application/vnd.cncf.helm.config.v1+json", Digest: digest.FromBytes(config), Size: int64(len(config)),
+			MediaType: "application/vnd.cncf.helm.config.v1+json", Digest: digest.FromBytes(config),
+			Size: int64(len(config)),
 		},
 		Layers: []ocispec.Descriptor{{
 			MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
@@ -158,8 +159,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for _, name := range slices.Sorted(maps.Keys(s.index)) {
 			_, _ = fmt.Fprintf(w, "  %s:\n", name)
 			for _, version := range s.index[name] {
-				_, _ = fmt.Fprintf(w, "  - apiVersion: v2\n    name: %s\n    version: %s\n    urls: [%s-%s.tgz]\n", name,
-					version, name, version)
+				_, _ = fmt.Fprintf(w, "  - apiVersion: v2\n    name: %s\n    version: %s\n    urls: [%s-%s.tgz]\n",
+					name, version, name, version)
 			}
 		}
 	case strings.HasSuffix(r.URL.Path, "/tags/list"):
@@ -192,8 +193,8 @@ func (s *server) repository(name, version string) string {
 
 // registry is a dependency on a chart of the registry.
 func (s *server) registry(name, version string) string {
-	return "name: " + name + ", version: '" + version + "', repository: 'oci://" + strings.TrimPrefix(s.url, "http://") +
-		"/oci'"
+	host := strings.TrimPrefix(s.url, "http://")
+	return "name: " + name + ", version: '" + version + "', repository: 'oci://" + host + "/oci'"
 }
 
 // newFetcher is one at a terminal, whose user has an empty home.

@@ -56,7 +56,9 @@ func (f Fetcher) helmRepositories() (file string, known []helmRepository, _ erro
 		var config struct {
 			Repositories []helmRepository `json:"repositories"`
 		}
-		bounds := yamldoc.Limits{Bytes: maxRepositories, Marks: maxValues, Weight: maxRepositories, Depth: yamldoc.MaxDepth}
+		bounds := yamldoc.Limits{
+			Bytes: maxRepositories, Marks: maxValues, Weight: 4 * maxRepositories, Depth: yamldoc.MaxDepth,
+		}
 		if found := yamldoc.Bomb(text, bounds); found != nil {
 			err = errors.New(found.Message)
 		} else if yaml.Unmarshal(text, &config) != nil {
@@ -65,7 +67,8 @@ func (f Fetcher) helmRepositories() (file string, known []helmRepository, _ erro
 		known = config.Repositories
 	}
 	if err != nil {
-		return file, nil, fault.New(fault.InvalidArgument, "the repositories of helm in %s cannot be read: %w", file, err).
+		return file, nil, fault.New(fault.InvalidArgument, "the repositories of helm in %s cannot be read: %w", file,
+			err).
 			WithHint("correct the file, or set HELM_REPOSITORY_CONFIG to another")
 	}
 	return file, known, nil

@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,8 @@ func ofHelm(t *testing.T, files map[string]string) func(string) string {
 	}
 }
 
-// The login that a user has given helm for a repository goes to what is in it, and to nothing else; never from a server.
+// The login that a user has given helm for a repository goes to what is in it, and to nothing else; never
+// from a server.
 func TestLoginsOfHelm(t *testing.T) {
 	var sent []string
 	handler := func(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +35,7 @@ func TestLoginsOfHelm(t *testing.T) {
 			_, _ = w.Write(chartArchive(t, "1.0.0"))
 			return
 		}
-		_, _ = w.Write([]byte("entries:\n  app:\n  - version: 1.0.0\n    urls: ['" + r.URL.Query().Get("x") + "/charts/a.tgz']\n"))
+		_, _ = w.Write([]byte("entries:\n  app:\n  - version: 1.0.0\n    urls: [/charts/a.tgz]\n"))
 	}
 	at, other := serve(t, handler), ""
 	elsewhere := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +46,7 @@ func TestLoginsOfHelm(t *testing.T) {
 	repositories := func(urls ...string) map[string]string {
 		text := "apiVersion: v1\nrepositories:\n"
 		for i, url := range urls {
-			text += "- {name: r" + string(rune('0'+i)) + ", url: '" + url + "', username: u" + string(rune('0'+i)) + ", password: p}\n"
+			text += fmt.Sprintf("- {name: r%d, url: '%s', username: u%d, password: p}\n", i, url, i)
 		}
 		return map[string]string{"repositories.yaml": text}
 	}
@@ -99,13 +101,17 @@ func TestBrokenConfigurationOfHelm(t *testing.T) {
 		of         v1alpha1.Source
 		says       string
 	}{
-		"no YAML":     {"repositories.yaml", "repositories: [{password: hunter2", chart, "it is not a list of repositories"},
+		"no YAML": {
+			"repositories.yaml", "repositories: [{password: hunter2", chart, "it is not a list of repositories",
+		},
 		"no list":     {"repositories.yaml", "repositories: hunter2", chart, "it is not a list of repositories"},
 		"too large":   {"repositories.yaml", "a: " + strings.Repeat("x", 2<<20), chart, "larger than 1 MiB"},
 		"a directory": {"repositories.yaml/x", "", chart, "is a directory"},
-		"no JSON":     {"registry/config.json", `{"auths": {"x": {"auth": "hunter2"`, image, "is not a registry configuration"},
-		"large JSON":  {"registry/config.json", strings.Repeat(" ", 5<<20), image, "is not a registry configuration"},
-		"a folder":    {"registry/config.json/x", "", image, "is a directory"},
+		"no JSON": {
+			"registry/config.json", `{"auths": {"x": {"auth": "hunter2"`, image, "is not a registry configuration",
+		},
+		"large JSON": {"registry/config.json", strings.Repeat(" ", 5<<20), image, "is not a registry configuration"},
+		"a folder":   {"registry/config.json/x", "", image, "is a directory"},
 	} {
 		f := newFetcher(t)
 		f.Getenv = ofHelm(t, map[string]string{test.file: test.text})
@@ -123,19 +129,24 @@ func TestRegistryLoginsOfHelm(t *testing.T) {
 	ref := registryOf(t, "manifests/a.yaml")
 	host, _, _ := strings.Cut(ref, "/")
 	login := func(password string) string {
-		return `{"auths": {"` + host + `": {"auth": "` + base64.StdEncoding.EncodeToString([]byte("alice:"+password)) + `"}}}`
+		auth := base64.StdEncoding.EncodeToString([]byte("alice:" + password))
+		return `{"auths": {"` + host + `": {"auth": "` + auth + `"}}}`
 	}
 	const helm, docker = "registry/config.json", "home/.docker/config.json"
 	for name, test := range map[string]struct {
 		files map[string]string
 		code  fault.Code
 	}{
-		"none":                       {code: fault.Unauthenticated},
-		"helm's":                     {files: map[string]string{helm: login("s3cret")}},
-		"docker's":                   {files: map[string]string{docker: login("s3cret")}},
-		"helm's before docker's":     {files: map[string]string{helm: login("s3cret"), docker: login("0ther")}},
-		"docker's, as helm has none": {files: map[string]string{helm: `{"auths": {"x": {"auth": "YTpi"}}}`, docker: login("s3cret")}},
-		"helm's, which is wrong":     {files: map[string]string{helm: login("0ther"), docker: login("s3cret")}, code: fault.Unauthenticated},
+		"none":                   {code: fault.Unauthenticated},
+		"helm's":                 {files: map[string]string{helm: login("s3cret")}},
+		"docker's":               {files: map[string]string{docker: login("s3cret")}},
+		"helm's before docker's": {files: map[string]string{helm: login("s3cret"), docker: login("0ther")}},
+		"docker's, as helm has none": {
+			files: map[string]string{helm: `{"auths": {"x": {"auth": "YTpi"}}}`, docker: login("s3cret")},
+		},
+		"helm's, which is wrong": {
+			files: map[string]string{helm: login("0ther"), docker: login("s3cret")}, code: fault.Unauthenticated,
+		},
 	} {
 		f := newFetcher(t)
 		f.Getenv = ofHelm(t, test.files)
@@ -185,7 +196,9 @@ func TestLoginsGoAlong(t *testing.T) {
 		}
 	}
 	f, _ := onCluster(t, login(at))
-	if _, _, err := f.Beside(ofImage("r.example.com/x", "login")).Fetch(t.Context(), overHTTP(third+"/b.tgz", nil)); fault.CodeOf(err) != fault.Unauthenticated {
+	ofRegistry := f.Beside(ofImage("r.example.com/x", "login"))
+	_, _, err := ofRegistry.Fetch(t.Context(), overHTTP(third+"/b.tgz", nil))
+	if fault.CodeOf(err) != fault.Unauthenticated {
 		t.Errorf("%v", err)
 	}
 }
@@ -205,7 +218,8 @@ func TestPullSecretsGoAlong(t *testing.T) {
 				t.Errorf("%s: %v", hosts, err)
 			}
 		}
-		if _, _, err := f.Beside(ofChart("https://x.example.com", "", "login")).Fetch(t.Context(), ofImage(ref+":v1", "")); fault.CodeOf(err) != fault.Unauthenticated {
+		ofWeb := f.Beside(ofChart("https://x.example.com", "", "login"))
+		if _, _, err := ofWeb.Fetch(t.Context(), ofImage(ref+":v1", "")); fault.CodeOf(err) != fault.Unauthenticated {
 			t.Errorf("%v", err)
 		}
 	}

@@ -89,12 +89,15 @@ func (f Fetcher) Beside(s v1alpha1.Source) Fetcher {
 
 // lentLogin is the username and password that go along to a host; nil if there are none for it.
 func (f Fetcher) lentLogin(ctx context.Context, address *url.URL) (*credential.Source, error) {
-	if f.lent.secret == "" || encrypted(address, "") != nil {
+	if f.lent.secret == "" {
 		return nil, nil
 	}
 	found, err := f.Cluster.secret(ctx, f.lent.secret)
 	if err != nil {
 		return nil, err
+	}
+	if encrypted(address, "") != nil {
+		return nil, nil
 	}
 	at := f.lent.at
 	there := f.Getenv != nil && at != nil && at.Scheme == address.Scheme && hostPort(at) == hostPort(address)

@@ -47,8 +47,8 @@ func TestContentHasWhatAChartDependsOn(t *testing.T) {
 			_, _ = w.Write([]byte("entries:\n  db:\n  - version: " + version + "\n    urls: [db.tgz]\n"))
 			return
 		case "/app.tgz":
-			text = "apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies:\n- {name: db, version: ^1, repository: 'http://" +
-				r.Host + "'}\n"
+			text = "apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies:\n- {name: db, version: ^1, " +
+				"repository: 'http://" + r.Host + "'}\n"
 		}
 		_, _ = w.Write(chartArchive(t, text))
 	}))

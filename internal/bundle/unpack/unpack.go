@@ -146,8 +146,8 @@ func asUnpacked(b *v1alpha1.Bundle, c *content.Content) (*content.Content, error
 		_ = c.Close()
 		return nil, fault.New(fault.Failed, "the source of bundle %s has changed: its content was %s and is %s", b.Name,
 			digest, c.Digest).
-			WithHint("what it was resolved to should not change, nor what a chart depends on, which Chart.lock pins; install " +
-				"it again under a new version")
+			WithHint("what it was resolved to should not change, nor what a chart depends on, which Chart.lock pins; " +
+				"install it again under a new version")
 	}
 	return c, nil
 }

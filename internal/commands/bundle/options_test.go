@@ -69,8 +69,10 @@ func TestOptions(t *testing.T) {
 			Args: "shop --dry-run server --kube-version 1.31",
 			Err:  "--kube-version and --api-versions are for a chart that is rendered without a cluster",
 		},
-		"on a cluster, by no name": {Args: "shop --dry-run server --release-name A_B", Err: "cannot be the name of an instance"},
-		"a client's dry run":       {Args: "shop --dry-run client", Err: "must be one of: server"},
+		"on a cluster, by no name": {
+			Args: "shop --dry-run server --release-name A_B", Err: "cannot be the name of an instance",
+		},
+		"a client's dry run": {Args: "shop --dry-run client", Err: "must be one of: server"},
 		"two from stdin": {
 			Args: "- --values -",
 			Err:  "standard input can be read only once, as SOURCE or as a file of --values",

@@ -79,8 +79,8 @@ func (o *ValidateOptions) validate() error {
 	}
 	if o.asks() {
 		if o.KubeVersion != "" || len(o.APIVersions) > 0 {
-			return fault.New(fault.InvalidArgument, "--kube-version and --api-versions are for a chart that is rendered "+
-				"without a cluster").
+			return fault.New(fault.InvalidArgument, "--kube-version and --api-versions are for a chart that is "+
+				"rendered without a cluster").
 				WithHint("leave them out, or leave out --context, --kubeconfig and --dry-run")
 		}
 		if err := resource.CheckName(o.Release); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/kubetest"
 )
 
-// A cluster that the command line names checks what is in a bundle, says all that it refuses, and keeps nothing; one that
-// it does not name is not asked.
+// A cluster that the command line names checks what is in a bundle, says all that it refuses, and keeps nothing; one
+// that it does not name is not asked.
 func TestValidateOnACluster(t *testing.T) {
 	var requests atomic.Int64
 	server := kubetest.Start(t, func(next http.Handler) http.Handler {
@@ -29,8 +29,8 @@ func TestValidateOnACluster(t *testing.T) {
 		"Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3}",
 		"templates/a.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: {{ .Release.Name }}}, data: " +
 			"{there: '{{ .Capabilities.APIVersions.Has \"v1/Nothing\" }}'}}",
-		"templates/b.yaml": "{{ range .Values.also }}---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a{{ . }}, " +
-			"labels: {name: refused}}}\n{{ end }}",
+		"templates/b.yaml": "{{ range .Values.also }}---\n{apiVersion: v1, kind: ConfigMap, metadata: " +
+			"{name: a{{ . }}, labels: {name: refused}}}\n{{ end }}",
 	} {
 		path := filepath.Join(chart, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -53,7 +53,9 @@ func TestValidateOnACluster(t *testing.T) {
 		"the current one":         {args: "--dry-run=server", asks: true},
 		"one that refuses": {
 			args: "--dry-run=server --set also={1,2}", status: 3, asks: true,
-			says: []string{"2 objects are refused", "configmaps a1 in namespace team", "configmaps a2 in namespace team"},
+			says: []string{
+				"2 objects are refused", "configmaps a1 in namespace team", "configmaps a2 in namespace team",
+			},
 		},
 		"in another namespace": {args: "--dry-run=server -n other --set also={1}", asks: true},
 	} {
