@@ -176,7 +176,7 @@ func TestHostile(t *testing.T) {
 		},
 		"large together": {
 			chartOf("app", "1.0.0", s.repository("large", "1.0.0"), s.repository("large", "2.0.0")+", alias: x"),
-			"the files are larger than", 3,
+			"chart app depends on large 2.0.0", 3,
 		},
 		"a bomb for a parser": {chartOf("app", "1.0.0", s.repository("bomb", "1.0.0")), "is not a valid chart", 2},
 	} {

@@ -40,12 +40,12 @@ func TestNamesOfHelm(t *testing.T) {
 			chart: at(s.url + "/charts"), code: fault.Unauthenticated, says: "requires a login",
 		},
 		"a server": {
-			chart: at("@known"), server: true, code: fault.InvalidArgument,
+			chart: at("@known"), known: known, server: true, code: fault.InvalidArgument,
 			says: "@known is a name that somebody's helm has",
 		},
-		"a server, locked": {chart: locked, server: true, open: true},
+		"a server, locked": {chart: locked, known: known, server: true, open: true},
 		"a server, without a login": {
-			chart: locked, server: true, code: fault.Unauthenticated, says: "requires a login",
+			chart: locked, known: known, server: true, code: fault.Unauthenticated, says: "requires a login",
 		},
 		"a broken file": {
 			chart: at("@known"), known: "repositories: [", code: fault.InvalidArgument,
@@ -57,6 +57,7 @@ func TestNamesOfHelm(t *testing.T) {
 			home := files{"repositories.yaml": test.known}.write(t)
 			f.Getenv = func(name string) string { return map[string]string{"HELM_CONFIG_HOME": home}[name] }
 			if test.server {
+				t.Setenv("HELM_CONFIG_HOME", home)
 				f.Getenv = nil
 			}
 			s.login = "u:p"

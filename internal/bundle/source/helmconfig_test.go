@@ -70,8 +70,9 @@ func TestLoginsOfHelm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFetcher(t)
-			if !test.server {
-				f.Getenv = ofHelm(t, test.files)
+			if f.Getenv = ofHelm(t, test.files); test.server {
+				t.Setenv("HELM_CONFIG_HOME", f.Getenv("HELM_CONFIG_HOME"))
+				f.Getenv = nil
 			}
 			sent = nil
 			c, resolved, err := f.Fetch(t.Context(), ofChart(at+"/charts", "", ""))
