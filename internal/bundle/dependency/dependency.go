@@ -35,7 +35,7 @@ func Local(ctx context.Context, f source.Fetcher, path string, stdin io.Reader) 
 
 // complete is content with all that its chart depends on; it is the same content if nothing is missing. The content is
 // closed if that is not what is given back.
-func complete(ctx context.Context, f source.Fetcher, c *content.Content) (*content.Content, error) {
+func complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole *content.Content, err error) {
 	if of, err := format.Recognize(c.FS()); err != nil || of != format.Helm {
 		return c, nil // what it is instead is said by what reads it
 	}
@@ -43,14 +43,12 @@ func complete(ctx context.Context, f source.Fetcher, c *content.Content) (*conte
 	if err != nil {
 		return c, nil
 	}
-	root := &node{files: c.FS(), dir: dir, of: c.Digest, local: true}
-	if root.chart, err = describe(ctx, root); err != nil || root.chart.isWhole() {
-		return c, nil
-	}
-	defer c.Close()
-	var whole *content.Content
-	what := "what chart " + root.chart.meta.Name + " depends on"
-	err = source.Within(ctx, f.Time, what, func(ctx context.Context) (err error) {
+	err = source.Within(ctx, f.Time, "what the chart depends on", func(ctx context.Context) (err error) {
+		root := &node{files: c.FS(), dir: dir, of: c.Digest, local: true}
+		if root.chart, err = describe(ctx, root); err != nil || root.chart.isWhole() {
+			whole = c
+			return ctx.Err() // what else is wrong with it is said by what reads it
+		}
 		g := newGathering(f)
 		defer g.close()
 		if err = g.gather(ctx, root); err == nil {
@@ -58,5 +56,11 @@ func complete(ctx context.Context, f source.Fetcher, c *content.Content) (*conte
 		}
 		return err
 	})
+	if err != nil {
+		whole = nil
+	}
+	if whole != c {
+		_ = c.Close()
+	}
 	return whole, err
 }

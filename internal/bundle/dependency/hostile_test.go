@@ -263,7 +263,7 @@ func TestHostileRepository(t *testing.T) {
 		},
 		"silence": {
 			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			"what chart app depends on was not fetched within",
+			"what the chart depends on was not fetched within",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

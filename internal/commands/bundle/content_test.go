@@ -275,3 +275,22 @@ func TestContent(t *testing.T) {
 		t.Errorf("something was written: %v", err)
 	}
 }
+
+// What a chart depends on and lacks is a part of it wherever it is read.
+func TestDependenciesOfAChart(t *testing.T) {
+	there(t, map[string]string{
+		"Chart.yaml": "{apiVersion: v2, name: app, version: 1.0.0, dependencies: [{name: lib, version: 0.x, " +
+			"repository: 'file://parts/lib'}]}",
+		"parts/lib/Chart.yaml":       "{apiVersion: v2, name: lib, version: 0.1.0}",
+		"parts/lib/templates/a.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: of-lib}}",
+	})
+	cmdtest.Must(t, 0, "bundle", "validate", "shop")
+	if stdout, _ := cmdtest.Must(t, 0, "bundle", "template", "shop"); !strings.Contains(stdout,
+		"# Source: app/charts/lib/templates/a.yaml\n{apiVersion: v1, kind: ConfigMap, metadata: {name: of-lib}}") {
+		t.Error(stdout)
+	}
+	cmdtest.Must(t, 0, "bundle", "unpack", "shop", "whole")
+	if _, err := os.Stat(filepath.Join("whole", "charts", "lib-0.1.0", "Chart.yaml")); err != nil {
+		t.Error(err)
+	}
+}
