@@ -36,11 +36,8 @@ func Local(ctx context.Context, f source.Fetcher, path string, stdin io.Reader) 
 // complete is content with all that its chart depends on; it is the same content if nothing is missing. The content is
 // closed if that is not what is given back.
 func complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole *content.Content, err error) {
-	if of, err := format.Recognize(c.FS()); err != nil || of != format.Helm {
-		return c, nil // what it is instead is said by what reads it
-	}
-	dir, err := format.ChartDir(c.FS())
-	if err != nil {
+	dir := chartIn(c)
+	if dir == "" {
 		return c, nil
 	}
 	err = source.Within(ctx, f.Time, "what the chart depends on", func(ctx context.Context) (err error) {
@@ -63,4 +60,18 @@ func complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole 
 		_ = c.Close()
 	}
 	return whole, err
+}
+
+// chartIn is the directory of the one chart that content is; empty for anything else, of which is said what it is by
+// what reads it.
+func chartIn(c *content.Content) string {
+	of, err := format.Recognize(c.FS())
+	if err != nil || of != format.Helm {
+		return ""
+	}
+	dir, err := format.ChartDir(c.FS())
+	if err != nil {
+		return ""
+	}
+	return dir
 }

@@ -34,51 +34,60 @@ func TestRefused(t *testing.T) {
 		says []string
 	}{
 		"one that is gone": {
-			[]string{s.repository("gone", "^1")}, fault.NotFound,
+			[]string{s.repository("gone", "^1")},
+			fault.NotFound,
 			[]string{"chart app depends on gone ^1 of " + s.url + "/charts: ", `has no chart "gone"`},
 		},
 		"no version that fits": {
 			[]string{s.repository("db", "^2")}, fault.NotFound, []string{`has no version "^2"; the newest are 1.0.0`},
 		},
 		"no range": {
-			[]string{s.repository("db", "new")}, fault.InvalidArgument,
+			[]string{s.repository("db", "new")},
+			fault.InvalidArgument,
 			[]string{`"new" is neither a version nor a range`},
 		},
 		"no version": {
 			[]string{s.repository("db", "")}, fault.InvalidArgument, []string{`"" is neither a version nor a range`},
 		},
 		"no repository": {
-			[]string{"name: db, version: '*'"}, fault.InvalidArgument,
+			[]string{"name: db, version: '*'"},
+			fault.InvalidArgument,
 			[]string{"it names no repository, and charts/ does not have it"},
 		},
 		"not of a registry": {
 			[]string{s.registry("gone", "1.0.0")}, fault.NotFound, []string{"/oci/gone:1.0.0 not found"},
 		},
 		"another chart": {
-			[]string{s.repository("liar", "1.0.0")}, fault.InvalidArgument,
+			[]string{s.repository("liar", "1.0.0")},
+			fault.InvalidArgument,
 			[]string{`what is there is the chart "db"`},
 		},
 		"another version": {
-			[]string{s.repository("old", "1.0.0")}, fault.InvalidArgument,
+			[]string{s.repository("old", "1.0.0")},
+			fault.InvalidArgument,
 			[]string{"what is there has the version 0.9.0"},
 		},
 		"no chart": {
-			[]string{s.repository("none", "1.0.0")}, fault.InvalidArgument,
+			[]string{s.repository("none", "1.0.0")},
+			fault.InvalidArgument,
 			[]string{"what is there is not a valid chart"},
 		},
 		"of itself": {
-			[]string{s.repository("self", "1.0.0")}, fault.InvalidArgument,
+			[]string{s.repository("self", "1.0.0")},
+			fault.InvalidArgument,
 			[]string{"a chart cannot depend on itself: self → self"},
 		},
 		"in a circle": {
-			[]string{s.repository("one", "1.0.0")}, fault.InvalidArgument,
+			[]string{s.repository("one", "1.0.0")},
+			fault.InvalidArgument,
 			[]string{"a chart cannot depend on itself: one → two → one"},
 		},
 		"of one that is there": {
 			[]string{s.repository("needy", "1.0.0")}, fault.NotFound, []string{"chart needy depends on gone 1.0.0"},
 		},
 		"the chart around it": {
-			[]string{"name: app, version: '*', repository: 'file://.'"}, fault.InvalidArgument,
+			[]string{"name: app, version: '*', repository: 'file://.'"},
+			fault.InvalidArgument,
 			[]string{"a chart cannot depend on itself: app → app"},
 		},
 		"outside": {
@@ -98,19 +107,23 @@ func TestRefused(t *testing.T) {
 			[]string{at("alias:stable")}, fault.InvalidArgument, []string{"helm knows no repository alias:stable"},
 		},
 		"a name alone": {
-			[]string{at("stable")}, fault.InvalidArgument,
+			[]string{at("stable")},
+			fault.InvalidArgument,
 			[]string{`its repository "stable" is not one to fetch from`},
 		},
 		"another scheme": {
-			[]string{at("git+https://git.example.com/x")}, fault.InvalidArgument,
+			[]string{at("git+https://git.example.com/x")},
+			fault.InvalidArgument,
 			[]string{"is not one to fetch from"},
 		},
 		"a login in it": {
-			[]string{at("https://user:hunter2@charts.example.com")}, fault.InvalidArgument,
+			[]string{at("https://user:hunter2@charts.example.com")},
+			fault.InvalidArgument,
 			[]string{"without a login in it"},
 		},
 		"a login in a registry": {
-			[]string{at("oci://user:hunter2@charts.example.com")}, fault.InvalidArgument,
+			[]string{at("oci://user:hunter2@charts.example.com")},
+			fault.InvalidArgument,
 			[]string{"without a login in it"},
 		},
 		"several": {

@@ -96,12 +96,10 @@ func (f Fetcher) lentLogin(ctx context.Context, address *url.URL) (*credential.S
 	if err != nil {
 		return nil, err
 	}
-	if encrypted(address, "") != nil {
-		return nil, nil
-	}
 	at := f.lent.at
 	there := f.Getenv != nil && at != nil && at.Scheme == address.Scheme && hostPort(at) == hostPort(address)
-	if login := loginIn(found); !login.Anonymous() && (there || names(found, address)) {
+	login, goes := loginIn(found), there || names(found, address)
+	if goes && !login.Anonymous() && encrypted(address, "") == nil {
 		return given(login), nil
 	}
 	return nil, nil
