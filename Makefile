@@ -39,8 +39,8 @@ test-unit: ## Run the tests that need nothing but Go and a C compiler
 		echo "== go test -run $$tests"; \
 		go test -run $$tests; \
 	done
-	@echo "== go test -run TestHelmPush ./internal/bundle/source (with helm)"
-	@PATH="$$(dirname "$$(scripts/tool helm)"):$$PATH" go test -run TestHelmPush ./internal/bundle/source
+	@echo "== go test -run TestHelm ./internal/bundle/source ./internal/bundle/dependency (with helm)"
+	@PATH="$$(dirname "$$(scripts/tool helm)"):$$PATH" go test -run TestHelm ./internal/bundle/source ./internal/bundle/dependency
 
 mutation: ## Change the program in 300 places, one at a time, and list those that no unit test notices (an hour)
 	@cd test/mutate && go run . -n 300

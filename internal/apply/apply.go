@@ -6,6 +6,8 @@ package apply
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/berthdev/berth/internal/apply/fields"
 	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -49,7 +52,8 @@ type Applier struct {
 	Kept bool
 	// Fence is the lock under which all of this is done; nil for none.
 	Fence Fence
-	// DryRun keeps everything from being written.
+	// DryRun keeps everything from being written. What is refused then keeps nothing else from being tried: the error
+	// has all of it.
 	DryRun DryRun
 	// Live is what the cluster has of the owner's objects. With it, only what differs is
 	// sent, conflicts with other field managers are found before anything is written, and
@@ -119,7 +123,28 @@ func (a Applier) Apply(ctx context.Context, wanted []Wanted) (Changes, error) {
 	if err == nil {
 		err = r.afterWebhooks(ctx)
 	}
+	if err == nil {
+		err = r.allRefused()
+	}
 	return r.changes(), err
+}
+
+// allRefused is the error of all that was refused in a dry run.
+func (r *run) allRefused() error {
+	switch len(r.refused) {
+	case 0:
+		return nil
+	case 1:
+		return r.refused[0]
+	}
+	slices.SortFunc(r.refused, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	first := fault.From(r.refused[0])
+	all := fault.New(first.Code, "%d objects are refused, the first: %w", len(r.refused), first).
+		WithReason(first.Reason).WithHint("%s", first.Hint)
+	for _, err := range r.refused {
+		all.Problems = append(all.Problems, err.Error())
+	}
+	return all
 }
 
 // run is one call of Apply or Remove.
@@ -130,6 +155,7 @@ type run struct {
 	webhooks webhooks                                  // of the set
 
 	reporting sync.Mutex
+	refused   []error // in a dry run
 }
 
 // item is one object of a run.
@@ -210,6 +236,12 @@ func (r *run) changes() (changes Changes) {
 // applyAndReport applies one object, and tells what was done with it.
 func (r *run) applyAndReport(ctx, waiting context.Context, it *item) error {
 	err := r.apply(ctx, waiting, it)
+	if err != nil && r.DryRun != DryRunNone && ctx.Err() == nil && fault.CodeOf(err) != fault.Unavailable {
+		r.reporting.Lock()
+		defer r.reporting.Unlock()
+		r.refused = append(r.refused, err)
+		return nil
+	}
 	if r.Report == nil || err != nil || it.change == nil || it.deferred != nil {
 		return err
 	}

@@ -1,15 +1,20 @@
 package apply
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -55,6 +60,34 @@ func TestServerDryRun(t *testing.T) {
 	slices.Sort(c.writes)
 	expect(t, c.writes, "create configmaps", "create persistentvolumeclaims", "delete configmaps", "patch configmaps",
 		"patch configmaps", "patch configmaps")
+}
+
+// All that the API server refuses in a dry run is said together; a server that does not answer ends it.
+func TestServerDryRunSaysAll(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer   error
+		problems int
+	}{
+		"refused":  {apierrors.NewForbidden(schema.GroupResource{Resource: "x"}, "x", errors.New("quota")), 2},
+		"no words": {apierrors.NewServiceUnavailable("away"), 0},
+	} {
+		c := newCluster()
+		c.PrependReactor("create", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			return action.GetResource().Resource == "configmaps", nil, test.answer
+		})
+		a := c.applier()
+		a.DryRun = DryRunServer
+		second := workspace(t)[0].DeepCopy()
+		second.SetName("another")
+		changes, err := a.Apply(t.Context(), Objects(append(workspace(t)[:2], second)))
+		if err == nil || len(fault.From(err).Problems) != test.problems {
+			t.Errorf("%s: %v %q", name, err, fault.From(err).Problems)
+		}
+		if test.problems > 0 && (len(changes) != 1 || changes[0].Object.GetKind() != "PersistentVolumeClaim" ||
+			!strings.Contains(err.Error(), "2 objects are refused") || fault.CodeOf(err) != fault.Failed) {
+			t.Errorf("%s: %+v %v %s", name, changes[0].Object, err, fault.CodeOf(err))
+		}
+	}
 }
 
 // Without the API server, what is wanted is laid over what is there: fields that

@@ -238,7 +238,7 @@ func (r *Rendered) check(seen *chartutil.Capabilities) (problems []string) {
 		problems = append(problems, "charts/ lacks what Chart.yaml depends on: "+strings.Join(names, ", ")+
 			": run helm dependency build")
 	}
-	if wanted := c.Metadata.KubeVersion; wanted != "" && !inRange(wanted, seen.KubeVersion.Version) {
+	if wanted := c.Metadata.KubeVersion; wanted != "" && !InRange(wanted, seen.KubeVersion.Version) {
 		problems = append(problems, fmt.Sprintf("kubeVersion: requires Kubernetes %s, this is %s",
 			wanted, seen.KubeVersion.Version))
 	}

@@ -101,11 +101,11 @@ func (d dependencies) named(c *helmchart.Chart) (subcharts []*helmchart.Chart) {
 
 // fits says whether a subchart is the one that a dependency asks for.
 func fits(dependency *helmchart.Dependency, sub *helmchart.Chart) bool {
-	return sub.Name() == dependency.Name && inRange(dependency.Version, sub.Metadata.Version)
+	return sub.Name() == dependency.Name && InRange(dependency.Version, sub.Metadata.Version)
 }
 
-// inRange says whether a version is in a range.
-func inRange(constraint, version string) bool {
+// InRange says whether a version is in a range, as Helm has them.
+func InRange(constraint, version string) bool {
 	v, err := semver.NewVersion(version)
 	if err != nil {
 		return false

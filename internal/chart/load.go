@@ -88,8 +88,20 @@ func (l *loading) add(size int) error {
 	return l.budget.Hold("the chart", float64(size)+ofFile)
 }
 
-// directory reads the files that .helmignore does not leave out.
+// directory reads the files of a chart.
 func (l *loading) directory(ctx context.Context, fsys fs.FS) error {
+	return Walk(ctx, fsys, func(name string) error {
+		text, err := read(fsys, name)
+		if err == nil {
+			err = l.add(len(text))
+		}
+		l.files = append(l.files, &loader.BufferedFile{Name: name, Data: bytes.TrimPrefix(text, []byte("\ufeff"))})
+		return err
+	})
+}
+
+// Walk calls each for the files of the chart at the root of a file system that its .helmignore does not leave out.
+func Walk(ctx context.Context, fsys fs.FS, each func(name string) error) error {
 	rules := ignore.Empty()
 	if text, err := read(fsys, ignore.HelmIgnore); err == nil {
 		if rules, err = ignore.Parse(bytes.NewReader(text)); err != nil {
@@ -112,12 +124,7 @@ func (l *loading) directory(ctx context.Context, fsys fs.FS) error {
 		case !entry.Type().IsRegular():
 			return fmt.Errorf("%s: not a regular file", name)
 		}
-		text, err := read(fsys, name)
-		if err == nil {
-			err = l.add(len(text))
-		}
-		l.files = append(l.files, &loader.BufferedFile{Name: name, Data: bytes.TrimPrefix(text, []byte("\ufeff"))})
-		return err
+		return each(name)
 	})
 }
 

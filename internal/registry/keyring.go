@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/berthdev/berth/internal/credential"
@@ -23,6 +24,7 @@ type Keyring struct {
 	// Programs that are asked for logins; a Secret never names any.
 	helpers map[string]string // by host
 	store   string            // for all others
+	other   *Keyring          // where this one has no login
 }
 
 // auth is a login as Docker writes it.
@@ -44,7 +46,40 @@ func DockerKeyring(getenv func(string) string) (*Keyring, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	file := filepath.Join(dir, "config.json")
+	return keyringIn(filepath.Join(dir, "config.json"), "Docker", "DOCKER_CONFIG to the directory of another")
+}
+
+// HelmKeyring reads what `helm registry login` has written, as Docker does. Without that there are no logins.
+func HelmKeyring(getenv func(string) string) (*Keyring, error) {
+	return keyringIn(HelmFile(getenv, "HELM_REGISTRY_CONFIG", "registry/config.json"), "registry",
+		"HELM_REGISTRY_CONFIG to another")
+}
+
+// HelmFile is a file of helm's configuration, which a variable may name; empty if there is no place for it.
+func HelmFile(getenv func(string) string, variable, name string) string {
+	if file := getenv(variable); file != "" {
+		return file
+	}
+	dir, config, home := getenv("HELM_CONFIG_HOME"), getenv("XDG_CONFIG_HOME"), getenv("HOME")
+	switch {
+	case dir != "":
+	case config != "":
+		dir = filepath.Join(config, "helm")
+	case home == "":
+		return ""
+	case runtime.GOOS == "darwin":
+		dir = filepath.Join(home, "Library", "Preferences", "helm")
+	default:
+		dir = filepath.Join(home, ".config", "helm")
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
+}
+
+// keyringIn reads a file as Docker writes it, which is the configuration of something. Without it there are no logins.
+func keyringIn(file, of, another string) (*Keyring, error) {
+	if file == "" {
+		return nil, nil
+	}
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -54,7 +89,7 @@ func DockerKeyring(getenv func(string) string) (*Keyring, error) {
 		text, err = os.ReadFile(file) //nolint:gosec // the user's own configuration
 	}
 	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "the Docker configuration cannot be read: %w", err)
+		return nil, fault.New(fault.InvalidArgument, "the %s configuration cannot be read: %w", of, err)
 	}
 	var config struct {
 		Auths       map[string]auth   `json:"auths"`
@@ -62,13 +97,28 @@ func DockerKeyring(getenv func(string) string) (*Keyring, error) {
 		CredsStore  string            `json:"credsStore"`
 	}
 	if err := json.Unmarshal(text, &config); err != nil {
-		return nil, fault.New(fault.InvalidArgument, "%s is not a Docker configuration", file).
-			WithHint("correct it, or set DOCKER_CONFIG to the directory of another")
+		return nil, fault.New(fault.InvalidArgument, "%s is not a %s configuration", file, of).
+			WithHint("correct it, or set %s", another)
 	}
 	return &Keyring{
 		from: "the file " + file, auths: config.Auths, helpers: config.CredHelpers,
 		store: config.CredsStore,
 	}, nil
+}
+
+// Or is a keyring with the logins of another for what it has none for.
+func (k *Keyring) Or(other *Keyring) *Keyring {
+	if k == nil {
+		return other
+	}
+	both := *k
+	both.other = other
+	return &both
+}
+
+// IsPullSecret is true for the data of a Secret that SecretKeyring reads.
+func IsPullSecret(data map[string][]byte) bool {
+	return data[".dockerconfigjson"] != nil || data[".dockercfg"] != nil
 }
 
 // SecretKeyring reads the data of a pull Secret, which has the name in messages.
@@ -99,6 +149,15 @@ func (k *Keyring) Login(ctx context.Context, repository string) (credential.Cred
 	if k == nil {
 		return credential.Credential{}, nil
 	}
+	found, err := k.own(ctx, repository)
+	if err != nil || !found.Anonymous() || k.other == nil {
+		return found, err
+	}
+	return k.other.Login(ctx, repository)
+}
+
+// own is the login that the keyring itself has.
+func (k *Keyring) own(ctx context.Context, repository string) (credential.Credential, error) {
 	host, name, _ := strings.Cut(repository, "/")
 	host = canonicalHost(host)
 	if helper := k.helpers[host]; helper != "" {

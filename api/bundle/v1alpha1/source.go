@@ -54,7 +54,8 @@ type GitRef struct {
 type HTTPSource struct {
 	URL  string         `json:"url"`
 	Auth *Authorization `json:"auth,omitempty"`
-	// Digest is that of the content; of a resolved source it is set.
+	// Digest is that of the content of the archive, without what a chart in it depends on; of a resolved source it is
+	// set.
 	Digest string `json:"digest,omitempty"`
 }
 

@@ -151,20 +151,29 @@ func invalid(format Format, problems []string) error {
 
 // chartOf is the one chart of a bundle.
 func chartOf(fsys fs.FS) (fs.FS, error) {
+	dir, err := ChartDir(fsys)
+	if err != nil {
+		return nil, err
+	}
+	sub, err := fs.Sub(fsys, dir)
+	if err != nil {
+		return nil, unreadable(dir, err)
+	}
+	return sub, nil
+}
+
+// ChartDir is the directory of the one chart of a bundle.
+func ChartDir(fsys fs.FS) (string, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
-		return nil, unreadable(".", err)
+		return "", unreadable(".", err)
 	}
 	dirs := chartDirs(fsys, entries)
 	if len(dirs) != 1 {
-		return nil, fault.New(fault.InvalidArgument, "the bundle has %d charts, not one", len(dirs)).
+		return "", fault.New(fault.InvalidArgument, "the bundle has %d charts, not one", len(dirs)).
 			WithHint("a chart has a Chart.yaml at the root of the bundle or in one directory there")
 	}
-	sub, err := fs.Sub(fsys, dirs[0])
-	if err != nil {
-		return nil, unreadable(dirs[0], err)
-	}
-	return sub, nil
+	return dirs[0], nil
 }
 
 // loadHelm renders the one chart of a bundle.

@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/dependency"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/source"
@@ -190,7 +191,7 @@ func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Kn
 	}
 	f := r.Fetcher
 	f.Progress = steps.Progress
-	q.Content, q.Resolved, err = f.Fetch(ctx, made.Resolved)
+	q.Content, q.Resolved, err = dependency.Fetch(ctx, f, made.Resolved)
 	if err != nil {
 		return lost(q, err.Error(), err)
 	}

@@ -47,6 +47,14 @@ func chartArchive(t *testing.T, version string, more ...string) []byte {
 // chartRegistry serves the chart org/app in some versions.
 func chartRegistry(t *testing.T, versions ...string) (ref string) {
 	t.Helper()
+	ref, _ = countingRegistry(t, versions...)
+	return ref
+}
+
+// countingRegistry is chartRegistry, with the paths of all requests.
+func countingRegistry(t *testing.T, versions ...string) (ref string, requests func() []string) {
+	t.Helper()
+	var asked []string
 	content, tags := map[string][]byte{}, []string{}
 	for _, version := range versions {
 		archive, config := chartArchive(t, version), []byte(`{"name":"app"}`)
@@ -77,6 +85,7 @@ func chartRegistry(t *testing.T, versions ...string) (ref string) {
 	}
 	content["/v2/org/app/tags/list"] = list
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
 		if content[r.URL.Path] == nil {
 			w.WriteHeader(http.StatusNotFound)
 			return
@@ -86,7 +95,7 @@ func chartRegistry(t *testing.T, versions ...string) (ref string) {
 		}
 		_, _ = w.Write(content[r.URL.Path])
 	})
-	return strings.TrimPrefix(url, "http://") + "/org/app"
+	return strings.TrimPrefix(url, "http://") + "/org/app", func() []string { return asked }
 }
 
 // versionOf is the version of the chart that content is.
@@ -153,5 +162,36 @@ func TestChart(t *testing.T) {
 				t.Errorf("%s, then %s", c.Digest, again.Digest)
 			}
 		})
+	}
+}
+
+// A version that is written out is one request for its tag, and one for the archive: the tags, of which there may be
+// thousands, are listed for a range alone.
+func TestRequestsOfAChart(t *testing.T) {
+	for version, want := range map[string]string{
+		"1.2.3":         "manifests/1.2.3 blobs",
+		"1.3.0+build.1": "manifests/1.3.0_build.1 blobs",
+		"9.9.9":         "manifests/9.9.9",
+		"^1":            "tags/list manifests/1.3.0_build.1 blobs",
+		"=1.2.3":        "tags/list manifests/1.2.3 blobs",
+	} {
+		ref, requests := countingRegistry(t, "1.2.3", "1.3.0+build.1")
+		f, _ := onCluster(t)
+		s := ofImage(ref, "")
+		s.Image.Version = version
+		c, _, err := f.Fetch(t.Context(), s)
+		if err == nil {
+			_ = c.Close()
+		} else if fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), ref+":"+version) {
+			t.Errorf("%s: %v", version, err)
+		}
+		var got []string
+		for _, path := range requests() {
+			path, _, _ = strings.Cut(strings.TrimPrefix(path, "/v2/org/app/"), "/sha256:")
+			got = append(got, path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, not %s", version, got, want)
+		}
 	}
 }

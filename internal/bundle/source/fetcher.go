@@ -29,12 +29,15 @@ type Fetcher struct {
 	// Docker, of git's credential helpers and of SSH. Nil is for a server, which fetches
 	// what others ask for: then a source has the login of its Secret or none.
 	Getenv func(string) string
+	// Indexes keep those of chart repositories for a while; nil keeps none.
+	Indexes *Indexes
 	// Progress is told what happens, with bytes so far, and in all if that is known;
 	// from one goroutine at a time. It may be nil.
 	Progress func(v1.Progress)
 	// Time is how long a Fetch may take; 0 for as long as its context lasts.
 	Time time.Duration
 
+	lent lent
 	// For tests; 0 is maxSilence and maxChunk.
 	silence time.Duration
 	chunk   int

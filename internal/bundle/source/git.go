@@ -72,7 +72,7 @@ func (f Fetcher) remote(ctx context.Context, address *url.URL, auth *v1alpha1.Au
 	closeRemote = func() {}
 	switch {
 	case address.Scheme != "ssh":
-		remote.Credential, err = f.login(ctx, address, auth)
+		remote.Credential, err = f.login(ctx, address, secretOf(auth))
 	case auth != nil && auth.Secret.Name != "":
 		remote.Key = "secret/" + auth.Secret.Name
 		remote.SSH, closeRemote, err = f.sshKey(ctx, address, *auth)

@@ -30,7 +30,7 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	if ok || err != nil {
 		return c, &s, err
 	}
-	login, err := f.login(ctx, address, s.Auth)
+	login, err := f.webLogin(ctx, address, secretOf(s.Auth))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -51,7 +51,8 @@ func (f Fetcher) image(ctx context.Context, s v1alpha1.ImageSource) (*content.Co
 	return c, &s, nil
 }
 
-// tagOf chooses the tag of a source that names a version.
+// tagOf chooses the tag of a source that names a version: as with Helm, of one that is written out it is the tag, and
+// the tags are listed for a range alone.
 func tagOf(ctx context.Context, puller pull.Puller, s *v1alpha1.ImageSource) error {
 	if s.Version == "" {
 		return nil
@@ -60,6 +61,10 @@ func tagOf(ctx context.Context, puller pull.Puller, s *v1alpha1.ImageSource) err
 		return fault.New(fault.InvalidArgument, "image %s has a tag or a digest, and source.image.version is set",
 			s.Ref).
 			WithHint("leave out one of them")
+	}
+	if isExact(s.Version) {
+		s.Ref, s.Version = s.Ref+":"+s.Version, ""
+		return nil
 	}
 	tags, err := puller.Tags(ctx, s.Ref)
 	if err != nil {
@@ -78,20 +83,28 @@ func tagOf(ctx context.Context, puller pull.Puller, s *v1alpha1.ImageSource) err
 	return nil
 }
 
-// keyring are the logins of a pull secret, which names the registry of each, or without
-// one those of the user's Docker.
+// keyring are the logins of a pull secret, which names the registry of each, or without one those that the user has
+// given helm, or docker. A pull secret of a source goes along with what that depends on.
 func (f Fetcher) keyring(ctx context.Context, secret string) (*registry.Keyring, error) {
-	switch {
-	case secret != "":
-		found, err := f.Cluster.secret(ctx, secret)
-		if err != nil {
-			return nil, err
+	var lent *registry.Keyring
+	if name := cmp.Or(secret, f.lent.secret); name != "" {
+		found, err := f.Cluster.secret(ctx, name)
+		if err == nil && (secret != "" || registry.IsPullSecret(found.Data)) {
+			lent, err = registry.SecretKeyring(found.Data, "secret/"+name)
 		}
-		return registry.SecretKeyring(found.Data, "secret/"+secret)
-	case f.Getenv != nil:
-		return registry.DockerKeyring(f.Getenv)
+		if err != nil || secret != "" {
+			return lent, err
+		}
 	}
-	return nil, nil
+	if f.Getenv == nil {
+		return lent, nil
+	}
+	helm, err := registry.HelmKeyring(f.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	docker, err := registry.DockerKeyring(f.Getenv)
+	return lent.Or(helm.Or(docker)), err
 }
 
 // collector takes files, and goes on after one that content cannot have, so that all

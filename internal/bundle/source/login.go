@@ -27,11 +27,8 @@ func secretOf(auth *v1alpha1.Authorization) string {
 	return auth.Secret.Name
 }
 
-// login is the username and password of a Secret for a host; nil if the source names no Secret.
-func (f Fetcher) login(ctx context.Context, address *url.URL, auth *v1alpha1.Authorization) (*credential.Source,
-	error,
-) {
-	name := secretOf(auth)
+// login is the username and password of a Secret for a host; nil if the Secret has no name.
+func (f Fetcher) login(ctx context.Context, address *url.URL, name string) (*credential.Source, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -42,11 +39,7 @@ func (f Fetcher) login(ctx context.Context, address *url.URL, auth *v1alpha1.Aut
 	if err := f.allow(found, address); err != nil {
 		return nil, err
 	}
-	data := found.Data
-	login := credential.Credential{
-		Username: string(data["username"]), Token: secret.Text(strings.TrimRight(string(data["password"]), "\r\n")),
-		From: "secret/" + name,
-	}
+	login := loginIn(found)
 	if login.Anonymous() {
 		return nil, fault.New(fault.InvalidArgument, "secret/%s in namespace %s has no password", name,
 			f.Cluster.Namespace).
@@ -54,7 +47,62 @@ func (f Fetcher) login(ctx context.Context, address *url.URL, auth *v1alpha1.Aut
 				"%s --type kubernetes.io/basic-auth --from-literal username=USER --from-file password=FILE",
 				f.Cluster.Namespace)
 	}
-	return &credential.Source{Command: func(context.Context) (credential.Credential, error) { return login, nil }}, nil
+	return given(login), nil
+}
+
+// loginIn is the username and password in a Secret.
+func loginIn(found *corev1.Secret) credential.Credential {
+	return credential.Credential{
+		Username: string(found.Data["username"]),
+		Token:    secret.Text(strings.TrimRight(string(found.Data["password"]), "\r\n")), From: "secret/" + found.Name,
+	}
+}
+
+// lent is the Secret of a source, for what its content depends on.
+type lent struct {
+	secret string
+	// at is where the source is; nil if its login is for registries, which it names.
+	at *url.URL
+}
+
+// Beside fetches what the content of a source names, and so somebody else than the author of the source. The login of
+// the source goes along to those hosts alone that its Secret names and, at a terminal, to the host of the source.
+func (f Fetcher) Beside(s v1alpha1.Source) Fetcher {
+	f.lent = lent{}
+	text := ""
+	switch s.Type {
+	case v1alpha1.SourceImage:
+		f.lent.secret = s.Image.PullSecret
+	case v1alpha1.SourceGit:
+		f.lent.secret, text = secretOf(s.Git.Auth), s.Git.Repository
+	case v1alpha1.SourceHTTP:
+		f.lent.secret, text = secretOf(s.HTTP.Auth), s.HTTP.URL
+	case v1alpha1.SourceChart:
+		f.lent.secret, text = secretOf(s.Chart.Auth), s.Chart.Repository
+	case v1alpha1.SourceConfigMaps, v1alpha1.SourceUpload:
+	}
+	if at, err := url.Parse(text); err == nil && at.Host != "" {
+		f.lent.at = at
+	}
+	return f
+}
+
+// lentLogin is the username and password that go along to a host; nil if there are none for it.
+func (f Fetcher) lentLogin(ctx context.Context, address *url.URL) (*credential.Source, error) {
+	if f.lent.secret == "" {
+		return nil, nil
+	}
+	found, err := f.Cluster.secret(ctx, f.lent.secret)
+	if err != nil {
+		return nil, err
+	}
+	at := f.lent.at
+	there := f.Getenv != nil && at != nil && at.Scheme == address.Scheme && hostPort(at) == hostPort(address)
+	login, goes := loginIn(found), there || names(found, address)
+	if goes && !login.Anonymous() && encrypted(address, "") == nil {
+		return given(login), nil
+	}
+	return nil, nil
 }
 
 // sshKey is an SSH client with the key of a Secret for a host.
@@ -96,17 +144,25 @@ func (f Fetcher) allow(login *corev1.Secret, address *url.URL) error {
 	if err := encrypted(address, "the login from secret/"+login.Name); err != nil || f.Getenv != nil {
 		return err
 	}
-	for entry := range strings.SplitSeq(login.Annotations[AnnotationHosts], ",") {
-		named, err := url.Parse(address.Scheme + "://" + strings.TrimSpace(entry))
-		if err == nil && named.Host != "" && hostPort(named) == hostPort(address) {
-			return nil
-		}
+	if names(login, address) {
+		return nil
 	}
 	return fault.New(fault.PermissionDenied,
 		"the annotation %s of secret/%s in namespace %s does not name %s, so its login is not sent there",
 		AnnotationHosts, login.Name, login.Namespace, address.Host).
 		WithHint("if the login is for that host: kubectl annotate secret %s --namespace %s --overwrite %s=%s",
 			login.Name, login.Namespace, AnnotationHosts, address.Host)
+}
+
+// names is true for a Secret that says that its login is for a host.
+func names(login *corev1.Secret, address *url.URL) bool {
+	for entry := range strings.SplitSeq(login.Annotations[AnnotationHosts], ",") {
+		named, err := url.Parse(address.Scheme + "://" + strings.TrimSpace(entry))
+		if err == nil && named.Host != "" && hostPort(named) == hostPort(address) {
+			return true
+		}
+	}
+	return false
 }
 
 // encrypted refuses to send a login where others can read it.

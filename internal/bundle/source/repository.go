@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func (f Fetcher) chart(ctx context.Context, s v1alpha1.ChartSource) (*content.Co
 	if repository.RawPath != "" { // a path may have an escaped slash, as at GitLab
 		repository.RawPath = strings.TrimSuffix(repository.RawPath, "/") + "/"
 	}
-	login, err := f.login(ctx, repository, s.Auth)
+	login, err := f.webLogin(ctx, repository, secretOf(s.Auth))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +80,9 @@ func (f Fetcher) find(ctx context.Context, repository *url.URL, s v1alpha1.Chart
 	index := repository.JoinPath("index.yaml")
 	var entries []entry
 	client := clientOf(index, s.Auth, login, maxIndex+1<<20)
-	err := f.download(ctx, client, index, s.Auth, maxIndex, func(r io.Reader) (err error) {
+	err := f.Indexes.read(index.String(), func(take func(io.Reader) error) error {
+		return f.download(ctx, client, index, s.Auth, maxIndex, take)
+	}, func(r io.Reader) (err error) {
 		entries, err = readIndex(r, s.Name)
 		return err
 	})
@@ -103,6 +106,49 @@ func (f Fetcher) find(ctx context.Context, repository *url.URL, s v1alpha1.Chart
 		return entry{}, err
 	}
 	return entries[slices.Index(versions, version)], nil
+}
+
+// Indexes are those of chart repositories, kept so that each is fetched once for several charts. It is for one
+// goroutine; nil keeps none.
+type Indexes struct{ files map[string]*os.File }
+
+// Close lets go of them.
+func (x *Indexes) Close() {
+	for _, file := range x.files {
+		file.Close()
+	}
+	x.files = nil
+}
+
+// read gives an index to take: the one that is kept, or else what download gives.
+func (x *Indexes) read(url string, download func(take func(io.Reader) error) error, take func(io.Reader) error) error {
+	if x == nil {
+		return download(take)
+	}
+	if x.files[url] == nil {
+		file, err := os.CreateTemp("", "berth-index-")
+		if err != nil {
+			return err
+		}
+		_ = os.Remove(file.Name()) // is gone with its last reader
+		err = download(func(r io.Reader) error {
+			_, err := io.Copy(file, io.LimitReader(r, maxIndex+1))
+			return err
+		})
+		if err != nil {
+			file.Close()
+			return err
+		}
+		if x.files == nil {
+			x.files = map[string]*os.File{}
+		}
+		x.files[url] = file
+	}
+	file := x.files[url]
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return take(file)
 }
 
 // archiveURL is where a version is, which may be written relative to the repository.

@@ -108,3 +108,27 @@ func TestRepository(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A chart of a repository takes two requests: for the index, and for the archive.
+func TestRequestsOfARepository(t *testing.T) {
+	var asked []string
+	at := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		if r.URL.Path == "/app.tgz" {
+			_, _ = w.Write(chartArchive(t, "1.2.3"))
+			return
+		}
+		_, _ = w.Write([]byte("entries:\n  app:\n  - version: 1.2.3\n    urls: [app.tgz]\n"))
+	})
+	for _, version := range []string{"1.2.3", "^1", ""} {
+		asked = nil
+		c, _, err := newFetcher(t).Fetch(t.Context(), ofChart(at, version, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+		if got := strings.Join(asked, " "); got != "/index.yaml /app.tgz" {
+			t.Errorf("%q: %s", version, got)
+		}
+	}
+}

@@ -28,6 +28,12 @@ func constraint(wanted string) (*semver.Constraints, error) {
 	return c, nil
 }
 
+// isExact is true for a version that is written out, and fits no other.
+func isExact(wanted string) bool {
+	_, err := semver.StrictNewVersion(wanted)
+	return err == nil
+}
+
 // choose takes the newest of some versions that is wanted, as Helm does: the very one, if it is there, or else what
 // fits the range. A pre-release fits only a range that names one. What is no version is passed over.
 func choose(versions []string, wanted, of string) (string, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/dependency"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/server"
@@ -145,7 +146,8 @@ func asUnpacked(b *v1alpha1.Bundle, c *content.Content) (*content.Content, error
 		_ = c.Close()
 		return nil, fault.New(fault.Failed, "the source of bundle %s has changed: its content was %s and is %s", b.Name,
 			digest, c.Digest).
-			WithHint("what it was resolved to should not change; install it again under a new version")
+			WithHint("what it was resolved to should not change, nor what a chart depends on, which Chart.lock pins; " +
+				"install it again under a new version")
 	}
 	return c, nil
 }
@@ -181,7 +183,8 @@ func (u Unpacker) fetch(ctx context.Context, b *v1alpha1.Bundle, steps *event.St
 	if wanted := b.Annotations[v1alpha1.AnnotationContent]; err == nil && wanted != "" && wanted != c.Digest {
 		_ = c.Close()
 		return nil, resolved, fault.New(fault.Failed, "the content is %s, and not %s as the bundle says", c.Digest,
-			wanted)
+			wanted).
+			WithHint("it has changed, or a chart that it depends on without Chart.lock has: install it again")
 	}
 	return c, resolved, err
 }
@@ -191,7 +194,7 @@ func (u Unpacker) fetched(ctx context.Context, b *v1alpha1.Bundle, steps *event.
 	from v1alpha1.Source,
 ) (*content.Content, v1alpha1.Source, error) {
 	if u.Fetches == nil {
-		return u.fetcher(b, steps).Fetch(ctx, from)
+		return dependency.Fetch(ctx, u.fetcher(b, steps), from)
 	}
 	return u.Fetches.get(ctx, b, sourceText(b, from), u.Kind, u.fetching(b, from))
 }
@@ -203,7 +206,7 @@ func (u Unpacker) fetching(b *v1alpha1.Bundle, from v1alpha1.Source) doFetch {
 	return func(ctx context.Context, progress func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
 		f := f
 		f.Progress = progress
-		return f.Fetch(ctx, from)
+		return dependency.Fetch(ctx, f, from)
 	}
 }
 

@@ -162,7 +162,7 @@ func TestUnpackOfWhatIsInvalid(t *testing.T) {
 		"the same twice": {"manifests/a.yaml": object, "manifests/b.yaml": object},
 		"no version":     {"Chart.yaml": "apiVersion: v2\nname: c\n", "templates/a.yaml": object},
 		"no dependency": {"Chart.yaml": metadata +
-			"dependencies: [{name: d, version: 1.x.x, repository: https://example.com}]\n"},
+			"dependencies: [{name: d, version: 1.x.x, repository: file://../d}]\n"},
 		"another cluster":  {"Chart.yaml": metadata + "kubeVersion: \">= 99\"\n"},
 		"no package":       {"metadata/annotations.yaml": "annotations: {}\n", "manifests/a.yaml": object},
 		"several charts":   {"a/Chart.yaml": metadata, "b/Chart.yaml": metadata},
@@ -273,5 +273,24 @@ func TestContent(t *testing.T) {
 	cmdtest.Must(t, 7, "bundle", "content", "nosuch", "c")
 	if _, err := os.Stat("c"); !os.IsNotExist(err) {
 		t.Errorf("something was written: %v", err)
+	}
+}
+
+// What a chart depends on and lacks is a part of it wherever it is read.
+func TestDependenciesOfAChart(t *testing.T) {
+	there(t, map[string]string{
+		"Chart.yaml": "{apiVersion: v2, name: app, version: 1.0.0, dependencies: [{name: lib, version: 0.x, " +
+			"repository: 'file://parts/lib'}]}",
+		"parts/lib/Chart.yaml":       "{apiVersion: v2, name: lib, version: 0.1.0}",
+		"parts/lib/templates/a.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: of-lib}}",
+	})
+	cmdtest.Must(t, 0, "bundle", "validate", "shop")
+	if stdout, _ := cmdtest.Must(t, 0, "bundle", "template", "shop"); !strings.Contains(stdout,
+		"# Source: app/charts/lib/templates/a.yaml\n{apiVersion: v1, kind: ConfigMap, metadata: {name: of-lib}}") {
+		t.Error(stdout)
+	}
+	cmdtest.Must(t, 0, "bundle", "unpack", "shop", "whole")
+	if _, err := os.Stat(filepath.Join("whole", "charts", "lib-0.1.0", "Chart.yaml")); err != nil {
+		t.Error(err)
 	}
 }

@@ -75,9 +75,9 @@ policy counts.
 If an upgrade is refused, or a hook after it fails, what was installed before is put back.
 If the new objects do not get healthy, they stay; "berth bundle rollback" goes back.
 
-A private source takes a login: of an image, Docker's own, and of a repository, that
-of git's credential helper or of SSH; or a Secret of the system namespace, which
---source-secret names, and with which others can fetch it again.
+A private source takes a login: that which helm, Docker, git's credential helper or SSH
+has for it; or a Secret of the system namespace, which --source-secret names, and with
+which others can fetch it again. What a chart depends on and lacks is fetched, too.
 
 A field of an object that another program has set is an error, and nothing is written;
 --force-conflicts takes it over.

@@ -31,7 +31,7 @@ func TestOptions(t *testing.T) {
 		"an odd format": {Args: "b.tgz dir -o wide", Err: "must be one of: text, json"},
 	})
 	type validations = map[string]cmdtest.Case[bundle.ValidateOptions]
-	forgetSources := func(o *bundle.ValidateOptions) { forget(&o.ContentOptions) }
+	forgetSources := func(o *bundle.ValidateOptions) { forget(&o.ContentOptions); o.Open = nil }
 	render := bundle.RenderOptions{Release: "release-name"}
 	cmdtest.Options(t, bundle.NewValidate, forgetSources, validations{
 		"a directory": {Args: "shop", Want: bundle.ValidateOptions{
@@ -58,6 +58,21 @@ func TestOptions(t *testing.T) {
 				},
 			},
 		},
+		"on the current cluster": {
+			Args: "shop --dry-run server --release-name shop --timeout 1m",
+			Want: bundle.ValidateOptions{
+				ContentOptions: bundle.ContentOptions{SourceOptions: rendered(from("shop"))},
+				RenderOptions:  bundle.RenderOptions{Release: "shop"}, DryRun: apply.DryRunServer, Timeout: time.Minute,
+			},
+		},
+		"on a cluster, for another": {
+			Args: "shop --dry-run server --kube-version 1.31",
+			Err:  "--kube-version and --api-versions are for a chart that is rendered without a cluster",
+		},
+		"on a cluster, by no name": {
+			Args: "shop --dry-run server --release-name A_B", Err: "cannot be the name of an instance",
+		},
+		"a client's dry run": {Args: "shop --dry-run client", Err: "must be one of: server"},
 		"two from stdin": {
 			Args: "- --values -",
 			Err:  "standard input can be read only once, as SOURCE or as a file of --values",

@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/dependency"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/source"
@@ -66,9 +67,9 @@ func (o *SourceOptions) fetch(ctx context.Context, f source.Fetcher, io terminal
 	}
 	c, err = awaitContent(ctx, func() (c *content.Content, err error) {
 		if o.target.Source == nil {
-			return f.Local(ctx, o.target.Path, io.In)
+			return dependency.Local(ctx, f, o.target.Path, io.In)
 		}
-		c, resolved, err = f.Fetch(ctx, *o.target.Source)
+		c, resolved, err = dependency.Fetch(ctx, f, *o.target.Source)
 		return c, err
 	})
 	if err == nil && o.target.Source == nil {

@@ -48,7 +48,8 @@ func permissionsPage() string {
 	}
 	b.WriteString("\n# Bundles\n\nWhat `berth bundle` needs. Bundles and their instances are in no namespace; what is " +
 		"recorded of them is in the system namespace, `berth-system` unless `--system-namespace` names another. " +
-		"`unpack`, `validate` and `definitions` need nothing.\n")
+		"`unpack`, `template` and `definitions` need nothing, nor does `validate`, unless it asks a cluster: then it " +
+		"needs what `diff` needs, and to create the objects of the bundle.\n")
 	for _, c := range rbac.Bundles() {
 		b.WriteString(section(c))
 	}

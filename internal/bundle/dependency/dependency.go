@@ -1,0 +1,77 @@
+// Package dependency fetches the charts that a chart depends on and does not have in charts/, as `helm dependency
+// build` does, and makes them a part of its content: what is pinned, installed and served is the whole.
+package dependency
+
+import (
+	"context"
+	"io"
+
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/source"
+)
+
+// Fetch fetches a source, and what the chart that it may be depends on. What the source is resolved to is about the
+// source alone, and the digest of the content about all of it.
+func Fetch(ctx context.Context, f source.Fetcher, s v1alpha1.Source) (*content.Content, v1alpha1.Source, error) {
+	c, resolved, err := f.Fetch(ctx, s)
+	if err != nil || s.Type == v1alpha1.SourceUpload { // which is whole: it was made by Local
+		return c, resolved, err
+	}
+	c, err = complete(ctx, f.Beside(s), c)
+	return c, resolved, err
+}
+
+// Local makes content of what is on this machine, as source.Fetcher does, and fetches what the chart that it may be
+// depends on.
+func Local(ctx context.Context, f source.Fetcher, path string, stdin io.Reader) (*content.Content, error) {
+	c, err := f.Local(ctx, path, stdin)
+	if err != nil {
+		return nil, err
+	}
+	return complete(ctx, f, c)
+}
+
+// complete is content with all that its chart depends on; it is the same content if nothing is missing. The content is
+// closed if that is not what is given back.
+func complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole *content.Content, err error) {
+	dir := chartIn(c)
+	if dir == "" {
+		return c, nil
+	}
+	err = source.Within(ctx, f.Time, "what the chart depends on", func(ctx context.Context) (err error) {
+		root := &node{files: c.FS(), dir: dir, of: c.Digest, local: true}
+		if root.chart, err = describe(ctx, root); err != nil || root.chart.isWhole() {
+			whole = c
+			return ctx.Err() // what else is wrong with it is said by what reads it
+		}
+		g := newGathering(f)
+		defer g.close()
+		if err = g.gather(ctx, root); err == nil {
+			whole, err = g.build(ctx, root)
+		}
+		return err
+	})
+	if err != nil {
+		whole = nil
+	}
+	if whole != c {
+		_ = c.Close()
+	}
+	return whole, err
+}
+
+// chartIn is the directory of the one chart that content is; empty for anything else, of which is said what it is by
+// what reads it.
+func chartIn(c *content.Content) string {
+	of, err := format.Recognize(c.FS())
+	if err != nil || of != format.Helm {
+		return ""
+	}
+	dir, err := format.ChartDir(c.FS())
+	if err != nil {
+		return ""
+	}
+	return dir
+}
