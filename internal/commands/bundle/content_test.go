@@ -110,13 +110,13 @@ func TestValidateOfAnOperatorAsPlain(t *testing.T) {
 	}
 }
 
-// A terminal is not waited for: nobody types a tar file.
+// A terminal is not waited for: nobody types a bundle.
 func TestStandardInputIsATerminal(t *testing.T) {
 	cmdtest.Offline(t)
 	streams, b := terminal.Test("", time.Now())
 	streams.In.TTY = true
 	status := commands.Main([]string{"bundle", "validate", "-"}, streams, func(int) { t.Error("berth exited at once") })
-	if status != 2 || !strings.Contains(b.Err.String(), "standard input is a terminal, not a tar file") ||
+	if status != 2 || !strings.Contains(b.Err.String(), "standard input is a terminal, not a bundle") ||
 		!strings.Contains(b.Err.String(), "hint:") {
 		t.Errorf("%d, %s", status, b.Err.String())
 	}
