@@ -27,12 +27,9 @@ import (
 // Load reads the content of a request as what its class says it is, which is recognized if
 // there is none. What is installed of the same is read from its record.
 func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
-	if q.Class == "" {
-		f, err := format.Recognize(q.Content.FS())
-		if err != nil {
-			return err
-		}
-		q.Class = resource.ClassOf(f)
+	found, err := formatOf(q)
+	if err != nil {
+		return err
 	}
 	if q.KeepValues && resource.FormatOf(q.Class) == format.Helm {
 		values, err := k.Values()
@@ -62,9 +59,54 @@ func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
 		}
 	}
 	if q.Package == nil {
-		q.Package, err = r.read(ctx, q.Content, q.Name, q.Class, q.Config, k.Release)
+		q.Package, err = r.read(ctx, q.Content, q.Name, found, q.Config, k.Release)
+	} else {
+		q.Package.Format = found
 	}
 	return err
+}
+
+// formatOf is what the content of a request is read as, by which it gets its class if it has none. Where that does not
+// follow from the content and the class, the instance says it.
+func formatOf(q *Request) (found format.Format, err error) {
+	switch {
+	case q.Format == "" && q.Class == "":
+		found, err = format.Recognize(q.Content.FS())
+	case q.Format == "":
+		found, err = contentOf(q.Content, q.Class, q.Config)
+	default:
+		found = q.Format
+	}
+	if err != nil {
+		return "", err
+	}
+	if q.Class == "" {
+		q.Class = resource.ClassOf(found)
+	}
+	if q.Format != "" && q.Format != q.Format.Base() {
+		q.Config.Format = string(q.Format)
+	}
+	return found, nil
+}
+
+// contentOf is what content is read as by an instance that has a bundle of a class.
+func contentOf(c *content.Content, class string, conf v1alpha1.Config) (format.Format, error) {
+	wanted := resource.FormatOf(class)
+	switch asked := format.Format(conf.Format); {
+	case wanted != format.Plain:
+		return wanted, nil
+	case asked == "":
+		found, err := format.RecognizeAs(c.FS(), wanted)
+		if found.Base() != wanted {
+			found = wanted // which says what is missing
+		}
+		return found, err
+	case asked.Base() != wanted:
+		return "", fault.New(fault.InvalidArgument, "spec.config.format %q is not a format of class %s", asked, class).
+			WithHint("leave it out, or use %s or %s", format.YAML, format.Kustomize)
+	default:
+		return asked, nil
+	}
 }
 
 // Stored is the content of the bundle that is installed of an instance, and the bundle: as it was unpacked, whatever is
@@ -99,13 +141,12 @@ func (r Reconciler) Stored(ctx context.Context, name string, steps *event.Steps)
 	return c, b, err
 }
 
-// read reads content as what a class says it is. Templates of charts see the cluster, and
-// whether there is a release already.
-func (r Reconciler) read(ctx context.Context, c *content.Content, instance, class string, conf v1alpha1.Config,
-	current *helm.Release,
+// read reads content of a format. Templates of charts see the cluster, and whether there is a release already.
+func (r Reconciler) read(ctx context.Context, c *content.Content, instance string, of format.Format,
+	conf v1alpha1.Config, current *helm.Release,
 ) (*format.Package, error) {
 	o := format.Options{
-		Format: resource.FormatOf(class), Instance: instance, Namespace: r.namespaceOf(conf),
+		Format: of, Instance: instance, Namespace: r.namespaceOf(conf),
 		Values: []byte(conf.Values),
 	}
 	if o.Format == format.Helm {

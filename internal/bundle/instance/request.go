@@ -36,6 +36,8 @@ type Request struct {
 	// Class is that of the content's format, and Package what the content is: see Load.
 	Class   string
 	Package *format.Package
+	// Format is what the content is to be read as; empty if that is to be recognized.
+	Format format.Format
 	Config  v1alpha1.Config
 	// ServiceAccount is as what it is installed; nil for the caller, or the server's installer.
 	ServiceAccount *v1alpha1.ServiceAccount
