@@ -38,7 +38,7 @@ type Request struct {
 	Package *format.Package
 	// Format is what the content is to be read as; empty if that is to be recognized.
 	Format format.Format
-	Config  v1alpha1.Config
+	Config v1alpha1.Config
 	// ServiceAccount is as what it is installed; nil for the caller, or the server's installer.
 	ServiceAccount *v1alpha1.ServiceAccount
 	// KeepValues installs a chart with the values of the last installation; see Load.

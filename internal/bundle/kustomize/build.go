@@ -30,10 +30,11 @@ type Limits struct {
 	Output int   // bytes of the objects
 }
 
-// What a build may take if the limits do not say otherwise. The schemas of Kubernetes take half of the memory.
+// What a build may take if the limits do not say otherwise: as much as a chart. A small one takes 40 MiB, with the
+// schemas of Kubernetes.
 const (
-	DefaultTime   = 20 * time.Second
-	defaultMemory = 256 << 20
+	defaultTime   = 20 * time.Second
+	defaultMemory = 160 << 20
 	defaultOutput = 12 << 20
 	maxInput      = 32 << 20 // bytes of the files that a kustomization can refer to
 )
@@ -48,7 +49,7 @@ func Build(ctx context.Context, fsys fs.FS, limits Limits) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits.Time = cmp.Or(limits.Time, DefaultTime)
+	limits.Time = cmp.Or(limits.Time, defaultTime)
 	limits.Memory = cmp.Or(limits.Memory, defaultMemory)
 	limits.Output = cmp.Or(limits.Output, defaultOutput)
 	return work(ctx, fsys, names, limits)
@@ -116,7 +117,9 @@ func work(ctx context.Context, fsys fs.FS, names []string, limits Limits) ([]byt
 	if err != nil {
 		return nil, fault.New(fault.Failed, "the kustomization cannot be built: %w", err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	} else if err != nil {
 		return nil, fault.New(fault.Failed, "the process that builds kustomizations cannot be started: %w", err)
 	}
 	sent := errors.Join(send(in, fsys, names), in.Close())

@@ -48,7 +48,7 @@ func (w *walk) visit(dir string) int {
 	}
 	w.roots = append(w.roots, dir)
 	file := FileIn(w.fsys, dir)
-	text, err := readFile(w.fsys, file, maxFile)
+	text, err := readFile(w.fsys, file, MaxFile)
 	var k types.Kustomization
 	if err == nil {
 		k, err = parse(text)
@@ -85,6 +85,7 @@ func (w *walk) base(file, dir string, ref reference) int {
 		return 0
 	}
 	switch info, err := fs.Stat(w.fsys, to); {
+	case err != nil && mayBeText(ref.field):
 	case err != nil:
 		w.problem("%s%s is not in the bundle", place(file, ref.field), ref.path)
 	case !info.IsDir():
@@ -100,10 +101,10 @@ func (w *walk) base(file, dir string, ref reference) int {
 	return 0
 }
 
-// file checks a reference to a file. That a text in the place of a path is none, is for kustomize to say.
+// file checks a reference to a file.
 func (w *walk) file(file, dir string, ref reference) {
 	to, ok := w.inside(file, dir, ref)
-	if !ok || ref.field == "patchesStrategicMerge" {
+	if !ok || mayBeText(ref.field) {
 		return
 	}
 	if info, err := fs.Stat(w.fsys, to); err != nil || !info.Mode().IsRegular() {

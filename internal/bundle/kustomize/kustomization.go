@@ -32,12 +32,12 @@ func FileIn(fsys fs.FS, dir string) string {
 	return ""
 }
 
-// maxFile is what a kustomization can have, in bytes: with patches in it, real ones have some hundred KiB.
-const maxFile = 1 << 20
+// MaxFile is what a kustomization can have, in bytes: with patches in it, real ones have some hundred KiB.
+const MaxFile = 1 << 20
 
 // parse reads a kustomization as kustomize does.
 func parse(text []byte) (k types.Kustomization, err error) {
-	limits := yamldoc.Limits{Bytes: maxFile, Marks: 100_000, Weight: maxFile, Depth: 100}
+	limits := yamldoc.Limits{Bytes: MaxFile, Marks: 100_000, Weight: MaxFile, Depth: 100}
 	if bomb := yamldoc.Bomb(text, limits); bomb != nil {
 		return k, errors.New(bomb.Message)
 	}
@@ -55,7 +55,7 @@ type reference struct{ field, path string }
 func bases(k *types.Kustomization) (refs []reference) {
 	add := func(field string, paths []string) {
 		for _, p := range paths {
-			if !strings.Contains(p, "\n") { // which is no path but the text itself
+			if !isText(p) {
 				refs = append(refs, reference{field, p})
 			}
 		}
@@ -66,6 +66,18 @@ func bases(k *types.Kustomization) (refs []reference) {
 	add("transformers", k.Transformers)
 	add("validators", k.Validators)
 	return refs
+}
+
+// isText says whether what may be a path is what is meant itself.
+func isText(p string) bool { return strings.ContainsAny(p, "\n{") || strings.Contains(p, ": ") }
+
+// mayBeText says whether a field takes a text in the place of a path: what is missing is then for kustomize to say.
+func mayBeText(field string) bool {
+	switch field {
+	case "generators", "transformers", "validators", "patchesStrategicMerge":
+		return true
+	}
+	return false
 }
 
 // files are the references that are files.
@@ -87,7 +99,7 @@ func files(k *types.Kustomization) (refs []reference) {
 		add("patchesJson6902", patch.Path)
 	}
 	for _, patch := range k.PatchesStrategicMerge {
-		if !strings.Contains(string(patch), "\n") {
+		if !isText(string(patch)) {
 			add("patchesStrategicMerge", string(patch))
 		}
 	}

@@ -23,15 +23,24 @@ const localSources = "a directory, a tar file, a file of YAML or JSON, or - for 
 
 // Local makes content of a directory, of an archive (a tar file, with gzip or without), of one file of YAML or JSON,
 // or of either on stdin, if the path is Stdin. Of a directory, what git keeps in .git is left out, so
-// that a working tree has the content of its commit.
+// that a working tree has the content of its commit. DIRECTORY//PART is a part of a directory, as of a repository.
 func (f Fetcher) Local(ctx context.Context, name string, stdin io.Reader) (*content.Content, error) {
 	if name == Stdin {
 		return f.archive(ctx, "standard input", stdin, 0)
+	}
+	base, dir, isPart := cutDirectory(name)
+	if isPart {
+		name = base
 	}
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
 		return nil, localFault(err)
+	case isPart && !info.IsDir():
+		return nil, fault.New(fault.InvalidArgument, "%s is not a directory, of which //%s is a part", name, dir).
+			WithHint("unpack it, and name the directory")
+	case isPart:
+		return f.part(ctx, name, dir)
 	case info.IsDir():
 		return f.directory(ctx, name)
 	case !info.Mode().IsRegular():
@@ -79,30 +88,33 @@ func (f Fetcher) directory(ctx context.Context, dir string) (*content.Content, e
 	}
 	defer root.Close()
 	f.tell(v1.Progress{Message: "Reading " + dir})
-	c, err := f.build(ctx, func(b *content.Builder) error {
-		var problems content.Problems
-		err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case entry.Name() == ".git":
-				if entry.IsDir() {
-					return fs.SkipDir
-				}
-				return nil // of a working tree elsewhere
-			case entry.IsDir():
-				return nil
-			}
-			if err := addFile(b, root, name, entry.Type()); !problems.Add(err) {
-				return err
-			}
-			return nil
-		})
-		return localFault(problems.Or(err))
-	})
+	c, err := f.build(ctx, func(b *content.Builder) error { return addTree(ctx, b, root, ".") })
 	return c, within(dir, err)
+}
+
+// addTree takes the files of a directory, with their paths below the root.
+func addTree(ctx context.Context, b *content.Builder, root *os.Root, dir string) error {
+	var problems content.Problems
+	err := fs.WalkDir(root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case entry.Name() == ".git":
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil // of a working tree elsewhere
+		case entry.IsDir():
+			return nil
+		}
+		if err := addFile(b, root, name, entry.Type()); !problems.Add(err) {
+			return err
+		}
+		return nil
+	})
+	return localFault(problems.Or(err))
 }
 
 func addFile(b *content.Builder, root *os.Root, name string, kind fs.FileMode) error {

@@ -37,7 +37,8 @@ const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITO
 //	repo+https://host/charts//name         a chart of a repository, with a version or without
 //	https://host/file.tgz                  an archive, or a file of YAML or JSON
 //	configmap/one,configmap/two=dir        the files of ConfigMaps, in a directory
-//	anything else                          a directory, an archive, a file of YAML or JSON, or - for standard input
+//	anything else                          a directory, an archive, a file of YAML or JSON, or - for standard input;
+//	  directory//part                      a part of a directory
 //
 // A ref that is a full hash is a commit, one that looks like a version is a tag (v1,
 // 1.2.3-rc.1), and any other is a branch.

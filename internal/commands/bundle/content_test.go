@@ -156,7 +156,7 @@ func TestUnpackOfWhatIsInvalid(t *testing.T) {
 	object := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	metadata := "apiVersion: v2\nname: c\nversion: 1.0.0\n"
 	for name, files := range map[string]map[string]string{
-		"no format":      {"a.yaml": object},
+		"no format":      {"a.txt": object},
 		"nothing":        {},
 		"no kind":        {"manifests/a.yaml": "apiVersion: v1\nmetadata: {name: a}\n"},
 		"the same twice": {"manifests/a.yaml": object, "manifests/b.yaml": object},
