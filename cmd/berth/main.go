@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	kustomize.Worker()
+	kustomize.Worker(os.Exit)
 	klog.SetLogger(logr.Discard()) // the libraries' own log would be written into what is drawn
 	os.Exit(commands.Main(os.Args[1:], terminal.System(), os.Exit))
 }

@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -12,15 +13,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	kustomize.Worker()
+	kustomize.Worker(os.Exit)
 	m.Run()
 }
 
 // A kustomization becomes the objects that it is built to.
 func TestKustomize(t *testing.T) {
 	pkg, err := format.Load(t.Context(), bundle(map[string]string{
-		"kustomization.yaml": "resources: [a.yaml, base]\nnamePrefix: x-\nconfigMapGenerator: [{name: c, literals: [a=b]}]\n",
-		"a.yaml":             configMap, "README.md": "", "values.yaml": "a: b",
+		"kustomization.yaml": "resources: [a.yaml, base]\nnamePrefix: x-\nconfigMapGenerator: [{name: c, literals: " +
+			"[a=b]}]\n",
+		"a.yaml": configMap, "README.md": "", "values.yaml": "a: b",
 		"base/kustomization.yml": "resources: [b.yaml]\nnamespace: base\n",
 		"base/b.yaml":            "apiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {unknown: x}\n",
 	}), format.Options{Namespace: "here"})
@@ -58,8 +60,9 @@ func TestKustomizeProblems(t *testing.T) {
 			},
 		},
 		"an object that is none": {
-			files: map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": "apiVersion: a/b/c\nkind: X\nmetadata: {name: a}\n"},
-			want:  []string{`invalid kustomize bundle: kustomize build:1: X a: invalid apiVersion "a/b/c"`},
+			files: map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": "apiVersion: a/b/c\n" +
+				"kind: X\nmetadata: {name: a}\n"},
+			want: []string{`invalid kustomize bundle: kustomize build:1: X a: invalid apiVersion "a/b/c"`},
 		},
 		"no object": {
 			files: map[string]string{"kustomization.yaml": "namePrefix: x\n"},
@@ -67,7 +70,8 @@ func TestKustomizeProblems(t *testing.T) {
 		},
 		"as YAML": {
 			files: map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": configMap},
-			want: []string{"invalid yaml bundle: kustomization.yaml: a kustomization, which is not built where others lie " +
+			want: []string{"invalid yaml bundle: kustomization.yaml: a kustomization, which is not built where " +
+				"others lie " +
 				"beside it: give its directory"},
 		},
 	} {

@@ -115,8 +115,14 @@ func TestRecognize(t *testing.T) {
 			files: map[string]string{"a.yaml": "", "web/manifests/a.yaml": ""},
 			err:   "the format of the bundle is not known: it has a.yaml, web/",
 		},
-		"a kustomization":       {files: map[string]string{"kustomization.yaml": "", "a.yaml": ""}, want: format.Kustomize},
-		"one of another name":   {files: map[string]string{"kustomization.yml": "", "b/a.yaml": ""}, want: format.Kustomize},
+		"a kustomization": {
+			files: map[string]string{"kustomization.yaml": "", "a.yaml": ""},
+			want:  format.Kustomize,
+		},
+		"one of another name": {
+			files: map[string]string{"kustomization.yml": "", "b/a.yaml": ""},
+			want:  format.Kustomize,
+		},
 		"one of the third name": {files: map[string]string{"Kustomization": ""}, want: format.Kustomize},
 		"a kustomization beside manifests": {
 			files: map[string]string{"kustomization.yaml": "", "manifests/a.yaml": ""},
@@ -159,17 +165,25 @@ func TestRecognizeAs(t *testing.T) {
 		want  format.Format
 		err   string
 	}{
-		"manifests":                       {[]string{"manifests/a.yaml"}, format.Plain, format.Plain, ""},
-		"manifests and a kustomization":   {[]string{"manifests/a.yaml", "Kustomization"}, format.Plain, format.Plain, ""},
-		"a kustomization":                 {[]string{"Kustomization"}, format.Plain, format.Kustomize, ""},
-		"YAML":                            {[]string{"a.yaml"}, format.Plain, format.YAML, ""},
-		"a chart and a kustomization":     {[]string{"c/Chart.yaml", "Kustomization"}, format.Plain, format.Kustomize, ""},
+		"manifests": {[]string{"manifests/a.yaml"}, format.Plain, format.Plain, ""},
+		"manifests and a kustomization": {
+			[]string{"manifests/a.yaml", "Kustomization"}, format.Plain, format.Plain, "",
+		},
+		"a kustomization": {[]string{"Kustomization"}, format.Plain, format.Kustomize, ""},
+		"YAML":            {[]string{"a.yaml"}, format.Plain, format.YAML, ""},
+		"a chart and a kustomization": {
+			[]string{"c/Chart.yaml", "Kustomization"}, format.Plain, format.Kustomize, "",
+		},
 		"a chart, or manifests beside it": {[]string{"c/Chart.yaml", "manifests/a.yaml"}, format.Helm, format.Helm, ""},
-		"manifests, or a chart beside it": {[]string{"c/Chart.yaml", "manifests/a.yaml"}, format.Plain, format.Plain, ""},
-		"a chart as plain":                {[]string{"Chart.yaml"}, format.Plain, format.Helm, ""},
-		"plain as a chart":                {[]string{"a.yaml"}, format.Helm, format.YAML, ""},
-		"nothing":                         {nil, format.Plain, "", "the bundle is empty"},
-		"two charts":                      {[]string{"a/Chart.yaml", "b/Chart.yaml"}, format.Helm, "", "the bundle has several charts"},
+		"manifests, or a chart beside it": {
+			[]string{"c/Chart.yaml", "manifests/a.yaml"}, format.Plain, format.Plain, "",
+		},
+		"a chart as plain": {[]string{"Chart.yaml"}, format.Plain, format.Helm, ""},
+		"plain as a chart": {[]string{"a.yaml"}, format.Helm, format.YAML, ""},
+		"nothing":          {nil, format.Plain, "", "the bundle is empty"},
+		"two charts": {
+			[]string{"a/Chart.yaml", "b/Chart.yaml"}, format.Helm, "", "the bundle has several charts",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{}
@@ -177,7 +191,8 @@ func TestRecognizeAs(t *testing.T) {
 				files[name] = ""
 			}
 			got, err := format.RecognizeAs(bundle(files), test.class)
-			if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
+			if got != test.want || (err == nil) != (test.err == "") ||
+				err != nil && !strings.HasPrefix(err.Error(), test.err) {
 				t.Fatalf("got %s, %v, want %s, %s", got, err, test.want, test.err)
 			}
 		})

@@ -20,7 +20,8 @@ func loadYAML(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case kustomize.IsName(base):
-			reader.Problem(name, 0, "a kustomization, which is not built where others lie beside it: give its directory")
+			reader.Problem(name, 0, "a kustomization, which is not built where others lie beside it: "+
+				"give its directory")
 		case base == chartFile:
 			reader.Problem(name, 0, "a chart, which is not rendered where others lie beside it: give its directory")
 		default:
@@ -41,8 +42,8 @@ func loadYAML(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 		problems = []string{"no file holds an object"}
 	}
 	if len(problems) > 0 {
-		return nil, fault.From(invalid(YAML, problems)).WithHint("every file whose name ends in .yaml, .yml or .json is " +
-			"read: give the directory, or the file, that has nothing but Kubernetes objects")
+		return nil, fault.From(invalid(YAML, problems)).WithHint("every file whose name ends in .yaml, .yml or " +
+			".json is read: give the directory, or the file, that has nothing but Kubernetes objects")
 	}
 	return &Package{Format: YAML, Objects: objects, Warnings: reader.Warnings()}, nil
 }

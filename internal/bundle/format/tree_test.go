@@ -11,7 +11,7 @@ import (
 
 // Manifests are read wherever they lie; what is hidden, or no YAML by its name, is passed over.
 func TestYAML(t *testing.T) {
-	pkg, err := format.Load(t.Context(), bundle(map[string]string{
+	_, err := format.Load(t.Context(), bundle(map[string]string{
 		"b.yaml":              configMap,
 		"README.md":           "# not: [yaml",
 		"Makefile":            "all:\n\tfalse\n",
@@ -30,7 +30,7 @@ func TestYAML(t *testing.T) {
 	if diff := cmp.Diff(want, problems(t, err)); diff != "" {
 		t.Fatal(diff)
 	}
-	pkg, err = format.Load(t.Context(), bundle(map[string]string{
+	pkg, err := format.Load(t.Context(), bundle(map[string]string{
 		"b.yaml": configMap, "a/b/c.json": `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}`, "x.sh": "",
 	}), format.Options{})
 	if err != nil {
@@ -65,14 +65,16 @@ func TestYAMLProblems(t *testing.T) {
 		},
 		"a template": {
 			files: map[string]string{"a.yaml": "kind: {{ .Kind }}\n"},
-			want:  []string{"invalid yaml bundle: a.yaml:1: invalid map key: map[interface {}]interface {}{\".Kind\":interface {}(nil)}"},
+			want: []string{"invalid yaml bundle: a.yaml:1: invalid map key: map[interface {}]interface " +
+				"{}{\".Kind\":interface {}(nil)}"},
 		},
 		"a kustomization and a chart": {
 			files: map[string]string{
 				"a.yaml": configMap, "b/kustomization.yaml": "resources: []\n", "c/d/Chart.yaml": "apiVersion: v2\n",
 			},
 			want: []string{
-				"b/kustomization.yaml: a kustomization, which is not built where others lie beside it: give its directory",
+				"b/kustomization.yaml: a kustomization, which is not built where others lie beside it: give its " +
+					"directory",
 				"c/d/Chart.yaml: a chart, which is not rendered where others lie beside it: give its directory",
 			},
 		},

@@ -44,7 +44,7 @@ func contentOf(c *content.Content, class string, conf v1alpha1.Config) (format.F
 		}
 		return found, err
 	case asked.Base() != wanted:
-		return "", fault.New(fault.InvalidArgument, "spec.config.format %q is not a format of class %s", asked, class).
+		return "", fault.New(fault.InvalidArgument, "spec.config.format %q is not one of class %s", asked, class).
 			WithHint("leave it out, or use %s or %s", format.YAML, format.Kustomize)
 	default:
 		return asked, nil

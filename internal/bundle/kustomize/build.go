@@ -1,8 +1,8 @@
 // Package kustomize builds kustomizations with kustomize's own library, of the files of a bundle alone.
 //
 // The library takes neither a context nor a bound, keeps schemas in variables that all builds of a process share, and
-// fetches what looks like a URL. So it runs in a process of its own (see Worker), which has nothing but these files, and
-// is ended when it takes too much.
+// fetches what looks like a URL. So it runs in a process of its own (see Worker), which has nothing but these files,
+// and is ended when it takes too much.
 package kustomize
 
 import (
@@ -11,12 +11,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,8 +58,8 @@ func Build(ctx context.Context, fsys fs.FS, limits Limits) ([]byte, error) {
 // refused is the error of kustomizations that are not built.
 func refused(problems []string) error {
 	err := fault.New(fault.InvalidArgument, "the kustomization cannot be built").
-		WithHint("everything that it refers to has to be in the bundle, as files: `kustomize localize` puts it there; " +
-			"what is above its directory is in a bundle that is given as SOURCE//DIRECTORY")
+		WithHint("everything that it refers to has to be in the bundle, as files: `kustomize localize` puts it " +
+			"there; what is above its directory is in a bundle that is given as SOURCE//DIRECTORY")
 	if len(problems) == 1 {
 		return err.WithDetail(problems[0])
 	}
@@ -109,7 +109,9 @@ func work(ctx context.Context, fsys fs.FS, names []string, limits Limits) ([]byt
 	inner, cancel := context.WithTimeout(ctx, limits.Time+time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(inner, self)
-	cmd.Args = []string{workerName, limits.Time.String(), fmt.Sprint(limits.Memory), fmt.Sprint(limits.Output)}
+	cmd.Args = []string{
+		workerName, limits.Time.String(), strconv.FormatInt(limits.Memory, 10), strconv.Itoa(limits.Output),
+	}
 	cmd.Env, cmd.WaitDelay = []string{}, time.Second
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &bounded{&out, limits.Output + 1}, &bounded{&said, maxSaid}

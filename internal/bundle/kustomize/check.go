@@ -94,7 +94,8 @@ func (w *walk) base(file, dir string, ref reference) int {
 	case w.open[to]:
 		w.problem("%s%s leads back to where it comes from", place(file, ref.field), ref.path)
 	case len(w.open) == maxDepth:
-		w.problem("%s%s is in more than %d kustomizations, one in the other", place(file, ref.field), ref.path, maxDepth)
+		w.problem("%s%s is in more than %d kustomizations, one in the other", place(file, ref.field), ref.path,
+			maxDepth)
 	default:
 		return w.visit(to)
 	}

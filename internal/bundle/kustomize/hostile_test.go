@@ -24,7 +24,12 @@ func TestWhatIsNotBuilt(t *testing.T) {
 	}{
 		"what would be fetched": {
 			files: map[string]string{"kustomization.yaml": `
-resources: [https://example.com/a.yaml, 'github.com/org/repo//deploy?ref=v1', 'git@github.com:org/repo.git', HTTP:x, 'a/b?ref=main']
+resources:
+- https://example.com/a.yaml
+- github.com/org/repo//deploy?ref=v1
+- git@github.com:org/repo.git
+- HTTP:x
+- a/b?ref=main
 components: [ssh://git@example.com/repo.git]
 generators: [https://example.com/g.yaml]
 transformers: [git::https://example.com/t]
@@ -53,7 +58,8 @@ secretGenerator: [{name: a, env: https://example.com/e}]
 		},
 		"what is elsewhere on the machine": {
 			files: map[string]string{
-				"kustomization.yaml":   "resources: [/etc/x, ../y, a]\nconfigMapGenerator: [{name: a, files: [/etc/passwd, k=../../p]}]\n",
+				"kustomization.yaml": "resources: [/etc/x, ../y, a]\nconfigMapGenerator: [{name: a, files: " +
+					"[/etc/passwd, k=../../p]}]\n",
 				"a/kustomization.yaml": "resources: [../../b]\n",
 			},
 			want: []string{
@@ -83,9 +89,11 @@ secretGenerator: [{name: a, env: https://example.com/e}]
 				"a/kustomization.yaml": "helmChartInflationGenerator: [{chartName: x}]\n",
 			},
 			want: []string{
-				"kustomization.yaml: helmCharts: no chart is rendered for a kustomization: install it as a bundle of its " +
+				"kustomization.yaml: helmCharts: no chart is rendered for a kustomization: install it as a bundle " +
+					"of its " +
 					"own, or put what it renders into the bundle",
-				"a/kustomization.yaml: helmCharts: no chart is rendered for a kustomization: install it as a bundle of its " +
+				"a/kustomization.yaml: helmCharts: no chart is rendered for a kustomization: install it as a bundle " +
+					"of its " +
 					"own, or put what it renders into the bundle",
 			},
 		},
@@ -102,7 +110,8 @@ secretGenerator: [{name: a, env: https://example.com/e}]
 		},
 		"no kustomization": {
 			files: map[string]string{"a.yaml": service},
-			want:  []string{"the kustomization cannot be built: there is no kustomization.yaml at the root of the bundle"},
+			want: []string{"the kustomization cannot be built: there is no kustomization.yaml at the root of the " +
+				"bundle"},
 		},
 		"unknown fields": {
 			files: map[string]string{"kustomization.yaml": "resource: [a.yaml]\n"},
@@ -111,7 +120,8 @@ secretGenerator: [{name: a, env: https://example.com/e}]
 		"a bomb of aliases": {
 			files: map[string]string{"kustomization.yaml": "a: &a " + strings.Repeat("x", 1<<10) + "\nb: &b [" +
 				strings.Repeat("*a,", 100) + "]\nc: [" + strings.Repeat("*b,", 100) + "]\n"},
-			want: []string{"the kustomization cannot be built: kustomization.yaml: larger than 1 MiB with its aliases expanded"},
+			want: []string{"the kustomization cannot be built: kustomization.yaml: larger than 1 MiB with its " +
+				"aliases expanded"},
 		},
 		"a large file": {
 			files: map[string]string{"kustomization.yaml": "#" + strings.Repeat("x", 1<<20)},
@@ -123,7 +133,8 @@ secretGenerator: [{name: a, env: https://example.com/e}]
 			got := problems(t, err)
 			if name == "what would be fetched" {
 				for i := range test.want {
-					test.want[i] = "kustomization.yaml: " + test.want[i] + " would be fetched, and nothing is: vendor it"
+					test.want[i] = "kustomization.yaml: " + test.want[i] + " would be fetched, and nothing is: " +
+						"vendor it"
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" || fault.From(err).Hint == "" {
@@ -158,39 +169,56 @@ func TestWhatKustomizeRefuses(t *testing.T) {
 		says  string
 	}{
 		"a patch of nothing": {
-			map[string]string{"kustomization.yaml": "resources: [a.yaml]\npatches: [{patch: '{kind: Pod, metadata: {name: x}}'}]\n"},
+			map[string]string{"kustomization.yaml": "resources: [a.yaml]\npatches: [{patch: '{kind: Pod, metadata: " +
+				"{name: x}}'}]\n"},
 			"no resource matches strategic merge patch",
 		},
 		"a file above a kustomization": {
-			map[string]string{"kustomization.yaml": "resources: [b]\n", "b/kustomization.yaml": "resources: [../a.yaml]\n"},
+			map[string]string{"kustomization.yaml": "resources: [b]\n", "b/kustomization.yaml": "resources: " +
+				"[../a.yaml]\n"},
 			"file 'a.yaml' is not in or below 'b'",
 		},
 		"a URL in the configuration of what is built in": {
-			map[string]string{"kustomization.yaml": "resources: [a.yaml]\ntransformers: [t.yaml]\n",
-				"t.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: t}\npath: " + url + "/p.yaml\n"},
+			map[string]string{
+				"kustomization.yaml": "resources: [a.yaml]\ntransformers: [t.yaml]\n",
+				"t.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: t}\npath: " +
+					"" + url + "/p.yaml\n",
+			},
 			"/p.yaml would be fetched, and nothing is",
 		},
 		"one that is put together": {
-			map[string]string{"kustomization.yaml": "resources: [a.yaml]\ntransformers: [t]\n",
-				"t/kustomization.yaml": "resources: [t.yaml]\npatches: [{target: {kind: PatchTransformer}, patch: '- {op: replace, " +
+			map[string]string{
+				"kustomization.yaml": "resources: [a.yaml]\ntransformers: [t]\n",
+				"t/kustomization.yaml": "resources: [t.yaml]\npatches: [{target: {kind: PatchTransformer}, patch: " +
+					"'- {op: replace, " +
 					"path: /path, value: \"" + url + "/p.yaml\"}'}]\n",
-				"t/t.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: t}\npath: x\n"},
+				"t/t.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: t}\npath: x\n",
+			},
 			"/p.yaml would be fetched, and nothing is",
 		},
 		"a file of the machine, in the configuration of what is built in": {
-			map[string]string{"kustomization.yaml": "generators: [g.yaml]\nresources: [a.yaml]\n",
-				"g.yaml": "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nfiles: [" + secret + "]\n"},
+			map[string]string{
+				"kustomization.yaml": "generators: [g.yaml]\nresources: [a.yaml]\n",
+				"g.yaml": "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nfiles: " +
+					"[" + secret + "]\n",
+			},
 			"/secret: file does not exist",
 		},
 		"a program": {
-			map[string]string{"kustomization.yaml": "resources: [a.yaml]\ngenerators: [g.yaml]\n",
-				"g.yaml": "apiVersion: example.com/v1\nkind: Gen\nmetadata: {name: g, annotations: {config.kubernetes.io/function: " +
-					"'exec: {path: /bin/true}'}}\n"},
+			map[string]string{
+				"kustomization.yaml": "resources: [a.yaml]\ngenerators: [g.yaml]\n",
+				"g.yaml": "apiVersion: example.com/v1\nkind: Gen\nmetadata: {name: g, annotations: " +
+					"{config.kubernetes.io/function: " +
+					"'exec: {path: /bin/true}'}}\n",
+			},
 			"external plugins disabled",
 		},
 		"a chart of what is built in": {
-			map[string]string{"kustomization.yaml": "generators: [g.yaml]\n",
-				"g.yaml": "apiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: g}\nname: x\nrepo: " + url + "\n"},
+			map[string]string{
+				"kustomization.yaml": "generators: [g.yaml]\n",
+				"g.yaml": "apiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: g}\nname: x\n" +
+					"repo: " + url + "\n",
+			},
 			"must specify --enable-helm",
 		},
 		"a file that is no YAML, by the name of a repository": {
@@ -216,14 +244,16 @@ func TestWhatKustomizeRefuses(t *testing.T) {
 
 // bombs are kustomizations that make much of little, or that do not end.
 func bombs() map[string]map[string]string {
-	doubling := map[string]string{"kustomization.yaml": "resources: [a0, b0]\n", "s/kustomization.yaml": "resources: [s.yaml]\n", "s/s.yaml": service}
+	doubling := map[string]string{"kustomization.yaml": "resources: [a0, " +
+		"b0]\n", "s/kustomization.yaml": "resources: [s.yaml]\n", "s/s.yaml": service}
 	for i := range 20 {
 		for _, side := range []string{"a", "b"} {
 			next := fmt.Sprintf("[../a%d, ../b%d]", i+1, i+1)
 			if i == 19 {
 				next = "[../s]"
 			}
-			doubling[fmt.Sprintf("%s%d/kustomization.yaml", side, i)] = "namePrefix: " + side + "\nresources: " + next + "\n"
+			doubling[fmt.Sprintf("%s%d/kustomization.yaml", side, i)] = "namePrefix: " + side + "\nresources: " +
+				"" + next + "\n"
 		}
 	}
 	chain := map[string]string{"kustomization.yaml": "resources: [c0]\n"}
@@ -235,7 +265,8 @@ func bombs() map[string]map[string]string {
 	var copies, replacements strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&copies, "    - {op: copy, from: /data, path: /data/x%d}\n", i)
-		replacements.WriteString("- source: {kind: ConfigMap, fieldPath: data.a}\n  targets: [{select: {kind: ConfigMap}, " +
+		replacements.WriteString("- source: {kind: ConfigMap, fieldPath: data.a}\n  targets: [{select: {kind: " +
+			"ConfigMap}, " +
 			"fieldPaths: [data.a], options: {delimiter: x, index: -1}}]\n")
 	}
 	var many strings.Builder
@@ -246,8 +277,9 @@ func bombs() map[string]map[string]string {
 		"bases that double": doubling,
 		"bases in bases":    chain,
 		"copies of copies": {
-			"kustomization.yaml": "resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |-\n" + copies.String(),
-			"a.yaml":             config,
+			"kustomization.yaml": "resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: " +
+				"|-\n" + copies.String(),
+			"a.yaml": config,
 		},
 		"replacements that double": {
 			"kustomization.yaml": "resources: [a.yaml]\nreplacements:\n" + replacements.String(), "a.yaml": config,
@@ -258,7 +290,8 @@ func bombs() map[string]map[string]string {
 		},
 		"aliases in a resource": {
 			"kustomization.yaml": "resources: [a.yaml]\n",
-			"a.yaml": config + "x: &x " + strings.Repeat("x", 1<<10) + "\ny: &y [" + strings.Repeat("*x,", 1<<10) + "]\nz: [" +
+			"a.yaml": config + "x: &x " + strings.Repeat("x", 1<<10) + "\ny: &y [" + strings.Repeat("*x,",
+				1<<10) + "]\nz: [" +
 				strings.Repeat("*y,", 1<<10) + "]\n",
 		},
 		"many files": {
@@ -322,9 +355,11 @@ func FuzzBuild(f *testing.F) {
 		f.Add([]byte(seed), []byte(service), []byte("resources: [../a.yaml]"))
 	}
 	f.Fuzz(func(t *testing.T, root, a, b []byte) {
-		files := content(map[string]string{"kustomization.yaml": string(root), "a.yaml": string(a), "b/kustomization.yaml": string(b)})
+		files := content(map[string]string{
+			"kustomization.yaml": string(root), "a.yaml": string(a), "b/kustomization.yaml": string(b),
+		})
 		_, err := kustomize.Build(t.Context(), files, kustomize.Limits{Time: 5 * time.Second})
-		if code := fault.CodeOf(err); err != nil && (code != fault.InvalidArgument || strings.Contains(err.Error(), "has failed")) {
+		if err != nil && (fault.CodeOf(err) != fault.InvalidArgument || strings.Contains(err.Error(), "has failed")) {
 			t.Error(err)
 		}
 	})

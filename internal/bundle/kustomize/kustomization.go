@@ -95,10 +95,10 @@ func files(k *types.Kustomization) (refs []reference) {
 	for _, patch := range k.Patches {
 		add("patches", patch.Path)
 	}
-	for _, patch := range k.PatchesJson6902 {
+	for _, patch := range k.PatchesJson6902 { //nolint:staticcheck // deprecated, and still in use
 		add("patchesJson6902", patch.Path)
 	}
-	for _, patch := range k.PatchesStrategicMerge {
+	for _, patch := range k.PatchesStrategicMerge { //nolint:staticcheck // likewise
 		if !isText(string(patch)) {
 			add("patchesStrategicMerge", string(patch))
 		}

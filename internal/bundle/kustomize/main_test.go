@@ -2,6 +2,7 @@ package kustomize_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 	"testing/fstest"
 
@@ -10,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	kustomize.Worker()
+	kustomize.Worker(os.Exit)
 	m.Run()
 }
 

@@ -31,8 +31,8 @@ const maxReferences = 10_000
 const RootName = "kustomization.yaml"
 
 // Find finds the parts of a kustomization in a directory of a tree, of which read gives the files: the error is
-// fs.ErrNotExist for what is none. Without a kustomization it is the directory alone; what else is wrong is for Build to
-// say.
+// fs.ErrNotExist for what is none. Without a kustomization it is the directory alone; what else is wrong is for Build
+// to say.
 func Find(dir string, read func(name string) ([]byte, error)) (Parts, error) {
 	dir = path.Clean(dir)
 	known, tried := map[string]bool{}, map[string]bool{dir: true}

@@ -29,51 +29,70 @@ func TestFind(t *testing.T) {
 	}{
 		"no kustomization": {
 			map[string]string{"a/b/x.yaml": ""},
-			[]string{"a/b"}, "",
+			[]string{"a/b"},
+			"",
 		},
 		"one that cannot be read": {
 			map[string]string{"a/b/kustomization.yaml": "resources: ["},
-			[]string{"a/b"}, "",
+			[]string{"a/b"},
+			"",
 		},
 		"one that has what it takes": {
 			map[string]string{"a/b/kustomization.yaml": "resources: [x.yaml, c]", "a/b/c/Kustomization": "{}"},
-			[]string{"a/b"}, "",
+			[]string{"a/b"},
+			"",
 		},
 		"what is not there": {
 			map[string]string{"a/b/kustomization.yaml": "resources: [../x, ../../y]", "y/z.yaml": ""},
-			[]string{"a/b"}, "",
+			[]string{"a/b"},
+			"",
 		},
 		"what is elsewhere": {
-			map[string]string{"a/b/kustomization.yaml": "resources: [/a/c, ../../../x, 'github.com/a/b']", "a/c/Kustomization": "{}"},
-			[]string{"a/b"}, "",
+			map[string]string{"a/b/kustomization.yaml": "resources: [/a/c, ../../../x, " +
+				"'github.com/a/b']", "a/c/Kustomization": "{}"},
+			[]string{"a/b"},
+			"",
 		},
 		"what holds it": {
-			map[string]string{"a/b/kustomization.yaml": "resources: [.., ../..]", "a/Kustomization": "{}", "Kustomization": "{}"},
-			[]string{"a/b"}, "",
+			map[string]string{"a/b/kustomization.yaml": "resources: [.., " +
+				"../..]", "a/Kustomization": "{}", "Kustomization": "{}"},
+			[]string{"a/b"},
+			"",
 		},
 		"a base": {
 			map[string]string{"a/b/kustomization.yaml": "resources: [../../base]", "base/kustomization.yml": "{}"},
-			[]string{"a/b", "base"}, lead,
+			[]string{"a/b", "base"},
+			lead,
 		},
 		"bases of bases of one in it": {
-			map[string]string{"a/b/kustomization.yaml": "resources: [c]", "a/b/c/Kustomization": "bases: [../../d]", "a/d/Kustomization": "components: [../../e]", "e/Kustomization": "kind: Component"},
-			[]string{"a/b", "a/d", "e"}, lead,
+			map[string]string{"a/b/kustomization.yaml": "resources: [c]", "a/b/c/Kustomization": "bases: " +
+				"[../../d]", "a/d/Kustomization": "components: [../../e]", "e/Kustomization": "kind: Component"},
+			[]string{"a/b", "a/d", "e"},
+			lead,
 		},
 		"one base in another": {
-			map[string]string{"a/b/kustomization.yaml": "resources: [../d/e, ../d]", "a/d/Kustomization": "{}", "a/d/e/Kustomization": "{}"},
-			[]string{"a/b", "a/d"}, lead,
+			map[string]string{"a/b/kustomization.yaml": "resources: [../d/e, " +
+				"../d]", "a/d/Kustomization": "{}", "a/d/e/Kustomization": "{}"},
+			[]string{"a/b", "a/d"},
+			lead,
 		},
 		"a component": {
-			map[string]string{"a/b/kustomization.yaml": "kind: Component\ncomponents: [../d]", "a/d/Kustomization": "kind: Component"},
-			[]string{"a/b", "a/d"}, version + "components:\n- a/b\n" + kind,
+			map[string]string{"a/b/kustomization.yaml": "kind: Component\ncomponents: " +
+				"[../d]", "a/d/Kustomization": "kind: Component"},
+			[]string{"a/b", "a/d"},
+			version + "components:\n- a/b\n" + kind,
 		},
 		"what counts at the root alone": {
-			map[string]string{"a/b/kustomization.yaml": "resources: [../d]\nsortOptions: {order: fifo}\nbuildMetadata: [managedByLabel]\nnamePrefix: x", "a/d/Kustomization": "{}"},
-			[]string{"a/b", "a/d"}, version + "buildMetadata:\n- managedByLabel\n" + kind + "resources:\n- a/b\nsortOptions:\n  order: fifo\n",
+			map[string]string{"a/b/kustomization.yaml": "resources: [../d]\nsortOptions: {order: fifo}\n" +
+				"buildMetadata: [managedByLabel]\nnamePrefix: x", "a/d/Kustomization": "{}"},
+			[]string{"a/b", "a/d"},
+			version + "buildMetadata:\n- managedByLabel\n" + kind + "resources:\n- a/b\n" +
+				"sortOptions:\n  order: fifo\n",
 		},
 		"a cycle": {
 			map[string]string{"a/b/kustomization.yaml": "resources: [../d]", "a/d/Kustomization": "resources: [../b]"},
-			[]string{"a/b", "a/d"}, lead,
+			[]string{"a/b", "a/d"},
+			lead,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +119,8 @@ func TestPartsAreBuiltTheSame(t *testing.T) {
 		"base/kustomization.yaml": "resources: [s.yaml]\nnamePrefix: base-\n", "base/s.yaml": service,
 		"parts/labels/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n" +
 			"labels: [{pairs: {a: b}}]\n",
-		"overlays/prod/kustomization.yaml": "resources: [../../base]\ncomponents: [../../parts/labels]\nnamespace: prod\n" +
+		"overlays/prod/kustomization.yaml": "resources: [../../base]\ncomponents: [../../parts/labels]\nnamespace: " +
+			"prod\n" +
 			"configMapGenerator: [{name: c, files: [f.txt]}]\nbuildMetadata: [managedByLabel]\n",
 		"overlays/prod/f.txt": "text",
 	})

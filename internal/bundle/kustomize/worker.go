@@ -32,20 +32,20 @@ func isWorker() bool { return len(os.Args) > 0 && os.Args[0] == workerName }
 
 // Worker builds a kustomization, and ends the process, if it was started for that. What a program does that builds
 // kustomizations, tests included, begins with it.
-func Worker() {
+func Worker(exit func(status int)) {
 	if isWorker() {
-		os.Exit(serve(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		exit(serve(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, exit))
 	}
 }
 
 // serve is the work of a worker.
-func serve(args []string, in io.Reader, out, say io.Writer) int {
+func serve(args []string, in io.Reader, out, say io.Writer, exit func(status int)) int {
 	limits, err := readLimits(args)
 	if err != nil {
 		fmt.Fprintln(say, err)
 		return exitInvalid
 	}
-	confine(limits)
+	confine(limits, exit)
 	text, err := build(in)
 	switch {
 	case err != nil:
@@ -73,19 +73,19 @@ func readLimits(args []string) (l Limits, err error) {
 }
 
 // confine takes from the process what a kustomization is not to have: the network, programs, and more than its limits.
-func confine(limits Limits) {
+func confine(limits Limits, exit func(status int)) {
 	log.SetOutput(io.Discard) // what the library warns of
 	http.DefaultTransport = offline{}
 	os.Clearenv() // no program is found without PATH
 	debug.SetMaxStack(64 << 20)
 	debug.SetMemoryLimit(limits.Memory / 4 * 3) // collects more often before it gives up
-	time.AfterFunc(limits.Time, func() { os.Exit(exitTime) })
+	time.AfterFunc(limits.Time, func() { exit(exitTime) })
 	go func() {
 		taken := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 		for range time.Tick(2 * time.Millisecond) {
 			metrics.Read(taken)
 			if int64(taken[0].Value.Uint64()-taken[1].Value.Uint64()) > limits.Memory {
-				os.Exit(exitMemory)
+				exit(exitMemory)
 			}
 		}
 	}()

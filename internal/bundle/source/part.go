@@ -19,8 +19,8 @@ import (
 )
 
 // A part of a tree, //DIRECTORY, is that directory. Of a kustomization that refers to others above it, it is these as
-// well, and no more: each in its place, with a kustomization at the root that leads to the one of the directory. So what
-// else changes in a repository changes no bundle.
+// well, and no more: each in its place, with a kustomization at the root that leads to the one of the directory. So
+// what else changes in a repository changes no bundle.
 
 // cutDirectory takes a path apart into a directory and a part of it, with two slashes between them.
 func cutDirectory(name string) (base, dir string, isPart bool) {

@@ -61,7 +61,8 @@ func TestLocalPart(t *testing.T) {
 		"a base":  {source: "//apps/base/", want: []string{"a.yaml", "kustomization.yaml"}},
 		"no part": {source: "/apps/chart//", want: []string{"Chart.yaml"}},
 		"with what is there": {source: "//apps/overlays/prod", want: []string{
-			"apps/base/a.yaml", "apps/base/kustomization.yaml", "apps/overlays/prod/kustomization.yml", "kustomization.yaml",
+			"apps/base/a.yaml", "apps/base/kustomization.yaml", "apps/overlays/prod/kustomization.yml",
+			"kustomization.yaml",
 		}},
 		"with what is in its directory": {source: "/apps//overlays/prod", want: []string{
 			"base/a.yaml", "base/kustomization.yaml", "kustomization.yaml", "overlays/prod/kustomization.yml",
@@ -110,11 +111,12 @@ func TestPartsDoNotDependOnTheRest(t *testing.T) {
 	}
 	before := digest()
 	write(t, filepath.Join(dir, "README.md"), "y")
-	write(t, filepath.Join(dir, "apps/overlays/dev/kustomization.yml"), "resources: [../../base]\nnamePrefix: x\n")
+	write(t, filepath.Join(dir, filepath.FromSlash("apps/overlays/dev/kustomization.yml")), "resources: "+
+		"[../../base]\nnamePrefix: x\n")
 	if digest() != before {
 		t.Error("another digest for other files")
 	}
-	write(t, filepath.Join(dir, "apps/base/a.yaml"), "kind: B\n")
+	write(t, filepath.Join(dir, filepath.FromSlash("apps/base/a.yaml")), "kind: B\n")
 	if digest() == before {
 		t.Error("the same digest for another base")
 	}
@@ -173,7 +175,7 @@ func TestPartsRefuseLinks(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "apps/base/passwd") {
 		t.Error(err)
 	}
-	if err := os.Remove(filepath.Join(dir, "apps/base/passwd")); err != nil {
+	if err := os.Remove(filepath.Join(dir, filepath.FromSlash("apps/base/passwd"))); err != nil {
 		t.Fatal(err)
 	}
 	_, err = newFetcher(t).Local(t.Context(), dir+"//apps/overlays/prod", nil)

@@ -3,6 +3,7 @@ package unpack
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -34,12 +35,12 @@ func TestContentIsReadOneAfterTheOther(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	kustomize.Worker()
+	kustomize.Worker(os.Exit)
 	m.Run()
 }
 
-// A kustomization is built when it is its turn to be read; one that takes more time than others have is left to the slow
-// worker.
+// A kustomization is built when it is its turn to be read; one that takes more time than others have is left to the
+// slow worker.
 func TestKustomizationsThatTakeMoreHaveATurnOfTheirOwn(t *testing.T) {
 	turns := NewTurns()
 	fsys := fstest.MapFS{

@@ -10,8 +10,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	kustomize.Worker()
-	os.Exit(m.Run())
+	kustomize.Worker(os.Exit)
+	m.Run()
 }
 
 // Manifests are taken as they lie: one file, from wherever, a directory of them, a kustomization with what is above it.
@@ -59,7 +59,8 @@ func TestTemplateOfPlainSources(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			status, out, stderr := cmdtest.Run(t, test.in, append([]string{"bundle", "template"}, test.args...)...)
 			if test.err != "" {
-				if status != 2 || !strings.Contains(stderr, test.err) || !strings.Contains(stderr, "hint:") || out != "" {
+				if status != 2 || !strings.Contains(stderr,
+					test.err) || !strings.Contains(stderr, "hint:") || out != "" {
 					t.Errorf("%d, %s", status, stderr)
 				}
 				return
