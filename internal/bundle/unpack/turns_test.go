@@ -48,7 +48,7 @@ func TestKustomizationsThatTakeMoreHaveATurnOfTheirOwn(t *testing.T) {
 		"a.yaml":             {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")},
 	}
 	o := format.Options{Format: format.Kustomize, Instance: "shop", RenderTime: time.Minute}
-	if p, err := turns.Load(t.Context(), fsys, o); err != nil || len(p.Objects) != 1 {
+	if p, err := turns.Load(reconcile.WithSlow(t.Context()), fsys, o); err != nil || len(p.Objects) != 1 {
 		t.Error(p, err)
 	}
 	o.RenderTime = time.Nanosecond
