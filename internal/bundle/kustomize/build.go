@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -124,33 +123,39 @@ func work(ctx context.Context, fsys fs.FS, names []string, limits Limits) ([]byt
 	} else if err != nil {
 		return nil, fault.New(fault.Failed, "the process that builds kustomizations cannot be started: %w", err)
 	}
-	sent := errors.Join(send(in, fsys, names), in.Close())
+	unread := send(in, fsys, names)
+	_ = in.Close()
 	err = cmd.Wait()
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case err == nil && sent == nil:
+	case unread != nil:
+		return nil, unread
+	case err == nil:
 		return out.Bytes(), nil
 	}
 	return nil, limits.explain(cmd.ProcessState.ExitCode(), inner.Err() != nil, said.String())
 }
 
-// send writes files as a tar file.
+// send writes files as a tar file. The error is that of a file which cannot be read: a process that does not take them
+// says by itself why.
 func send(to io.Writer, fsys fs.FS, names []string) error {
 	w := tar.NewWriter(to)
 	for _, name := range names {
 		text, err := readFile(fsys, name, maxInput)
 		if err != nil {
-			return err
+			return fault.New(fault.InvalidArgument, "read %s of the bundle: %w", name, err)
 		}
-		if err := w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o444}); err != nil {
-			return err
+		err = w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o444})
+		if err == nil {
+			_, err = w.Write(text)
 		}
-		if _, err := w.Write(text); err != nil {
-			return err
+		if err != nil {
+			return nil //nolint:nilerr // it has ended
 		}
 	}
-	return w.Close()
+	_ = w.Close()
+	return nil
 }
 
 // The fault reasons of a build that was ended.

@@ -34,7 +34,7 @@ func isWorker() bool { return len(os.Args) > 0 && os.Args[0] == workerName }
 // kustomizations, tests included, begins with it.
 func Worker(exit func(status int)) {
 	if isWorker() {
-		exit(serve(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, exit))
+		exit(serve(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, exit)) //nolint:forbidigo // pipes, and no terminal
 	}
 }
 
