@@ -56,7 +56,7 @@ type BundleContent struct {
 	Digest string `json:"digest"`
 	Files  int    `json:"files"`
 	Bytes  int64  `json:"bytes"`
-	// Format is plain+v0, helm or registry+v1. What was only unpacked may have none.
+	// Format is plain+v0, yaml, kustomize, helm or registry+v1. What was only unpacked may have none.
 	Format string `json:"format,omitempty"`
 	// Package and Version are those of the chart or of the registry's package.
 	Package string `json:"package,omitempty"`

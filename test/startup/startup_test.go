@@ -24,9 +24,10 @@ import (
 // The limits, with room for a busy machine and some features. kubectl has 60 MB
 // and is at 2.4 and 5.3 times the trivial program. Bundles and servers brought
 // 6 MB along (a registry's client, templates of charts, metrics, field management), the driver
-// of scratch volumes 2.7 MB (gRPC, the bindings of CSI and of the kubelet's registration, bbolt).
+// of scratch volumes 2.7 MB (gRPC, the bindings of CSI and of the kubelet's registration, bbolt). Kustomizations
+// brought 0.6 MB: kubectl's own flags link nearly all of kustomize anyway.
 const (
-	mostMegabytes   = 76  // 74.0
+	mostMegabytes   = 77  // 76.5
 	mostMemory      = 2.7 // 2.5
 	mostInitialized = 2.5 // 2.4
 )

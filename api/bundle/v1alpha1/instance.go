@@ -58,6 +58,8 @@ type Config struct {
 	Values string `json:"values,omitempty"`
 	// Namespace is that of objects which name none.
 	Namespace string `json:"namespace,omitempty"`
+	// Format is what the content is read as, if it may be several of the class: yaml or kustomize.
+	Format string `json:"format,omitempty"`
 	// Requested is when somebody asked for the same once more, after it had failed; any
 	// text.
 	Requested string `json:"requested,omitempty"`

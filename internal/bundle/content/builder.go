@@ -71,12 +71,10 @@ func (b *Builder) Discard() {
 // Add takes a regular file of so many bytes, which are read from r to its end. An
 // error of r is returned as it is.
 func (b *Builder) Add(name string, size int64, r io.Reader) error {
-	clean, err := b.fit(name)
+	clean, err := b.place(name)
 	switch {
 	case err != nil:
 		return err
-	case clean == "." || strings.HasSuffix(name, "/"):
-		return Refuse(name, "a file cannot have the name of a directory")
 	case size < 0:
 		return Refuse(name, "a file of %d bytes", size)
 	case size > b.limits.File:
@@ -84,22 +82,14 @@ func (b *Builder) Add(name string, size int64, r io.Reader) error {
 	case size > b.limits.Unpacked-b.bytes:
 		return b.large()
 	}
-	if _, ok := b.dirs[clean]; ok {
-		return Refuse(name, "the name of both a file and a directory")
-	}
-	if _, ok := b.files[clean]; ok || b.links[clean] != "" {
-		return Refuse(name, "the name of two files")
-	}
 	if err := b.parents(clean); err != nil {
 		return err
 	}
 	if err := b.take(); err != nil {
 		return err
 	}
-	n, err := io.Copy(b.out, io.LimitReader(r, size+1))
 	file := extent{b.at, size}
-	b.at += n
-	b.bytes += n
+	n, err := b.spooled(r, size)
 	switch {
 	case err != nil:
 		return err
@@ -110,6 +100,57 @@ func (b *Builder) Add(name string, size int64, r io.Reader) error {
 	}
 	b.files[clean] = file
 	return nil
+}
+
+// text takes a file whose size is not known before it is read.
+func (b *Builder) text(name string, r io.Reader) error {
+	clean, err := b.place(name)
+	if err == nil {
+		err = b.parents(clean)
+	}
+	if err == nil {
+		err = b.take()
+	}
+	if err != nil {
+		return err
+	}
+	most := min(b.limits.File, b.limits.Unpacked-b.bytes)
+	file := extent{at: b.at}
+	file.size, err = b.spooled(r, most)
+	switch {
+	case err != nil:
+		return err
+	case file.size > most:
+		return b.largeFile(name)
+	}
+	b.files[clean] = file
+	return nil
+}
+
+// place gives the name that a file gets, if none has it yet.
+func (b *Builder) place(name string) (string, error) {
+	clean, err := b.fit(name)
+	if err != nil {
+		return "", err
+	}
+	if clean == "." || strings.HasSuffix(name, "/") {
+		return "", Refuse(name, "a file cannot have the name of a directory")
+	}
+	if _, ok := b.dirs[clean]; ok {
+		return "", Refuse(name, "the name of both a file and a directory")
+	}
+	if _, ok := b.files[clean]; ok || b.links[clean] != "" {
+		return "", Refuse(name, "the name of two files")
+	}
+	return clean, nil
+}
+
+// spooled writes what r has, but no more than a byte over most.
+func (b *Builder) spooled(r io.Reader, most int64) (int64, error) {
+	n, err := io.Copy(b.out, io.LimitReader(r, most+1))
+	b.at += n
+	b.bytes += n
+	return n, err
 }
 
 // directory takes a directory, of which nothing is kept: content has those that its

@@ -24,7 +24,7 @@ func FuzzTar(f *testing.F) {
 		archive(t, entry{tar.Header{Name: strings.Repeat("n/", 90) + "n", Format: tar.FormatPAX}, "x"}),
 		archive(t, special(tar.TypeSymlink, "l", "/etc"), file("l/x", "")),
 		archive(t, special(tar.TypeXGlobalHeader, "", ""), file("x", "")),
-		sparse(t, "s", 1000, "end"),
+		sparse(t, "s", 1000, "end"), []byte("kind: A\n"),
 	} {
 		f.Add(raw)
 	}
@@ -37,7 +37,7 @@ func FuzzTar(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer b.Discard()
-		err = b.Tar(t.Context(), bytes.NewReader(raw))
+		err = b.TarOrText(t.Context(), bytes.NewReader(raw), "manifests/a.yaml")
 		if err != nil {
 			if fault.CodeOf(err) != fault.InvalidArgument {
 				t.Fatal(err)

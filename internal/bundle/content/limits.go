@@ -123,6 +123,29 @@ func unknown(in *bufio.Reader) error {
 
 const tarBlock = 512 // bytes
 
+// isPage recognizes what servers answer in place of a file: YAML cannot begin like that.
+func isPage(in *bufio.Reader) bool {
+	start, _ := in.Peek(tarBlock)
+	return bytes.HasPrefix(bytes.TrimSpace(start), []byte("<"))
+}
+
+// isText recognizes a text by how it begins. A header of a tar file has zeros behind the name, and what is compressed
+// is hardly ever UTF-8.
+func isText(in *bufio.Reader) bool {
+	start, _ := in.Peek(tarBlock)
+	for len(start) > 0 {
+		r, size := utf8.DecodeRune(start)
+		if r == utf8.RuneError && size == 1 {
+			return len(start) < utf8.UTFMax && !utf8.FullRune(start) // cut off
+		}
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return false
+		}
+		start = start[size:]
+	}
+	return true
+}
+
 func notTar() error {
 	return fault.New(fault.InvalidArgument, "this is not a tar file, with gzip or without").
 		WithHint("pack the bundle: tar -czf bundle.tgz -C DIRECTORY .")

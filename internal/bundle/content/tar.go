@@ -15,7 +15,11 @@ import (
 // Tar takes the files of a tar file, which may be compressed with gzip and is read to
 // its end. Entries that content cannot have are all named in the error. An error of r
 // is returned as it is.
-func (b *Builder) Tar(ctx context.Context, r io.Reader) error {
+func (b *Builder) Tar(ctx context.Context, r io.Reader) error { return b.TarOrText(ctx, r, "") }
+
+// TarOrText is Tar for what may also be a text, which no archive is: that becomes the one file of a name. If the name
+// is empty, a text is refused.
+func (b *Builder) TarOrText(ctx context.Context, r io.Reader, name string) error {
 	var failed error // of r, which is not the archive's fault
 	m, source := &meter{limits: b.limits}, until(ctx, r)
 	in := bufio.NewReaderSize(m.compressed(readFunc(func(p []byte) (int, error) {
@@ -38,6 +42,12 @@ func (b *Builder) Tar(ctx context.Context, r io.Reader) error {
 		if raw, err = gzip.NewReader(in); err != nil {
 			return damaged(err, failed)
 		}
+	} else if name != "" && isText(in) {
+		if isPage(in) {
+			return fault.New(fault.InvalidArgument, "this is a page of HTML, neither a tar file nor YAML").
+				WithHint("check that it is the address of the file itself, and whether it takes a login")
+		}
+		return damaged(b.text(name, m.unpacked(in)), failed)
 	} else if err := unknown(in); err != nil {
 		return err
 	}

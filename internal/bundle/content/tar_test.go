@@ -194,6 +194,61 @@ func TestAllEntriesAreNamed(t *testing.T) {
 	}
 }
 
+// A text, which no archive is, is taken as one file where that is meant.
+func TestTarOrText(t *testing.T) {
+	packed := archive(t, file("a", "1"))
+	for name, test := range map[string]struct {
+		raw  string
+		want map[string]string
+		says string
+	}{
+		"a short text":              {raw: "kind: A\n", want: map[string]string{"m/x.yaml": "kind: A\n"}},
+		"a text that is long":       {raw: strings.Repeat("kind: A # \n", 99), want: nil},
+		"JSON":                      {raw: "{}", want: map[string]string{"m/x.yaml": "{}"}},
+		"a letter across the peek":  {raw: strings.Repeat("a", 511) + "ü", want: nil},
+		"as large as a file can be": {raw: strings.Repeat("a", 2048), want: nil},
+		"an archive":                {raw: string(packed), want: map[string]string{"a": "1"}},
+		"one in gzip":               {raw: string(compress(t, packed, 9)), want: map[string]string{"a": "1"}},
+		"larger than a file":        {raw: strings.Repeat("a", 2049), says: `"m/x.yaml": larger than 2 KiB`},
+		"nothing":                   {says: "empty"},
+		"a page":                    {raw: " \n<!DOCTYPE html>", says: "a page of HTML"},
+		"no text":                   {raw: "kind: \x01A", says: "not a tar file"},
+		"Latin-1":                   {raw: "kind: \xfcber", says: "not a tar file"},
+		"a zip file":                {raw: "PK\x03\x04", says: "a zip file"},
+		"a text in gzip":            {raw: string(compress(t, []byte("kind: A\n"), 9)), says: "incomplete"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			limits := content.DefaultLimits()
+			limits.File = 2 << 10
+			b, err := content.NewBuilder(content.NewCache(t.TempDir(), 1<<30), limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Discard()
+			var c *content.Content
+			if err = b.TarOrText(t.Context(), strings.NewReader(test.raw), "m/x.yaml"); err == nil {
+				c, err = b.Seal(t.Context())
+			}
+			if test.says != "" {
+				if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), test.says) {
+					t.Fatalf("%v, want %s", err, test.says)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if test.want == nil {
+				test.want = map[string]string{"m/x.yaml": test.raw}
+			}
+			if got := filesOf(t, c.FS()); !maps.Equal(got, test.want) {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
+
 func TestDamagedArchives(t *testing.T) {
 	whole := archive(t, file("a", strings.Repeat("a", 700)), file("b", "b"))
 	packed := compress(t, whole, 9)

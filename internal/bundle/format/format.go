@@ -1,4 +1,4 @@
-// Package format reads the content of a bundle as what it is: plain manifests, a chart, or
+// Package format reads the content of a bundle as what it is: plain manifests, a kustomization, a chart, or
 // an operator bundle of a registry. The result is the same for all: the objects to apply.
 package format
 
@@ -22,13 +22,24 @@ type Format string
 
 // The formats.
 const (
-	Plain    Format = "plain+v0"
-	Helm     Format = "helm"
-	Registry Format = "registry+v1"
+	Plain     Format = "plain+v0"
+	YAML      Format = "yaml"
+	Kustomize Format = "kustomize"
+	Helm      Format = "helm"
+	Registry  Format = "registry+v1"
 )
 
 // Formats are all of them, in the order of documents.
-func Formats() []Format { return []Format{Plain, Helm, Registry} }
+func Formats() []Format { return []Format{Plain, YAML, Kustomize, Helm, Registry} }
+
+// Base is the format of which one is another way to write it: objects as they are, in files wherever these lie or made
+// by a kustomization, are plain ones, and have the same class.
+func (f Format) Base() Format {
+	if f == YAML || f == Kustomize {
+		return Plain
+	}
+	return f
+}
 
 // Package is a bundle that has been read.
 type Package struct {
@@ -91,7 +102,7 @@ type Options struct {
 	// Capabilities are those of the cluster, for templates and for what a chart requires.
 	Capabilities chart.Capabilities
 	// RenderTime and RenderMemory, in bytes, are what the rendering of a chart may take; those
-	// of package chart if they are 0.
+	// of package chart if they are 0. RenderTime is also for the building of a kustomization.
 	RenderTime   time.Duration
 	RenderMemory int64
 }
@@ -111,6 +122,10 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	switch o.Format {
 	case Plain:
 		return loadPlain(ctx, fsys, o)
+	case YAML:
+		return loadYAML(ctx, fsys, o)
+	case Kustomize:
+		return loadKustomize(ctx, fsys, o)
 	case Helm:
 		return loadHelm(ctx, fsys, o)
 	case Registry:

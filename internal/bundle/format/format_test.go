@@ -69,7 +69,7 @@ func TestOptions(t *testing.T) {
 		"values of no chart":   {format.Options{Values: []byte("a: 1")}, "a bundle of format plain+v0 takes no values"},
 		"another format":       {format.Options{Format: format.Helm}, "the bundle has 0 charts, not one"},
 		"a registry's instead": {format.Options{Format: format.Registry}, "invalid registry+v1 bundle"},
-		"no format":            {format.Options{Format: "kustomize"}, `unknown bundle format "kustomize"`},
+		"no format":            {format.Options{Format: "jsonnet"}, `unknown bundle format "jsonnet"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := format.Load(t.Context(), plain, test.o); err == nil ||

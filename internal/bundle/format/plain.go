@@ -18,7 +18,7 @@ const manifestsDir = "manifests"
 
 // loadPlain reads manifests as they are: nothing in them is a template.
 func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
-	reader := &manifest.Reader{Namespace: o.Namespace, Repeats: true, Fits: true, Newer: o.Capabilities.Newer()}
+	reader := newReader(o)
 	if err := readManifests(ctx, fsys, reader); err != nil {
 		return nil, err
 	}
@@ -34,6 +34,11 @@ func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 		return nil, invalid(Plain, problems)
 	}
 	return &Package{Format: Plain, Objects: objects, Warnings: reader.Warnings()}, nil
+}
+
+// newReader reads manifests of others.
+func newReader(o Options) *manifest.Reader {
+	return &manifest.Reader{Namespace: o.Namespace, Repeats: true, Fits: true, Newer: o.Capabilities.Newer()}
 }
 
 // checkOperator refuses the bundle of an operator as plain manifests: its ClusterServiceVersion would be installed, and

@@ -102,8 +102,44 @@ func TestRecognize(t *testing.T) {
 			err:   "the format of the bundle is not known: it has manifests",
 		},
 		"something else": {
-			files: map[string]string{"a.yaml": "", "deploy/b.yaml": ""},
-			err:   "the format of the bundle is not known: it has a.yaml, deploy/",
+			files: map[string]string{"a.txt": "", "deploy/b.md": "", ".hidden/c.yaml": "", ".d.json": ""},
+			err:   "the format of the bundle is not known: it has .d.json, .hidden/, a.txt, deploy/",
+		},
+		"YAML at the root":    {files: map[string]string{"a.yaml": "", "README.md": ""}, want: format.YAML},
+		"YAML in directories": {files: map[string]string{"deploy/crds/b.json": "", "Makefile": ""}, want: format.YAML},
+		"YAML beside a chart": {files: map[string]string{"c/Chart.yaml": "", "a.yaml": ""}, want: format.Helm},
+		"YAML beside manifests": {
+			files: map[string]string{"manifests/a.yaml": "", "a.yaml": "", "deploy/b.yaml": ""}, want: format.Plain,
+		},
+		"YAML beside a bundle": {
+			files: map[string]string{"a.yaml": "", "web/manifests/a.yaml": ""},
+			err:   "the format of the bundle is not known: it has a.yaml, web/",
+		},
+		"a kustomization": {
+			files: map[string]string{"kustomization.yaml": "", "a.yaml": ""},
+			want:  format.Kustomize,
+		},
+		"one of another name": {
+			files: map[string]string{"kustomization.yml": "", "b/a.yaml": ""},
+			want:  format.Kustomize,
+		},
+		"one of the third name": {files: map[string]string{"Kustomization": ""}, want: format.Kustomize},
+		"a kustomization beside manifests": {
+			files: map[string]string{"kustomization.yaml": "", "manifests/a.yaml": ""},
+			err:   "the format of the bundle is ambiguous: it has manifests/ and kustomization.yaml",
+		},
+		"a kustomization beside a chart": {
+			files: map[string]string{"kustomization.yaml": "", "Chart.yaml": ""}, want: format.Helm,
+		},
+		"a kustomization beside an operator bundle": {
+			files: map[string]string{
+				"kustomization.yaml": "", "manifests/a.yaml": "", "metadata/annotations.yaml": "",
+			},
+			want: format.Registry,
+		},
+		"kustomizations in directories": {
+			files: map[string]string{"base/kustomization.yaml": "", "overlays/prod/Kustomization": "", "a.yaml": ""},
+			err:   "the bundle has a kustomization in base, overlays/prod, not at its root",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,17 +157,51 @@ func TestRecognize(t *testing.T) {
 	}
 }
 
-func TestRecognizeNamesTheDirectory(t *testing.T) {
-	_, err := format.Recognize(bundle(map[string]string{"web-1.0/manifests/a.yaml": configMap}))
-	if hint := fault.From(err).Hint; hint != "directory web-1.0 holds a bundle: give that directory" {
-		t.Fatalf("hint %q", hint)
+// Read as of a class, what is ambiguous is decided by that; another format stays what it is.
+func TestRecognizeAs(t *testing.T) {
+	for name, test := range map[string]struct {
+		files []string
+		class format.Format
+		want  format.Format
+		err   string
+	}{
+		"manifests": {[]string{"manifests/a.yaml"}, format.Plain, format.Plain, ""},
+		"manifests and a kustomization": {
+			[]string{"manifests/a.yaml", "Kustomization"}, format.Plain, format.Plain, "",
+		},
+		"a kustomization": {[]string{"Kustomization"}, format.Plain, format.Kustomize, ""},
+		"YAML":            {[]string{"a.yaml"}, format.Plain, format.YAML, ""},
+		"a chart and a kustomization": {
+			[]string{"c/Chart.yaml", "Kustomization"}, format.Plain, format.Kustomize, "",
+		},
+		"a chart, or manifests beside it": {[]string{"c/Chart.yaml", "manifests/a.yaml"}, format.Helm, format.Helm, ""},
+		"manifests, or a chart beside it": {
+			[]string{"c/Chart.yaml", "manifests/a.yaml"}, format.Plain, format.Plain, "",
+		},
+		"a chart as plain": {[]string{"Chart.yaml"}, format.Plain, format.Helm, ""},
+		"plain as a chart": {[]string{"a.yaml"}, format.Helm, format.YAML, ""},
+		"nothing":          {nil, format.Plain, "", "the bundle is empty"},
+		"two charts": {
+			[]string{"a/Chart.yaml", "b/Chart.yaml"}, format.Helm, "", "the bundle has several charts",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{}
+			for _, name := range test.files {
+				files[name] = ""
+			}
+			got, err := format.RecognizeAs(bundle(files), test.class)
+			if got != test.want || (err == nil) != (test.err == "") ||
+				err != nil && !strings.HasPrefix(err.Error(), test.err) {
+				t.Fatalf("got %s, %v, want %s, %s", got, err, test.want, test.err)
+			}
+		})
 	}
 }
 
-// For a directory of manifests, the error says where these are to be.
-func TestRecognizeSaysWhereManifestsBelong(t *testing.T) {
-	_, err := format.Recognize(bundle(map[string]string{"a.yaml": configMap, "README": ""}))
-	if hint := fault.From(err).Hint; !strings.HasPrefix(hint, "put manifests into a directory manifests/") {
+func TestRecognizeNamesTheDirectory(t *testing.T) {
+	_, err := format.Recognize(bundle(map[string]string{"web-1.0/manifests/a.yaml": configMap}))
+	if hint := fault.From(err).Hint; hint != "directory web-1.0 holds a bundle: give that directory" {
 		t.Fatalf("hint %q", hint)
 	}
 }

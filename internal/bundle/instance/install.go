@@ -40,7 +40,11 @@ func (p *pass) load(ctx context.Context, b *v1alpha1.Bundle, current *helm.Relea
 	if err != nil {
 		return nil, err
 	}
-	return p.read(ctx, p.found.content, p.in.Name, class, c, current)
+	found, err := contentOf(p.found.content, class, c)
+	if err != nil {
+		return nil, err
+	}
+	return p.read(ctx, p.found.content, p.in.Name, found, c, current)
 }
 
 // sameRecord says whether two reads have found the same record of a release, or none.

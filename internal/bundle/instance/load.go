@@ -27,12 +27,9 @@ import (
 // Load reads the content of a request as what its class says it is, which is recognized if
 // there is none. What is installed of the same is read from its record.
 func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
-	if q.Class == "" {
-		f, err := format.Recognize(q.Content.FS())
-		if err != nil {
-			return err
-		}
-		q.Class = resource.ClassOf(f)
+	found, err := formatOf(q)
+	if err != nil {
+		return err
 	}
 	if q.KeepValues && resource.FormatOf(q.Class) == format.Helm {
 		values, err := k.Values()
@@ -62,7 +59,9 @@ func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
 		}
 	}
 	if q.Package == nil {
-		q.Package, err = r.read(ctx, q.Content, q.Name, q.Class, q.Config, k.Release)
+		q.Package, err = r.read(ctx, q.Content, q.Name, found, q.Config, k.Release)
+	} else {
+		q.Package.Format = found
 	}
 	return err
 }
@@ -99,13 +98,12 @@ func (r Reconciler) Stored(ctx context.Context, name string, steps *event.Steps)
 	return c, b, err
 }
 
-// read reads content as what a class says it is. Templates of charts see the cluster, and
-// whether there is a release already.
-func (r Reconciler) read(ctx context.Context, c *content.Content, instance, class string, conf v1alpha1.Config,
-	current *helm.Release,
+// read reads content of a format. Templates of charts see the cluster, and whether there is a release already.
+func (r Reconciler) read(ctx context.Context, c *content.Content, instance string, of format.Format,
+	conf v1alpha1.Config, current *helm.Release,
 ) (*format.Package, error) {
 	o := format.Options{
-		Format: resource.FormatOf(class), Instance: instance, Namespace: r.namespaceOf(conf),
+		Format: of, Instance: instance, Namespace: r.namespaceOf(conf),
 		Values: []byte(conf.Values),
 	}
 	if o.Format == format.Helm {

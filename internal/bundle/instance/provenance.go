@@ -25,6 +25,8 @@ type provenance struct {
 	Digest   string          `json:"digest,omitempty"`
 	// Namespace is that of objects which name none, as the instance says it.
 	Namespace string `json:"namespace,omitempty"`
+	// Format is what the content was read as, if the instance says it.
+	Format string `json:"format,omitempty"`
 }
 
 // annotationMadeOf has the provenance, in the chart of the record like the origin.
@@ -34,7 +36,7 @@ const annotationMadeOf = "berth.dev/made-of"
 func provenanceOf(b *v1alpha1.Bundle, c v1alpha1.Config) provenance {
 	p := provenance{
 		Bundle: b.Name, Class: b.Spec.ProvisionerClassName, Source: b.Spec.Source, Resolved: b.Spec.Source,
-		Digest: resource.DigestOf(b), Namespace: c.Namespace,
+		Digest: resource.DigestOf(b), Namespace: c.Namespace, Format: c.Format,
 	}
 	if b.Status.ResolvedSource != nil {
 		p.Resolved = *b.Status.ResolvedSource

@@ -36,7 +36,9 @@ type Request struct {
 	// Class is that of the content's format, and Package what the content is: see Load.
 	Class   string
 	Package *format.Package
-	Config  v1alpha1.Config
+	// Format is what the content is to be read as; empty if that is to be recognized.
+	Format format.Format
+	Config v1alpha1.Config
 	// ServiceAccount is as what it is installed; nil for the caller, or the server's installer.
 	ServiceAccount *v1alpha1.ServiceAccount
 	// KeepValues installs a chart with the values of the last installation; see Load.
@@ -126,6 +128,49 @@ func instanceOf(q Request) (*v1alpha1.Instance, error) {
 	}}
 	in.Name = q.Name
 	return in, nil
+}
+
+// formatOf is what the content of a request is read as, by which it gets its class if it has none. Where that does not
+// follow from the content and the class, the instance says it.
+func formatOf(q *Request) (found format.Format, err error) {
+	switch {
+	case q.Format == "" && q.Class == "":
+		found, err = format.Recognize(q.Content.FS())
+	case q.Format == "":
+		found, err = contentOf(q.Content, q.Class, q.Config)
+	default:
+		found = q.Format
+	}
+	if err != nil {
+		return "", err
+	}
+	if q.Class == "" {
+		q.Class = resource.ClassOf(found)
+	}
+	if q.Format != "" && q.Format != q.Format.Base() {
+		q.Config.Format = string(q.Format)
+	}
+	return found, nil
+}
+
+// contentOf is what content is read as by an instance that has a bundle of a class.
+func contentOf(c *content.Content, class string, conf v1alpha1.Config) (format.Format, error) {
+	wanted := resource.FormatOf(class)
+	switch asked := format.Format(conf.Format); {
+	case wanted != format.Plain:
+		return wanted, nil
+	case asked == "":
+		found, err := format.RecognizeAs(c.FS(), wanted)
+		if found.Base() != wanted {
+			found = wanted // which says what is missing
+		}
+		return found, err
+	case asked.Base() != wanted:
+		return "", fault.New(fault.InvalidArgument, "spec.config.format %q is not one of class %s", asked, class).
+			WithHint("leave it out, or use %s or %s", format.YAML, format.Kustomize)
+	default:
+		return asked, nil
+	}
 }
 
 // Preview is what a request would change in the objects of its bundle. Nothing is written;

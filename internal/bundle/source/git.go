@@ -33,19 +33,36 @@ func (f Fetcher) git(ctx context.Context, s v1alpha1.GitSource) (*content.Conten
 		return nil, nil, err
 	}
 	defer snapshot.Close()
+	parts, err := gitParts(ctx, snapshot, s.Directory)
+	if err != nil {
+		return nil, nil, err
+	}
 	c, err := f.build(ctx, func(b *content.Builder) error {
-		files := &collector{builder: b}
-		err := snapshot.Files(ctx, s.Directory, files)
-		if fault.ReasonOf(err) == content.ReasonTooLarge {
-			return within(snapshot.Location(s.Directory), err)
+		if parts.Root == nil {
+			return addCommit(ctx, b, snapshot, s.Directory, "")
 		}
-		return files.result(snapshot.Location(s.Directory), err)
+		for _, part := range parts.Dirs {
+			if err := addCommit(ctx, b, snapshot, part, part); err != nil {
+				return err
+			}
+		}
+		return addRoot(b, parts)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	s.Ref = v1alpha1.GitRef{Commit: snapshot.Commit}
 	return c, &s, nil
+}
+
+// addCommit takes the files of a directory of a commit to a place in the content.
+func addCommit(ctx context.Context, b *content.Builder, snapshot *git.Snapshot, dir, place string) error {
+	files := &collector{builder: b}
+	err := snapshot.Files(ctx, dir, placed{place, files})
+	if fault.ReasonOf(err) == content.ReasonTooLarge {
+		return within(snapshot.Location(dir), err)
+	}
+	return files.result(snapshot.Location(dir), err)
 }
 
 // unpackings is how often bytes of a pack may be unpacked: to know them, as the base

@@ -20,7 +20,7 @@ import (
 // maxSilence is how long a server may send too little.
 const maxSilence = 30 * time.Second
 
-// http fetches an archive. The login goes to the server of the URL and to no other.
+// http fetches an archive, or a file of YAML. The login goes to the server of the URL and to no other.
 func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Content, *v1alpha1.HTTPSource, error) {
 	address, err := httpURL(s.URL)
 	if err != nil {
@@ -38,7 +38,7 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	client := clientOf(address, s.Auth, login, f.Limits.Compressed+1<<20)
 	c, err = f.build(ctx, func(b *content.Builder) error {
 		return f.download(ctx, client, address, s.Auth, f.Limits.Compressed,
-			func(r io.Reader) error { return b.Tar(ctx, r) })
+			func(r io.Reader) error { return b.TarOrText(ctx, r, manifestOf(address.Path)) })
 	})
 	if err != nil {
 		return nil, nil, within(name(address), err)
@@ -90,7 +90,7 @@ func httpURL(text string) (*url.URL, error) {
 	switch {
 	case err != nil || address.Host == "" || address.Opaque != "":
 		return nil, fault.New(fault.InvalidArgument, "source.http.url is not a URL").
-			WithHint("write https://HOST/PATH.tgz")
+			WithHint("write https://HOST/PATH.tgz or https://HOST/PATH.yaml")
 	case address.Scheme != "http" && address.Scheme != "https":
 		return nil, fault.New(fault.InvalidArgument, "source.http.url has the scheme %q", address.Scheme).
 			WithHint("use https://")

@@ -231,7 +231,7 @@ func TestHTTPFails(t *testing.T) {
 		"/cut":       {fault.Unavailable, "unexpected EOF"},
 		"/announced": {fault.InvalidArgument, "1099511627776 bytes"},
 		"/endless":   {fault.InvalidArgument, "/endless: the archive is larger than 1 MiB"},
-		"/page":      {fault.InvalidArgument, "/page: this is not a tar file"},
+		"/page":      {fault.InvalidArgument, "/page: this is a page of HTML, neither a tar file nor YAML"},
 	} {
 		t.Run(path, func(t *testing.T) {
 			f := newFetcher(t)

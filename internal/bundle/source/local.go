@@ -6,79 +6,115 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // Stdin is the path of standard input.
 const Stdin = "-"
 
-// Local makes content of a directory, of an archive (a tar file, with gzip or without),
-// or of an archive on stdin, if the path is Stdin. Of a directory, what git keeps in .git is left out, so
-// that a working tree has the content of its commit.
-func (f Fetcher) Local(ctx context.Context, path string, stdin io.Reader) (*content.Content, error) {
-	if path == Stdin {
+// localSources are what a source on this machine can be, for messages.
+const localSources = "a directory, a tar file, a file of YAML or JSON, or - for standard input"
+
+// Local makes content of a directory, of an archive (a tar file, with gzip or without), of one file of YAML or JSON,
+// or of either on stdin, if the path is Stdin. Of a directory, what git keeps in .git is left out, so
+// that a working tree has the content of its commit. DIRECTORY//PART is a part of a directory, as of a repository.
+func (f Fetcher) Local(ctx context.Context, name string, stdin io.Reader) (*content.Content, error) {
+	if name == Stdin {
 		return f.archive(ctx, "standard input", stdin, 0)
 	}
-	info, err := os.Stat(path)
+	base, dir, isPart := cutDirectory(name)
+	if isPart {
+		name = base
+	}
+	info, err := os.Stat(name)
 	switch {
 	case err != nil:
 		return nil, localFault(err)
+	case isPart && !info.IsDir():
+		return nil, fault.New(fault.InvalidArgument, "%s is not a directory, of which //%s is a part", name, dir).
+			WithHint("unpack it, and name the directory")
+	case isPart:
+		return f.part(ctx, name, dir)
 	case info.IsDir():
-		return f.directory(ctx, path)
+		return f.directory(ctx, name)
 	case !info.Mode().IsRegular():
-		return nil, fault.New(fault.InvalidArgument, "%s is neither a directory nor a file", path).
-			WithHint("name a directory, a tar file, or - for standard input")
+		return nil, fault.New(fault.InvalidArgument, "%s is neither a directory nor a file", name).
+			WithHint("name %s", localSources)
 	}
-	file, err := os.Open(path)
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, localFault(err)
 	}
 	defer file.Close()
-	return f.archive(ctx, path, file, info.Size())
+	return f.archive(ctx, name, file, info.Size())
 }
 
 func (f Fetcher) archive(ctx context.Context, name string, r io.Reader, total int64) (*content.Content, error) {
-	c, err := f.build(ctx, func(b *content.Builder) error { return b.Tar(ctx, f.Watch("Reading "+name, r, total)) })
+	c, err := f.build(ctx, func(b *content.Builder) error {
+		return b.TarOrText(ctx, f.Watch("Reading "+name, r, total), manifestOf(filepath.ToSlash(name)))
+	})
 	return c, within(name, err)
 }
 
+// manifestOf is the file that a source becomes which is a single one, of YAML or JSON: the content is that of a
+// directory with manifests/, in which the file has the name that it has at its source.
+func manifestOf(source string) string {
+	const dir, unnamed = "manifests/", "manifest.yaml"
+	name := path.Base(source)
+	switch path.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		if fileName.MatchString(name) {
+			return dir + name
+		}
+	}
+	return dir + unnamed
+}
+
+// fileName is a name that is one on every system.
+const fileName pattern.Expr = `^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}$`
+
 // directory reads through os.Root, so that nothing outside is read, whatever is changed
 // meanwhile.
-func (f Fetcher) directory(ctx context.Context, path string) (*content.Content, error) {
-	root, err := os.OpenRoot(path)
+func (f Fetcher) directory(ctx context.Context, dir string) (*content.Content, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, localFault(err)
 	}
 	defer root.Close()
-	f.tell(v1.Progress{Message: "Reading " + path})
-	c, err := f.build(ctx, func(b *content.Builder) error {
-		var problems content.Problems
-		err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case entry.Name() == ".git":
-				if entry.IsDir() {
-					return fs.SkipDir
-				}
-				return nil // of a working tree elsewhere
-			case entry.IsDir():
-				return nil
+	f.tell(v1.Progress{Message: "Reading " + dir})
+	c, err := f.build(ctx, func(b *content.Builder) error { return addTree(ctx, b, root, ".") })
+	return c, within(dir, err)
+}
+
+// addTree takes the files of a directory, with their paths below the root.
+func addTree(ctx context.Context, b *content.Builder, root *os.Root, dir string) error {
+	var problems content.Problems
+	err := fs.WalkDir(root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case entry.Name() == ".git":
+			if entry.IsDir() {
+				return fs.SkipDir
 			}
-			if err := addFile(b, root, name, entry.Type()); !problems.Add(err) {
-				return err
-			}
+			return nil // of a working tree elsewhere
+		case entry.IsDir():
 			return nil
-		})
-		return localFault(problems.Or(err))
+		}
+		if err := addFile(b, root, name, entry.Type()); !problems.Add(err) {
+			return err
+		}
+		return nil
 	})
-	return c, within(path, err)
+	return localFault(problems.Or(err))
 }
 
 func addFile(b *content.Builder, root *os.Root, name string, kind fs.FileMode) error {
@@ -130,16 +166,15 @@ func within(name string, err error) error {
 // localFault explains why something cannot be read.
 func localFault(err error) error {
 	_, own := errors.AsType[*fault.Error](err)
-	path, ok := errors.AsType[*fs.PathError](err)
+	at, ok := errors.AsType[*fs.PathError](err)
 	switch {
 	case own || !ok:
 		return err
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.New(fault.NotFound, "%s does not exist", path.Path).
-			WithHint("name a directory, a tar file, or - for standard input; a source elsewhere begins with oci://, " +
-				"git+https://, ssh:// or https://")
+		return fault.New(fault.NotFound, "%s does not exist", at.Path).
+			WithHint("name %s; a source elsewhere begins with oci://, git+https://, ssh:// or https://", localSources)
 	case errors.Is(err, fs.ErrPermission):
-		return fault.New(fault.PermissionDenied, "%s cannot be read: %w", path.Path, path.Err)
+		return fault.New(fault.PermissionDenied, "%s cannot be read: %w", at.Path, at.Err)
 	}
-	return fault.New(fault.InvalidArgument, "%s cannot be read: %w", path.Path, path.Err)
+	return fault.New(fault.InvalidArgument, "%s cannot be read: %w", at.Path, at.Err)
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,6 +84,46 @@ func TestLocalIsTheSame(t *testing.T) {
 	}
 	if last.Message != "Reading standard input" || last.Done != int64(len(packed)) {
 		t.Errorf("%+v", last)
+	}
+}
+
+// One file of YAML or JSON is the content of a directory with manifests/: the same from a path, from standard input and
+// from a server, but for the name that it has there.
+func TestOneFileIsManifests(t *testing.T) {
+	const text = "kind: A\n"
+	dir := t.TempDir()
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) })
+	for name, want := range map[string]string{
+		filepath.Join(dir, "install.yaml"):            "manifests/install.yaml",
+		filepath.Join(dir, "all-1.2.json"):            "manifests/all-1.2.json",
+		filepath.Join(dir, "a file.yaml"):             "manifests/manifest.yaml",
+		filepath.Join(dir, "text"):                    "manifests/manifest.yaml",
+		source.Stdin:                                  "manifests/manifest.yaml",
+		url + "/v1/install.yml?token=x":               "manifests/install.yml",
+		url + "/v1/%2e%2e%2finstall.yaml":             "manifests/install.yaml",
+		url + "/latest":                               "manifests/manifest.yaml",
+		url + "/" + strings.Repeat("a", 99) + ".yaml": "manifests/manifest.yaml",
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFetcher(t)
+			var c *content.Content
+			var err error
+			if strings.HasPrefix(name, url) {
+				c, _, err = f.Fetch(t.Context(), overHTTP(name, nil))
+			} else {
+				if name != source.Stdin {
+					write(t, name, text)
+				}
+				c, err = f.Local(t.Context(), name, strings.NewReader(text))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if got, err := fs.ReadFile(c.FS(), want); err != nil || string(got) != text || c.Files != 1 {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
 	}
 }
 

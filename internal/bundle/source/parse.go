@@ -26,8 +26,7 @@ type Target struct {
 
 const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITORY.git//DIRECTORY?tag=TAG, " +
 	"ssh://git@HOST/REPOSITORY.git, " +
-	"repo+https://HOST/PATH//CHART, https://HOST/FILE.tgz, configmap/NAME, a directory, a tar file, or - " +
-	"for standard input"
+	"repo+https://HOST/PATH//CHART, https://HOST/FILE.tgz, https://HOST/FILE.yaml, configmap/NAME, " + localSources
 
 // Parse reads a SOURCE argument. All that is wrong is reported together; what is
 // reported never has a password in it.
@@ -36,9 +35,10 @@ const argumentHint = "write oci://HOST/REPOSITORY:TAG, git+https://HOST/REPOSITO
 //	git+https://host/repository.git        a commit of a repository; also git+ssh:// and ssh://;
 //	  //directory?ref=v1                   ref, branch, tag or commit choose it, as the flags do
 //	repo+https://host/charts//name         a chart of a repository, with a version or without
-//	https://host/file.tgz                  an archive
+//	https://host/file.tgz                  an archive, or a file of YAML or JSON
 //	configmap/one,configmap/two=dir        the files of ConfigMaps, in a directory
-//	anything else                          a directory, an archive, or - for standard input
+//	anything else                          a directory, an archive, a file of YAML or JSON, or - for standard input;
+//	  directory//part                      a part of a directory
 //
 // A ref that is a full hash is a commit, one that looks like a version is a tag (v1,
 // 1.2.3-rc.1), and any other is a branch.

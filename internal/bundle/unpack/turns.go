@@ -6,25 +6,28 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/kustomize"
 	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/reconcile"
 )
 
 // What a chart may take beside others. Nearly all take a fraction of that; one that takes more
-// is left to the slow worker, which renders one at a time, with all that a rendering may take.
+// is left to the slow worker, which renders one at a time, with all that a rendering may take. A kustomization is built
+// by a process, which takes a while to start.
 const (
 	besideTime   = time.Second
 	besideMemory = 48 << 20 // bytes
 	beside       = 2        // at once
+	besideBuild  = 3 * time.Second
 )
 
 // Turns are those to read content, of a server's workers, as that takes much memory for a while.
 // All of them together stay within that of a server's pod.
 type Turns struct {
-	parsing chan struct{} // has the one that reads what is no chart
+	parsing chan struct{} // has the one that reads what is no chart, or builds it before
 	quick   chan struct{} // those that render charts beside others
-	slow    chan struct{} // the one that renders a chart that takes more
+	slow    chan struct{} // the one that renders a chart, or builds a kustomization, that takes more
 }
 
 // NewTurns makes those of a server.
@@ -41,14 +44,14 @@ func (t *Turns) Load(ctx context.Context, fsys fs.FS, o format.Options) (*format
 	}
 	turn := t.parsing
 	switch {
-	case o.Format == format.Helm && reconcile.IsSlow(ctx):
+	case o.Format != format.Helm && o.Format != format.Kustomize:
+	case reconcile.IsSlow(ctx):
 		turn = t.slow
 	case o.Format == format.Helm:
 		turn = t.quick
-		if o.RenderTime == 0 || o.RenderTime > besideTime {
-			o.RenderTime = besideTime
-		}
-		o.RenderMemory = besideMemory
+		o.RenderTime, o.RenderMemory = atMost(o.RenderTime, besideTime), besideMemory
+	default:
+		o.RenderTime = atMost(o.RenderTime, besideBuild)
 	}
 	select {
 	case turn <- struct{}{}:
@@ -57,14 +60,25 @@ func (t *Turns) Load(ctx context.Context, fsys fs.FS, o format.Options) (*format
 		return nil, context.Cause(ctx)
 	}
 	p, err := format.Load(ctx, fsys, o)
-	if turn == t.quick && takesMore(err) {
+	if turn != t.slow && takesMore(err) {
 		return nil, reconcile.Slowly(err)
 	}
 	return p, err
 }
 
-// takesMore says whether a chart was given up because of what it may take beside others.
+// atMost is a time, where 0 is any, or most.
+func atMost(limit, most time.Duration) time.Duration {
+	if limit == 0 {
+		return most
+	}
+	return min(limit, most)
+}
+
+// takesMore says whether one was given up because of what it may take beside others.
 func takesMore(err error) bool {
-	reason := fault.ReasonOf(err)
-	return reason == chart.ReasonTime || reason == chart.ReasonMemory
+	switch fault.ReasonOf(err) {
+	case chart.ReasonTime, chart.ReasonMemory, kustomize.ReasonTime:
+		return true
+	}
+	return false
 }

@@ -3,11 +3,13 @@ package unpack
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/kustomize"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/reconcile"
 )
@@ -29,6 +31,39 @@ func TestContentIsReadOneAfterTheOther(t *testing.T) {
 		if err != nil || len(p.Objects) != 1 {
 			t.Fatal(p, err)
 		}
+	}
+}
+
+func TestMain(m *testing.M) {
+	kustomize.Worker(os.Exit)
+	m.Run()
+}
+
+// A kustomization is built when it is its turn to be read; one that takes more time than others have is left to the
+// slow worker.
+func TestKustomizationsThatTakeMoreHaveATurnOfTheirOwn(t *testing.T) {
+	turns := NewTurns()
+	fsys := fstest.MapFS{
+		"kustomization.yaml": {Data: []byte("resources: [a.yaml]\nnamePrefix: x\n")},
+		"a.yaml":             {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")},
+	}
+	o := format.Options{Format: format.Kustomize, Instance: "shop", RenderTime: time.Minute}
+	if p, err := turns.Load(reconcile.WithSlow(t.Context()), fsys, o); err != nil || len(p.Objects) != 1 {
+		t.Error(p, err)
+	}
+	o.RenderTime = time.Nanosecond
+	if _, err := turns.Load(t.Context(), fsys, o); !reconcile.IsSlowly(err) {
+		t.Errorf("beside others it ends with %v", err)
+	}
+	_, err := turns.Load(reconcile.WithSlow(t.Context()), fsys, o)
+	if reconcile.IsSlowly(err) || fault.CodeOf(err) != fault.Failed {
+		t.Errorf("alone it ends with %v", err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	turns.parsing <- struct{}{} // another is at it
+	if _, err := turns.Load(over, fsys, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("it is built while another is read: %v", err)
 	}
 }
 

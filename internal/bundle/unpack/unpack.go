@@ -212,11 +212,12 @@ func (u Unpacker) fetching(b *v1alpha1.Bundle, from v1alpha1.Source) doFetch {
 
 // check makes sure that the content is of the class's format. Values are not known yet.
 func check(b *v1alpha1.Bundle, c *content.Content) error {
-	found, err := format.Recognize(c.FS())
+	wanted := resource.FormatOf(b.Spec.ProvisionerClassName)
+	found, err := format.RecognizeAs(c.FS(), wanted)
 	if err != nil {
 		return err
 	}
-	if wanted := resource.FormatOf(b.Spec.ProvisionerClassName); found != wanted {
+	if found.Base() != wanted {
 		return fault.New(fault.InvalidArgument, "the content is %s, and class %s is for %s", found,
 			b.Spec.ProvisionerClassName, wanted).
 			WithHint("use the class %s", resource.ClassOf(found))

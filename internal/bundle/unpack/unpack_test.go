@@ -151,3 +151,33 @@ func TestUnpackedByOneOfTwo(t *testing.T) {
 		})
 	}
 }
+
+// What is unpacked is of the format of the class, or of one that is another way to write it; what is ambiguous is
+// decided by the class.
+func TestContentIsOfTheClass(t *testing.T) {
+	u, _ := withCache(t)
+	for name, test := range map[string]struct {
+		file, class, want string
+	}{
+		"manifests":       {"manifests/a.yaml", v1alpha1.ClassPlain, ""},
+		"YAML":            {"deploy/a.yaml", v1alpha1.ClassPlain, ""},
+		"a kustomization": {"Kustomization", v1alpha1.ClassPlain, ""},
+		"a chart":         {"Chart.yaml", v1alpha1.ClassHelm, ""},
+		"a chart as plain": {"Chart.yaml", v1alpha1.ClassPlain, "the content is helm, and class berth-dev-plain is " +
+			"for plain+v0"},
+		"YAML as a chart": {"a.yaml", v1alpha1.ClassHelm, "the content is yaml, and class berth-dev-helm is for " +
+			"helm"},
+		"what is no bundle": {"README.md", v1alpha1.ClassPlain, "the format of the bundle is not known: it has " +
+			"README.md"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := sealed(t, u, test.file, "")
+			defer c.Close()
+			b := &v1alpha1.Bundle{}
+			b.Spec.ProvisionerClassName = test.class
+			if err := check(b, c); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+				t.Errorf("%v, want %s", err, test.want)
+			}
+		})
+	}
+}

@@ -15,6 +15,9 @@ import (
 // check says what keeps fields from being an object: those that every object has, and what
 // is wrong with them. A null in a map of texts becomes empty, as the API server reads it.
 func check(fields map[string]any) (problems []string) {
+	if fields["apiVersion"] == nil && fields["kind"] == nil {
+		return []string{"no Kubernetes object: it has neither apiVersion nor kind"}
+	}
 	problems = checkKind(fields)
 	metadata, ok := fields["metadata"].(map[string]any)
 	if !ok {

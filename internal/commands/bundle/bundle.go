@@ -12,18 +12,19 @@ func NewCmd(f *cmdutil.Factory) *cobra.Command {
 	cmd := cmdutil.Group(&cobra.Command{
 		Use:   "bundle",
 		Short: "Install bundles of Kubernetes content",
-		Long: `Install bundles of Kubernetes content: plain manifests, Helm charts, and operator
-bundles of a registry, from wherever they are. A bundle is fetched, checked as a
-whole, and installed as a Helm release; what was installed before stays until the
-new one is installed and healthy.
+		Long: `Install bundles of Kubernetes content: plain manifests, kustomizations, Helm charts, and
+operator bundles of a registry, from wherever they are. A bundle is fetched, checked as
+a whole, and installed as a Helm release; what was installed before stays until the new
+one is installed and healthy.
 
 SOURCE is one of
 
   ./dir                          a local directory
-  bundle.tgz, -                  a local archive, or one on standard input
+  ./dir//part                    a part of one, with what its kustomization refers to in it
+  install.yaml, bundle.tgz, -    a local file of YAML, an archive, or either on standard input
   oci://host/repo:tag            an image
   git+https://host/repo.git//dir a directory of a repository: --branch, --tag, --commit
-  https://host/bundle.tgz        an archive on a web server
+  https://host/install.yaml      a file of YAML, or an archive, on a web server
   configmap/NAME                 immutable ConfigMaps of the system namespace
 
 The state is on the cluster: a BundleInstance says what is to be installed, and a
@@ -32,6 +33,7 @@ installed by "berth serve bundles", or by "berth bundle reconcile" when it is ru
 		Example: `  berth bundle validate ./shop
   berth bundle template ./chart --set image.tag=v2
   berth bundle install shop ./shop
+  berth bundle install shop https://example.com/install.yaml
   berth bundle install shop oci://registry.example.com/shop:v2
   berth bundle status shop
   berth bundle rollback shop

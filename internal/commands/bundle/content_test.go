@@ -110,13 +110,13 @@ func TestValidateOfAnOperatorAsPlain(t *testing.T) {
 	}
 }
 
-// A terminal is not waited for: nobody types a tar file.
+// A terminal is not waited for: nobody types a bundle.
 func TestStandardInputIsATerminal(t *testing.T) {
 	cmdtest.Offline(t)
 	streams, b := terminal.Test("", time.Now())
 	streams.In.TTY = true
 	status := commands.Main([]string{"bundle", "validate", "-"}, streams, func(int) { t.Error("berth exited at once") })
-	if status != 2 || !strings.Contains(b.Err.String(), "standard input is a terminal, not a tar file") ||
+	if status != 2 || !strings.Contains(b.Err.String(), "standard input is a terminal, not a bundle") ||
 		!strings.Contains(b.Err.String(), "hint:") {
 		t.Errorf("%d, %s", status, b.Err.String())
 	}
@@ -156,7 +156,7 @@ func TestUnpackOfWhatIsInvalid(t *testing.T) {
 	object := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	metadata := "apiVersion: v2\nname: c\nversion: 1.0.0\n"
 	for name, files := range map[string]map[string]string{
-		"no format":      {"a.yaml": object},
+		"no format":      {"a.txt": object},
 		"nothing":        {},
 		"no kind":        {"manifests/a.yaml": "apiVersion: v1\nmetadata: {name: a}\n"},
 		"the same twice": {"manifests/a.yaml": object, "manifests/b.yaml": object},

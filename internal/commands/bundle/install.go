@@ -88,6 +88,7 @@ server as well; an upgrade keeps it unless another one is named, or "" for none.
 The release can be looked at with helm in the system namespace. While a server of
 berth reconciles bundles, it does the work, and this command follows it.`,
 		Example: `  berth bundle install shop ./shop
+  berth bundle install shop ./repo//overlays/prod
   berth bundle install shop oci://registry.example.com/shop:v2
   berth bundle install shop git+https://git.example.com/shop.git//deploy --tag v2
   berth bundle install shop oci://registry.example.com/private/shop:v2 --source-secret shop-login

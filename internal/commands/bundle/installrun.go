@@ -77,7 +77,7 @@ func (o *InstallOptions) fetched(
 	ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps,
 ) (q instance.Request, known instance.Known, err error) {
 	q = instance.Request{
-		Name: o.Name, Class: o.class(), Config: conf, Until: instance.UntilHealthy,
+		Name: o.Name, Class: o.class(), Format: o.Format, Config: conf, Until: instance.UntilHealthy,
 		KeepValues: len(o.ValuesFiles) == 0 && o.Set.IsZero() && !o.ResetValues,
 		Source:     v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}},
 	}

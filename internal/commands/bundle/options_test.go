@@ -77,8 +77,9 @@ func TestOptions(t *testing.T) {
 			Args: "- --values -",
 			Err:  "standard input can be read only once, as SOURCE or as a file of --values",
 		},
-		"two":               {Args: "a b", Err: "requires one source, got 2"},
-		"an unknown format": {Args: "a --format tarball", Err: "must be one of: plain+v0, helm, registry+v1"},
+		"two": {Args: "a b", Err: "requires one source, got 2"},
+		"an unknown format": {Args: "a --format tarball", Err: "must be one of: plain+v0, yaml, kustomize, helm, " +
+			"registry+v1"},
 	})
 	forgetInstall := func(o *bundle.InstallOptions) { o.IO, o.Open, o.Flags = terminal.Streams{}, nil, nil; o.Forget() }
 	type installs = map[string]cmdtest.Case[bundle.InstallOptions]

@@ -62,8 +62,8 @@ func (o *SourceOptions) fetch(ctx context.Context, f source.Fetcher, io terminal
 	resolved v1alpha1.Source, err error,
 ) {
 	if o.target.Path == source.Stdin && io.In.TTY {
-		return nil, resolved, fault.New(fault.InvalidArgument, "standard input is a terminal, not a tar file").
-			WithHint("write the bundle to it: tar -cz -C DIRECTORY . | berth bundle …")
+		return nil, resolved, fault.New(fault.InvalidArgument, "standard input is a terminal, not a bundle").
+			WithHint("write the bundle to it, as a tar file or as YAML: tar -cz -C DIRECTORY . | berth bundle …")
 	}
 	c, err = awaitContent(ctx, func() (c *content.Content, err error) {
 		if o.target.Source == nil {

@@ -80,11 +80,14 @@ func NewTemplate(f *cmdutil.Factory, runF func(context.Context, *TemplateOptions
 		SuggestFor: []string{"render"},
 		Short:      "Print the objects of a bundle",
 		Long: `Fetch a bundle and print the objects that it is made of, as YAML: a chart rendered with
-its values, an operator bundle as what it stands for. No cluster is asked, so that a
-chart's lookups find nothing; --kube-version and --api-versions say what it sees of one.
+its values, a kustomization as it is built, an operator bundle as what it stands for. No
+cluster is asked, so that a chart's lookups find nothing; --kube-version and
+--api-versions say what it sees of one.
 
 What is printed of a chart is what "helm template" prints, but for the hooks of tests.`,
 		Example: `  berth bundle template ./chart --set image.tag=v2
+  berth bundle template ./repo//overlays/prod
+  kubectl create deployment web --image nginx --dry-run=client -o yaml | berth bundle template -
   berth bundle template oci://registry.example.com/shop:v2 | kubectl diff -f -`,
 		Args: cmdutil.OneArg("source"),
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {

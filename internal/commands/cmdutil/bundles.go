@@ -61,7 +61,8 @@ func (f *Factory) Bundles(ctx context.Context, system string) (r instance.Reconc
 
 // AddRenderFlag adds the flag that says how long the rendering of a chart may take.
 func AddRenderFlag(cmd *cobra.Command, limit *time.Duration) {
-	cmd.Flags().DurationVar(limit, "render-timeout", chart.DefaultTime, "how long the templates of a chart may take")
+	cmd.Flags().DurationVar(limit, "render-timeout", chart.DefaultTime,
+		"how long the templates of a chart, or the building of a kustomization, may take")
 }
 
 // CheckRender finds out whether the flag of AddRenderFlag is right.

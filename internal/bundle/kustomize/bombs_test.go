@@ -1,0 +1,141 @@
+package kustomize_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berthdev/berth/internal/bundle/kustomize"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// bombs are kustomizations that make much of little, or that do not end.
+func bombs() map[string]map[string]string {
+	doubling := map[string]string{"kustomization.yaml": "resources: [a0, " +
+		"b0]\n", "s/kustomization.yaml": "resources: [s.yaml]\n", "s/s.yaml": service}
+	for i := range 20 {
+		for _, side := range []string{"a", "b"} {
+			next := fmt.Sprintf("[../a%d, ../b%d]", i+1, i+1)
+			if i == 19 {
+				next = "[../s]"
+			}
+			doubling[fmt.Sprintf("%s%d/kustomization.yaml", side, i)] = "namePrefix: " + side + "\nresources: " +
+				"" + next + "\n"
+		}
+	}
+	chain := map[string]string{"kustomization.yaml": "resources: [c0]\n"}
+	for i := range 100 {
+		chain[fmt.Sprintf("c%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../c%d]\n", i+1)
+	}
+	chain["c100/kustomization.yaml"], chain["c100/s.yaml"] = "resources: [s.yaml]\n", service
+	config := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: xxxxxxxxxxxxxxxx}\n"
+	var copies, replacements strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&copies, "    - {op: copy, from: /data, path: /data/x%d}\n", i)
+		replacements.WriteString("- source: {kind: ConfigMap, fieldPath: data.a}\n  targets: [{select: {kind: " +
+			"ConfigMap}, " +
+			"fieldPaths: [data.a], options: {delimiter: x, index: -1}}]\n")
+	}
+	var many strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&many, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a%d}\n", i)
+	}
+	return map[string]map[string]string{
+		"bases that double": doubling,
+		"bases in bases":    chain,
+		"copies of copies": {
+			"kustomization.yaml": "resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: " +
+				"|-\n" + copies.String(),
+			"a.yaml": config,
+		},
+		"replacements that double": {
+			"kustomization.yaml": "resources: [a.yaml]\nreplacements:\n" + replacements.String(), "a.yaml": config,
+		},
+		"a large annotation of many objects": {
+			"kustomization.yaml": "resources: [a.yaml]\ncommonAnnotations: {a: " + strings.Repeat("x", 1<<19) + "}\n",
+			"a.yaml":             many.String(),
+		},
+		"aliases in a resource": {
+			"kustomization.yaml": "resources: [a.yaml]\n",
+			"a.yaml": config + "x: &x " + strings.Repeat("x", 1<<10) + "\ny: &y [" + strings.Repeat("*x,",
+				1<<10) + "]\nz: [" +
+				strings.Repeat("*y,", 1<<10) + "]\n",
+		},
+		"many files": {
+			"kustomization.yaml": "resources: [s.yaml]\n", "s.yaml": service, "large": strings.Repeat("x", 33<<20),
+		},
+		"nested brackets": {
+			"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": strings.Repeat("[", 1<<20),
+		},
+	}
+}
+
+// Whatever a kustomization is, it ends, and says why nothing was built.
+func TestBombs(t *testing.T) {
+	for name, files := range bombs() {
+		t.Run(name, func(t *testing.T) {
+			says := map[string]string{
+				"bases that double": "kustomization.yaml: more than 1000 kustomizations are read for it",
+				"bases in bases":    "is in more than 50 kustomizations, one in the other",
+				"many files":        "the directories of the kustomization have more than 32 MiB",
+				"nested brackets":   "exceeded max depth",
+			}[name]
+			begun := time.Now()
+			text, err := kustomize.Build(t.Context(), content(files), kustomize.Limits{Time: 5 * time.Second})
+			if code := fault.CodeOf(err); code != fault.InvalidArgument && code != fault.Failed || len(text) > 0 ||
+				strings.Contains(err.Error(), "has ended with status") || !strings.Contains(err.Error(), says) {
+				t.Errorf("%d bytes, %v, want %s", len(text), err, says)
+			}
+			if took := time.Since(begun); took > 10*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			t.Log(err)
+		})
+	}
+}
+
+// A build ends with what asks for it, and at its limits.
+func TestLimits(t *testing.T) {
+	files := content(map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": deployment})
+	for name, test := range map[string]struct {
+		limits kustomize.Limits
+		reason string
+		says   string
+	}{
+		"time":   {kustomize.Limits{Time: time.Nanosecond}, kustomize.ReasonTime, "was not built within 1ns"},
+		"memory": {kustomize.Limits{Memory: 1 << 20}, kustomize.ReasonMemory, "takes more than 1 MiB"},
+		"output": {kustomize.Limits{Output: 100}, "", "the objects of the kustomization are larger"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := kustomize.Build(t.Context(), files, test.limits)
+			if err == nil || fault.ReasonOf(err) != test.reason || !strings.Contains(err.Error(), test.says) {
+				t.Error(err)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := kustomize.Build(ctx, files, kustomize.Limits{}); err != context.Canceled { //nolint:errorlint // itself
+		t.Error(err)
+	}
+}
+
+func FuzzBuild(f *testing.F) {
+	for _, seed := range []string{
+		"resources: [a.yaml]", "bases: [b]\nnamePrefix: x", "resources: [b, a.yaml]\nimages: [{name: x, newTag: y}]",
+		"Resources: [a.yaml]", "resources: ['.', '..', '../..', '']", "patches: [{patch: '{}'}]", "kind: Component",
+	} {
+		f.Add([]byte(seed), []byte(service), []byte("resources: [../a.yaml]"))
+	}
+	f.Fuzz(func(t *testing.T, root, a, b []byte) {
+		files := content(map[string]string{
+			"kustomization.yaml": string(root), "a.yaml": string(a), "b/kustomization.yaml": string(b),
+		})
+		_, err := kustomize.Build(t.Context(), files, kustomize.Limits{Time: 5 * time.Second})
+		if err != nil && (fault.CodeOf(err) != fault.InvalidArgument || strings.Contains(err.Error(), "has failed")) {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,199 @@
+// Package kustomize builds kustomizations with kustomize's own library, of the files of a bundle alone.
+//
+// The library takes neither a context nor a bound, keeps schemas in variables that all builds of a process share, and
+// fetches what looks like a URL. So it runs in a process of its own (see Worker), which has nothing but these files,
+// and is ended when it takes too much.
+package kustomize
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Limits bound a build.
+type Limits struct {
+	Time   time.Duration
+	Memory int64 // bytes of the process
+	Output int   // bytes of the objects
+}
+
+// What a build may take if the limits do not say otherwise: as much as a chart. A small one takes 40 MiB, with the
+// schemas of Kubernetes.
+const (
+	defaultTime   = 20 * time.Second
+	defaultMemory = 160 << 20
+	defaultOutput = 12 << 20
+	maxInput      = 32 << 20 // bytes of the files that a kustomization can refer to
+)
+
+// Build makes objects, as a text of YAML, of the kustomization at the root of files.
+func Build(ctx context.Context, fsys fs.FS, limits Limits) ([]byte, error) {
+	roots, problems := check(fsys, ".")
+	if len(problems) > 0 {
+		return nil, refused(problems)
+	}
+	names, err := below(fsys, roots)
+	if err != nil {
+		return nil, err
+	}
+	limits.Time = cmp.Or(limits.Time, defaultTime)
+	limits.Memory = cmp.Or(limits.Memory, defaultMemory)
+	limits.Output = cmp.Or(limits.Output, defaultOutput)
+	return work(ctx, fsys, names, limits)
+}
+
+// refused is the error of kustomizations that are not built.
+func refused(problems []string) error {
+	err := fault.New(fault.InvalidArgument, "the kustomization cannot be built").
+		WithHint("everything that it refers to has to be in the bundle, as files: `kustomize localize` puts it " +
+			"there; what is above its directory is in a bundle that is given as SOURCE//DIRECTORY")
+	if len(problems) == 1 {
+		return err.WithDetail(problems[0])
+	}
+	err.Problems = problems
+	return err
+}
+
+// below are the files in the directories of kustomizations, to which these are confined.
+func below(fsys fs.FS, roots []string) (names []string, err error) {
+	total := int64(0)
+	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !isBelow(name, roots) {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if total += info.Size(); total > maxInput {
+			return fault.New(fault.InvalidArgument, "the directories of the kustomization have more than %d MiB",
+				maxInput>>20).
+				WithHint("leave out what it does not refer to")
+		}
+		names = append(names, name)
+		return nil
+	})
+	return names, err
+}
+
+// isBelow says whether a file is in one of some directories.
+func isBelow(name string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		return dir == "." || strings.HasPrefix(name, dir+"/")
+	})
+}
+
+// work has a process of its own build the files.
+func work(ctx context.Context, fsys fs.FS, names []string, limits Limits) ([]byte, error) {
+	if isWorker() {
+		return nil, fault.New(fault.Internal, "the process that builds kustomizations is none that can start one")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fault.New(fault.Failed, "the kustomization cannot be built: %w", err)
+	}
+	// The process ends itself; that it is ended is for one that cannot.
+	inner, cancel := context.WithTimeout(ctx, limits.Time+time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(inner, self)
+	cmd.Args = []string{
+		workerName, limits.Time.String(), strconv.FormatInt(limits.Memory, 10), strconv.Itoa(limits.Output),
+	}
+	cmd.Env, cmd.WaitDelay = []string{}, time.Second
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &bounded{&out, limits.Output + 1}, &bounded{&said, maxSaid}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fault.New(fault.Failed, "the kustomization cannot be built: %w", err)
+	}
+	if err := cmd.Start(); err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	} else if err != nil {
+		return nil, fault.New(fault.Failed, "the process that builds kustomizations cannot be started: %w", err)
+	}
+	unread := send(in, fsys, names)
+	_ = in.Close()
+	err = cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case unread != nil:
+		return nil, unread
+	case err == nil:
+		return out.Bytes(), nil
+	}
+	return nil, limits.explain(cmd.ProcessState.ExitCode(), inner.Err() != nil, said.String())
+}
+
+// send writes files as a tar file. The error is that of a file which cannot be read: a process that does not take them
+// says by itself why.
+func send(to io.Writer, fsys fs.FS, names []string) error {
+	w := tar.NewWriter(to)
+	for _, name := range names {
+		text, err := readFile(fsys, name, maxInput)
+		if err != nil {
+			return fault.New(fault.InvalidArgument, "read %s of the bundle: %w", name, err)
+		}
+		err = w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o444})
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		if err != nil {
+			return nil //nolint:nilerr // it has ended
+		}
+	}
+	_ = w.Close()
+	return nil
+}
+
+// The fault reasons of a build that was ended.
+const (
+	ReasonTime   = "KUSTOMIZE_TIME"
+	ReasonMemory = "KUSTOMIZE_MEMORY"
+)
+
+// maxSaid is how much is read of what the process says, in bytes.
+const maxSaid = 16 << 10
+
+// explain says why nothing was built.
+func (l Limits) explain(status int, late bool, said string) error {
+	switch {
+	case late, status == exitTime:
+		return fault.New(fault.Failed, "the kustomization was not built within %s", l.Time).WithReason(ReasonTime).
+			WithHint("make it smaller, or build it with `kustomize build` and install what that prints")
+	case status == exitMemory:
+		return fault.New(fault.InvalidArgument, "the kustomization takes more than %d MiB to build", l.Memory>>20).
+			WithReason(ReasonMemory).
+			WithHint("make it smaller, or build it with `kustomize build` and install what that prints")
+	case status == exitOutput:
+		return fault.New(fault.InvalidArgument, "the objects of the kustomization are larger than %d MiB", l.Output>>20)
+	case status == exitInvalid:
+		return refused([]string{fault.Line(strings.ReplaceAll(said, root+"/", ""))})
+	}
+	return fault.New(fault.Failed, "the process that builds kustomizations has ended with status %d: %s", status,
+		fault.Line(said))
+}
+
+// bounded keeps the beginning of what is written to it.
+type bounded struct {
+	to   *bytes.Buffer
+	most int
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	b.to.Write(p[:min(len(p), b.most-b.to.Len())])
+	return len(p), nil
+}
