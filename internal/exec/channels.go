@@ -21,7 +21,7 @@ import (
 type patience struct{ silence, every time.Duration }
 
 // asClientGo is the patience of client-go.
-var asClientGo = patience{silence: 61 * time.Second, every: 5 * time.Second}
+func asClientGo() patience { return patience{silence: 61 * time.Second, every: 5 * time.Second} }
 
 // maxStatus is how much of the status of a command is read, in bytes.
 const maxStatus = 64 << 10
@@ -275,7 +275,7 @@ func (c *channels) control(kind int, text string) {
 }
 
 // buffers are what messages are read into.
-var buffers = sync.Pool{New: func() any {
+var buffers = sync.Pool{New: func() any { //nolint:gochecknoglobals // a pool is for all
 	buffer := make([]byte, bufferSize)
 	return &buffer
 }}

@@ -75,7 +75,8 @@ func TestChannels(t *testing.T) {
 		"channels of nobody":         {[]string{"\x00x", "\x04x", "\x09x", "\xffx", "\x01a", succeeded}, 0, "a", "", ""},
 		"a status that is none":      {[]string{"\x03{"}, 0, "", "", "the status of the command cannot be read"},
 		"an exit code that is none": {
-			[]string{strings.Replace(failedBy7, `"7"`, `"x"`, 1)}, 0, "", "",
+			[]string{strings.Replace(failedBy7, `"7"`, `"x"`, 1)},
+			0, "", "",
 			`ended with "x", which is no status`,
 		},
 		"a status without end": {[]string{"\x03" + strings.Repeat("x", 1<<20)}, 0, "", "", "cannot be read"},
@@ -173,7 +174,8 @@ var short = patience{silence: 200 * time.Millisecond, every: 10 * time.Milliseco
 func TestSilence(t *testing.T) {
 	silent := make(chan struct{})
 	err := open(t, Session{Stdout: io.Discard}, short, func(*websocket.Conn) { <-silent })
-	if close(silent); !IsLost(err) || !strings.Contains(err.Error(), "nothing was heard for 200ms") {
+	close(silent)
+	if !IsLost(err) || !strings.Contains(err.Error(), "nothing was heard for 200ms") {
 		t.Error(err)
 	}
 	err = open(t, Session{Stdout: io.Discard}, short, func(conn *websocket.Conn) {

@@ -87,7 +87,7 @@ func overWebSocket(ctx context.Context, server Server, target *url.URL, s Sessio
 	if err != nil {
 		return err
 	}
-	return attached(ctx, conn, s, asClientGo)
+	return attached(ctx, conn, s, asClientGo())
 }
 
 func overSPDY(ctx context.Context, config *rest.Config, target *url.URL, s Session) error {

@@ -28,7 +28,7 @@ import (
 const bufferSize = 32 << 10
 
 // writeBuffers are those of connections that write: one in which nothing happens needs none.
-var writeBuffers sync.Pool
+var writeBuffers sync.Pool //nolint:gochecknoglobals // a pool is for all
 
 // maxAnswer is how much of the answer of a server that refuses is read, in bytes.
 const maxAnswer = 64 << 10
@@ -50,7 +50,7 @@ func upgraded(ctx context.Context, at Server, target *url.URL) (*websocket.Conn,
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 // takes two round trips and the processor time of a handshake, which can pass while a workspace is looked up. A nil
 // Ready has none.
 type Ready struct {
-	connect func(context.Context) (net.Conn, error)
+	connect func() (net.Conn, error)
 
 	mu     sync.Mutex
 	next   *prepared // nil for none
@@ -45,7 +45,11 @@ const (
 
 // newReady is for the API server of a configuration. Where a proxy leads there, none is kept.
 func newReady(config *rest.Config) *Ready {
-	return &Ready{connect: func(ctx context.Context) (net.Conn, error) { return connectTo(ctx, config) }}
+	return &Ready{connect: func() (net.Conn, error) { // whoever asks for it does not wait for it
+		ctx, cancel := context.WithTimeout(context.Background(), connectFor)
+		defer cancel()
+		return connectTo(ctx, config)
+	}}
 }
 
 // Prepare makes a connection in the background, if there is none.
@@ -77,9 +81,7 @@ func (r *Ready) prepare() {
 	r.next = p
 	go func() {
 		defer close(p.done)
-		ctx, cancel := context.WithTimeout(context.Background(), connectFor)
-		defer cancel()
-		conn, err := r.connect(ctx)
+		conn, err := r.connect()
 		if err != nil {
 			return // whatever it is, the stream meets it as well, and says so
 		}

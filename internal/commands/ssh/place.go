@@ -75,7 +75,7 @@ func (f *finder) located(ctx context.Context) located {
 	}
 	l := f.asked(ctx)
 	if f.channel.Add(1) > 1 && l.err == nil && f.lives != nil {
-		f.watched.follow(f.lives, l)
+		f.watched.follow(f.lives, l) //nolint:contextcheck // the watch outlives the channel
 	}
 	return l
 }

@@ -72,12 +72,11 @@ func TestWatched(t *testing.T) {
 			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}
 		},
 	} {
+		t.Log(name)
 		events.Modify(workspacePod(change))
 		eventually(t, func() bool { return !known() })
 		events.Modify(workspacePod(nil))
-		if eventually(t, known); t.Failed() {
-			t.Fatal(name)
-		}
+		eventually(t, known)
 	}
 	events.Delete(workspacePod(nil))
 	eventually(t, func() bool { return !known() })
