@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -172,7 +173,12 @@ func (f *files) setstat(r *sftp.Request) error {
 	w := f.open[r.Filepath]
 	f.writing.Unlock()
 	if w != nil {
-		if flags.Size {
+		if flags.Size && w.isWhole(a.Size) {
+			if args[1] = ""; !slices.ContainsFunc(args[1:], isSet) {
+				return nil
+			}
+		}
+		if args[1] != "" {
 			w.content() // what else is set is not yet: a read-only file cannot be cut
 		} else if w.later(args) {
 			return nil
@@ -180,6 +186,8 @@ func (f *files) setstat(r *sftp.Request) error {
 	}
 	return f.do("set_attributes", args...)
 }
+
+func isSet(arg string) bool { return arg != "" }
 
 // StatVFS implements sftp.StatVFSFileCmder.
 func (f *files) StatVFS(r *sftp.Request) (v *sftp.StatVFS, err error) {

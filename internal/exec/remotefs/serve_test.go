@@ -378,3 +378,57 @@ func TestSeenWhileItIsWritten(t *testing.T) {
 		}
 	})
 }
+
+// counted counts what the shell is asked for.
+type counted struct {
+	io.Reader
+	asked bytes.Buffer
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.asked.Write(p[:n])
+	return n, err
+}
+
+// A small file is one round trip, as scp sends it: with its size at the end, which it has already. Another size counts.
+func TestSmallFileIsOneRoundTrip(t *testing.T) {
+	shell := shells(t)["dash"]
+	if shell == nil {
+		t.Skip("there is no dash")
+	}
+	for name, c := range map[string]struct {
+		size         int64
+		want         string
+		stored, sets int
+	}{"its own size": {4, "text", 1, 0}, "a shorter one": {2, "te", 1, 1}, "a longer one": {6, "text\x00\x00", 1, 1}} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			run, input := place(t, "dash", shell, home), &counted{}
+			client := client(t, func(ctx context.Context, command []string, s exec.Session) (int, error) {
+				if s.Stdin != nil && input.Reader == nil {
+					input.Reader = s.Stdin
+					s.Stdin = input
+				}
+				return run(ctx, command, s)
+			})
+			f, err := client.OpenFile("file", os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = f.Write([]byte("text"))
+			if err := errors.Join(err, f.Truncate(c.size), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(filepath.Join(home, "file")); err != nil || string(got) != c.want {
+				t.Errorf("%q, %v", got, err)
+			}
+			_ = client.Close()
+			asked := func(what string) int { return strings.Count(input.asked.String(), " "+what+" ") }
+			if asked("store") != c.stored || asked("set_attributes") != c.sets || asked("fill") != 0 {
+				t.Errorf("store %d, set_attributes %d, fill %d", asked("store"), asked("set_attributes"), asked("fill"))
+			}
+		})
+	}
+}

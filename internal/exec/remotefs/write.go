@@ -257,6 +257,14 @@ func (w *writer) settle() {
 	w.setAttributes()
 }
 
+// isWhole is true for a file of which all is held, and that has this size: scp says it of each file that it has sent.
+func (w *writer) isWhole(size uint64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.made && !w.append && w.stream == nil && w.at == 0 && len(w.early) == 0 && w.err == nil &&
+		uint64(len(w.held)) == size
+}
+
 // content puts the content into the place, and no attributes.
 func (w *writer) content() {
 	w.mu.Lock()
