@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -39,13 +41,15 @@ type channels struct {
 
 	writing sync.Mutex // one message at a time
 	status  []byte     // what the server says of the end
+	dropped [256]bool  // channels whose output could not be written
 
-	// heard is whether something came since that was last looked at. It does not count as silence when nobody listens: a
-	// pager that is paused for an hour, or a command that does not read.
-	heard     atomic.Bool
-	listening atomic.Bool
-	sending   atomic.Int32
-	silent    atomic.Bool
+	// heard is whether something came since that was last looked at, and owed whether input was sent since. It does not
+	// count as silence when nobody listens: a pager that is paused for an hour. Nor does the time of a command that does
+	// not read its input, as the server answers nothing behind it; a terminal takes what is typed.
+	heard, owed atomic.Bool
+	listening   atomic.Bool
+	failed      error // of output that could not be written
+	silent      atomic.Bool
 }
 
 // attached runs a session over a connection to its end. The exit status is in a clientexec.CodeExitError, as with
@@ -61,7 +65,7 @@ func attached(ctx context.Context, conn *websocket.Conn, s Session, p patience) 
 		return nil
 	})
 	conn.SetPingHandler(func(text string) error {
-		c.control(websocket.PongMessage, text)
+		go c.control(websocket.PongMessage, text) // reading goes on
 		return nil
 	})
 	go c.watch(ended)
@@ -74,12 +78,19 @@ func attached(ctx context.Context, conn *websocket.Conn, s Session, p patience) 
 	err := c.receive()
 	switch {
 	case err != nil && c.silent.Load():
-		return lostError{fmt.Errorf("nothing was heard for %s", p.silence)}
+		return lostError{fmt.Errorf("no response from the server for %s", p.silence)}
 	case err != nil:
 		return lostError{err}
 	}
-	return statusOf(c.status)
+	err = statusOf(c.status)
+	if err == nil && c.failed != nil && !isGone(c.failed) {
+		return fmt.Errorf("write the output: %w", c.failed)
+	}
+	return err
 }
+
+// isGone is true for the error of writing to a reader that has gone, such as head.
+func isGone(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) }
 
 // receive passes on what comes, until the server closes the connection.
 func (c *channels) receive() error {
@@ -116,14 +127,15 @@ func (c *channels) pass(message io.Reader) error {
 	if n == 0 {
 		return orEnd(err)
 	}
-	to := c.channel((*buffer)[0])
+	id := (*buffer)[0]
+	to := c.channel(id)
 	for err == nil {
 		n, err = c.read(message, *buffer)
 		if to == nil || n == 0 {
 			continue
 		}
 		if _, failed := to.Write((*buffer)[:n]); failed != nil {
-			to = nil // its reader has gone: the rest is dropped, and the command goes on
+			to, c.dropped[id], c.failed = nil, true, cmp.Or(c.failed, failed) // the command goes on
 		}
 	}
 	return orEnd(err)
@@ -149,6 +161,7 @@ func orEnd(err error) error {
 // channel is where the messages of a channel go; nil for nowhere.
 func (c *channels) channel(id byte) io.Writer {
 	switch {
+	case c.dropped[id]:
 	case id == remotecommand.StreamStdOut && c.session.Stdout != nil:
 		return c.session.Stdout
 	case id == remotecommand.StreamStdErr && c.session.Stderr != nil && !c.session.TTY:
@@ -175,7 +188,7 @@ func statusOf(text []byte) error {
 	}
 	var status metav1.Status
 	if err := json.Unmarshal(text, &status); err != nil {
-		return fmt.Errorf("the status of the command cannot be read: %w in %q", err, text)
+		return fmt.Errorf("the status of the command cannot be read: %w", err)
 	}
 	if status.Status == metav1.StatusSuccess {
 		return nil
@@ -187,12 +200,12 @@ func statusOf(text []byte) error {
 			}
 			code, err := strconv.ParseUint(cause.Message, 10, 8)
 			if err != nil {
-				return fmt.Errorf("the command has ended with %q, which is no status", cause.Message)
+				return fmt.Errorf("invalid exit code %q from the server", cause.Message)
 			}
 			return clientexec.CodeExitError{Err: errors.New(status.Message), Code: int(code)}
 		}
 	}
-	return errors.New(status.Message)
+	return errors.New(cmp.Or(status.Message, "the server says that the command failed, and not why"))
 }
 
 // sendInput sends stdin, and says that it has ended.
@@ -225,23 +238,24 @@ func (c *channels) sendSizes() {
 func (c *channels) send(message []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	c.sending.Add(1)
-	defer c.sending.Add(-1)
-	defer c.hear()
+	c.owed.Store(true)
 	return c.conn.WriteMessage(websocket.BinaryMessage, message)
 }
 
-func (c *channels) hear() { c.heard.Store(true) }
+func (c *channels) hear() {
+	c.heard.Store(true)
+	c.owed.Store(false)
+}
 
-// listen is hear, before waiting for what comes.
+// listen is called before waiting for what comes.
 func (c *channels) listen() {
-	c.hear()
+	c.heard.Store(true)
 	c.listening.Store(true)
 }
 
-// watch asks the server whether it is still there, and ends a connection on which nothing comes. Time during which
-// nobody listens does not count, nor does that of a message that cannot be sent: the answers wait behind it. Nor does
-// that of a machine that sleeps, as silence is counted in questions.
+// watch asks the server whether it is still there, once nothing has come for a moment, and ends a connection on which
+// nothing comes. It does not ask while nobody listens: the server may have said all and closed the connection, and what
+// it has said is lost when something reaches it then. Silence is counted in questions, so that a machine may sleep.
 func (c *channels) watch(ended <-chan struct{}) {
 	ticker := time.NewTicker(c.patience.every)
 	defer ticker.Stop()
@@ -251,14 +265,18 @@ func (c *channels) watch(ended <-chan struct{}) {
 			return
 		case <-ticker.C:
 		}
-		if c.heard.Swap(false) || !c.listening.Load() || c.sending.Load() > 0 {
+		switch {
+		case c.heard.Swap(false) || !c.listening.Load():
 			silence = 0
-		} else if silence > c.patience.silence {
+			continue
+		case c.owed.Load() && !c.session.TTY:
+			silence = 0
+		case silence > c.patience.silence:
 			c.silent.Store(true)
 			_ = c.conn.Close()
 			return
 		}
-		c.control(websocket.PingMessage, "")
+		go c.control(websocket.PingMessage, "") // it may have to wait
 	}
 }
 
@@ -269,8 +287,6 @@ func (c *channels) control(kind int, text string) {
 		return
 	}
 	defer c.writing.Unlock()
-	c.sending.Add(1)
-	defer c.sending.Add(-1)
 	_ = c.conn.WriteControl(kind, []byte(text), time.Time{})
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -77,7 +78,7 @@ func TestChannels(t *testing.T) {
 		"an exit code that is none": {
 			[]string{strings.Replace(failedBy7, `"7"`, `"x"`, 1)},
 			0, "", "",
-			`ended with "x", which is no status`,
+			`invalid exit code "x"`,
 		},
 		"a status without end": {[]string{"\x03" + strings.Repeat("x", 1<<20)}, 0, "", "", "cannot be read"},
 	} {
@@ -175,7 +176,7 @@ func TestSilence(t *testing.T) {
 	silent := make(chan struct{})
 	err := open(t, Session{Stdout: io.Discard}, short, func(*websocket.Conn) { <-silent })
 	close(silent)
-	if !IsLost(err) || !strings.Contains(err.Error(), "nothing was heard for 200ms") {
+	if !IsLost(err) || !strings.Contains(err.Error(), "no response from the server for 200ms") {
 		t.Error(err)
 	}
 	err = open(t, Session{Stdout: io.Discard}, short, func(conn *websocket.Conn) {
@@ -235,6 +236,50 @@ func TestPausedCommand(t *testing.T) {
 	})
 	if err != nil || got != size {
 		t.Errorf("%d bytes: %v", got, err)
+	}
+}
+
+// A command that has read nothing of a little input gets it, too: it waits in the buffers of the systems between.
+func TestPausedCommandOfLittleInput(t *testing.T) {
+	var got int
+	err := open(t, Session{Stdin: io.LimitReader(zeros{}, 100_000), Stdout: io.Discard}, short, func(conn *websocket.Conn) {
+		time.Sleep(4 * short.silence)
+		for {
+			_, m, err := conn.ReadMessage()
+			if err != nil || m[0] == 255 {
+				break
+			}
+			got += len(m) - 1
+		}
+		says(t, conn, succeeded)
+	})
+	if err != nil || got != 100_000 {
+		t.Errorf("%d bytes: %v", got, err)
+	}
+}
+
+// What a server has said before it closed the connection is all there for a reader that pauses: nothing is sent to a
+// connection that is closed, which would throw away what is on its way.
+func TestPausedReaderOfWhatHasEnded(t *testing.T) {
+	const messages = 20
+	out := &paused{pause: 4 * short.silence}
+	err := open(t, Session{Stdout: out}, short, func(conn *websocket.Conn) {
+		for range messages {
+			says(t, conn, "\x01"+strings.Repeat("x", bufferSize))
+		}
+		says(t, conn, succeeded)
+	})
+	if err != nil || out.n != messages*bufferSize {
+		t.Errorf("%d bytes: %v", out.n, err)
+	}
+}
+
+// Output that cannot be written is an error of a command that has succeeded, unless its reader has gone.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	full := writer(func([]byte) (int, error) { return 0, syscall.ENOSPC })
+	server, at := serving(t, func(conn *websocket.Conn) { says(t, conn, "\x01a", "\x01b", succeeded) })
+	if _, err := Stream(t.Context(), server, at, Session{Stdout: full}); !errors.Is(err, syscall.ENOSPC) || IsLost(err) {
+		t.Error(err)
 	}
 }
 

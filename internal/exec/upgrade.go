@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gorilla/websocket"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +30,9 @@ const bufferSize = 32 << 10
 
 // writeBuffers are those of connections that write: one in which nothing happens needs none.
 var writeBuffers sync.Pool //nolint:gochecknoglobals // a pool is for all
+
+// handshakeTime is how long connecting may take, with the server's answer.
+const handshakeTime = time.Minute
 
 // maxAnswer is how much of the answer of a server that refuses is read, in bytes.
 const maxAnswer = 64 << 10
@@ -60,7 +64,7 @@ func upgraded(ctx context.Context, at Server, target *url.URL) (*websocket.Conn,
 	}
 	_ = response.Body.Close()
 	if h.conn == nil {
-		return nil, errors.New("the server has not switched protocols")
+		return nil, errors.New("the server did not upgrade the connection")
 	}
 	return h.conn, nil
 }
@@ -82,8 +86,10 @@ func (h *handshake) RoundTrip(r *http.Request) (*http.Response, error) {
 	dialer := websocket.Dialer{
 		Proxy: h.proxy, TLSClientConfig: h.tls, Subprotocols: []string{remotecommand.StreamProtocolV5Name},
 		ReadBufferSize: 4 << 10, WriteBufferSize: bufferSize + 1<<10, WriteBufferPool: &writeBuffers,
+		HandshakeTimeout: handshakeTime,
 	}
 	if conn := h.ready.Take(r.Context()); conn != nil {
+		defer context.AfterFunc(r.Context(), func() { _ = conn.Close() })()
 		there := func(context.Context, string, string) (net.Conn, error) { return conn, nil }
 		dialer.Proxy, dialer.NetDialContext, dialer.NetDialTLSContext = nil, there, there
 	}

@@ -36,9 +36,9 @@ type prepared struct {
 }
 
 const (
-	// freshFor is how long a connection may wait. Servers and what is before them end one that has been idle for a
-	// minute at the least; and a laptop that slept has lost it.
-	freshFor = 30 * time.Second
+	// freshFor is how long a connection may wait. What is before a server may end one that is idle, and a laptop that
+	// slept, or is in another network, has lost it, which nothing says.
+	freshFor = 10 * time.Second
 	// connectFor is how long making one may take, as in client-go.
 	connectFor = 30 * time.Second
 )

@@ -3,11 +3,17 @@
 package sshconfig
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// lockTime is how long another process may change it: it writes two small files.
+const lockTime = 5 * time.Second
 
 // Lock waits until no other process changes what is in a directory. The file of it stays.
 func Lock(dir string) (unlock func(), err error) {
@@ -18,9 +24,14 @@ func Lock(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		_ = f.Close()
-		return nil, err
+	for end := time.Now().Add(lockTime); ; time.Sleep(lockTime / 100) {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
+		}
 	}
 	return func() { _ = f.Close() }, nil
 }

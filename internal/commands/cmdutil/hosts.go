@@ -28,8 +28,8 @@ const SSHFile = "config"
 func (f *Factory) FollowHosts(cmd *cobra.Command) func(v1.Result) {
 	return func(r v1.Result) {
 		if err := f.followHosts(cmd, movesOf(r)); err != nil {
-			printer.PrintWarning(f.IO, "the configuration of ssh may list other workspaces than there are: "+
-				err.Error()+"; `berth ssh config --list` writes it again")
+			printer.PrintWarning(f.IO, "could not update the workspaces that your configuration of ssh lists: "+
+				err.Error())
 		}
 	}
 }

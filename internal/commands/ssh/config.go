@@ -199,6 +199,13 @@ func (o *ConfigOptions) fill(places Places) error {
 	if err != nil {
 		return err
 	}
+	if err := o.list(places, slices.Concat(env, flags)); err != nil {
+		return err
+	}
+	named := func(word string) bool { return strings.HasPrefix(word, "--namespace=") }
+	if o.Block.Namespace != "" && !slices.ContainsFunc(flags, named) {
+		flags = append(flags, "--namespace="+o.Block.Namespace) // those that are listed are found there
+	}
 	proxy := slices.Clone(places.Before)
 	if len(env) > 0 {
 		proxy = append(append(proxy, "env"), env...)
@@ -214,7 +221,7 @@ func (o *ConfigOptions) fill(places Places) error {
 		proxy = append(proxy, "--start")
 	}
 	o.Block.Proxy, o.Block.KnownHosts, o.Block.ControlPath = proxy, places.KnownHosts, controlPath(places)
-	return o.list(places, slices.Concat(env, flags))
+	return nil
 }
 
 // list says which workspaces are named one by one: those that there are, or, if the command line does not say, those

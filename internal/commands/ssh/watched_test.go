@@ -63,11 +63,8 @@ func TestWatched(t *testing.T) {
 	w.follow(t.Context(), found)
 	w.follow(t.Context(), found)
 	eventually(t, known)
-	events.Modify(workspacePod(func(p *corev1.Pod) { p.UID = "2" }))
-	eventually(t, func() bool { l, _ := w.get(); return l.pod != nil && l.pod.UID == "2" && l.request.Pod == l.pod.Name })
 	for name, change := range map[string]func(*corev1.Pod){
-		"somebody else's": func(p *corev1.Pod) { p.Labels = nil },
-		"ended":           func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed },
+		"ended": func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed },
 		"not running": func(p *corev1.Pod) {
 			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}
 		},
@@ -82,6 +79,17 @@ func TestWatched(t *testing.T) {
 	eventually(t, func() bool { return !known() })
 	if asked.Load() != 1 {
 		t.Errorf("%d watches", asked.Load())
+	}
+	for name, change := range map[string]func(*corev1.Pod){
+		"another pod":     func(p *corev1.Pod) { p.UID = "2" },
+		"somebody else's": func(p *corev1.Pod) { p.Labels = nil },
+		"another user":    func(p *corev1.Pod) { p.Annotations = map[string]string{"user": "bob"} },
+	} {
+		events.Reset()
+		eventually(t, func() bool { w.follow(t.Context(), found); return known() })
+		t.Log(name)
+		events.Modify(workspacePod(change))
+		eventually(t, func() bool { return !known() })
 	}
 }
 

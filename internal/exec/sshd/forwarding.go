@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -64,24 +65,45 @@ func (c *connection) connect(ctx context.Context, offered ssh.NewChannel, to str
 		_ = there.Close()
 	}()
 	defer context.AfterFunc(ctx, func() { _ = there.Close() })()
-	heard := &noting{ReadWriteCloser: there}
+	heard := &noting{ReadWriteCloser: there, gone: gone}
 	join(channel, heard)
-	if heard.err != nil && !errors.Is(heard.err, io.EOF) && ctx.Err() == nil && c.Say != nil {
-		c.Say(to + ": " + strings.ReplaceAll(heard.err.Error(), "\n", " ")) // that it failed is seen only after it was accepted
+	if !isEnd(heard.err) && ctx.Err() == nil && c.Say != nil { // that it failed is seen only after it was accepted
+		c.Say(printable(to + ": " + heard.err.Error()))
 	}
 	<-gone
 }
 
-// noting keeps the error with which what comes has ended.
+// isEnd is true for what ends any connection.
+func isEnd(err error) bool {
+	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, context.Canceled)
+}
+
+// printable is one line of a text from elsewhere.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// noting keeps the error with which what comes has ended, unless the client has closed the channel before.
 type noting struct {
 	io.ReadWriteCloser
-	err error
+	gone <-chan struct{}
+	err  error
 }
 
 // Read implements io.Reader.
 func (n *noting) Read(p []byte) (int, error) {
 	read, err := n.ReadWriteCloser.Read(p)
-	n.err = err
+	select {
+	case <-n.gone:
+	default:
+		n.err = err
+	}
 	return read, err
 }
 
