@@ -42,6 +42,9 @@ func (f Fetcher) part(ctx context.Context, base, dir string) (*content.Content, 
 		return nil, localFault(err)
 	}
 	defer root.Close()
+	if info, err := root.Stat(filepath.FromSlash(dir)); err == nil && info.Mode().IsRegular() {
+		return f.partFile(ctx, root, base, dir)
+	}
 	parts, err := kustomize.Find(dir, func(name string) ([]byte, error) { return readLocal(root, name) })
 	switch {
 	case err != nil:
@@ -59,6 +62,20 @@ func (f Fetcher) part(ctx context.Context, base, dir string) (*content.Content, 
 		return addRoot(b, parts)
 	})
 	return c, within(base, err)
+}
+
+// partFile makes content of a file: two slashes in its path, as of "$OUT//bundle.tgz", are then as good as one.
+func (f Fetcher) partFile(ctx context.Context, root *os.Root, base, name string) (*content.Content, error) {
+	file, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, localFault(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, localFault(err)
+	}
+	return f.archive(ctx, filepath.Join(base, filepath.FromSlash(name)), file, info.Size())
 }
 
 // addRoot takes the kustomization that leads to that of the part.

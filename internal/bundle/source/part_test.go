@@ -94,6 +94,41 @@ func TestLocalPart(t *testing.T) {
 	}
 }
 
+// Two slashes in a path are as good as one where no kustomization refers to what is above it.
+func TestTwoSlashes(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range overlays() {
+		write(t, filepath.Join(dir, name), text)
+	}
+	write(t, filepath.Join(dir, "dist", "bundle.tgz"), string(targz(t, map[string]string{"manifests/a.yaml": "a: b\n"})))
+	write(t, filepath.Join(dir, "dist", "web.yaml"), "kind: A\n")
+	write(t, filepath.Join(dir, "dist", "web", "manifests", "a.yaml"), "kind: A\n")
+	for _, test := range []struct{ two, one string }{
+		{"/dist//bundle.tgz", "/dist/bundle.tgz"},
+		{"//dist//bundle.tgz", "/dist/bundle.tgz"},
+		{"/dist//web.yaml", "/dist/web.yaml"},
+		{"/dist//web", "/dist/web"},
+		{"/dist//web/", "/dist/web"},
+		{"/apps//chart", "/apps/chart"},
+		{"/apps//base", "/apps/base"},
+	} {
+		t.Run(test.two, func(t *testing.T) {
+			var digests []string
+			for _, name := range []string{test.two, test.one} {
+				c, err := newFetcher(t).Local(t.Context(), dir+name, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				digests = append(digests, strings.Join(namesOf(t, c), " ")+" "+c.Digest)
+				_ = c.Close()
+			}
+			if digests[0] != digests[1] {
+				t.Errorf("%s, and with one slash %s", digests[0], digests[1])
+			}
+		})
+	}
+}
+
 // What else is in a directory does not change the content of a part.
 func TestPartsDoNotDependOnTheRest(t *testing.T) {
 	dir := t.TempDir()
