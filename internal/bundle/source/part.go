@@ -50,7 +50,7 @@ func (f Fetcher) part(ctx context.Context, base, dir string) (*content.Content, 
 	case err != nil:
 		return nil, localFault(err)
 	case parts.Root == nil:
-		return f.directory(ctx, filepath.Join(base, filepath.FromSlash(dir)))
+		return f.partDirectory(ctx, root, base, dir)
 	}
 	f.tell(v1.Progress{Message: "Reading " + base})
 	c, err := f.build(ctx, func(b *content.Builder) error {
@@ -62,6 +62,20 @@ func (f Fetcher) part(ctx context.Context, base, dir string) (*content.Content, 
 		return addRoot(b, parts)
 	})
 	return c, within(base, err)
+}
+
+// partDirectory makes content of a directory that has all of its own: no link leads to it out of the root.
+func (f Fetcher) partDirectory(ctx context.Context, root *os.Root, base, dir string) (*content.Content, error) {
+	name := filepath.Join(base, filepath.FromSlash(dir))
+	part, err := root.OpenRoot(filepath.FromSlash(dir))
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, localFault(&fs.PathError{Op: at.Op, Path: name, Err: at.Err})
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer part.Close()
+	return f.tree(ctx, part, name)
 }
 
 // partFile makes content of a file: two slashes in its path, as of "$OUT//bundle.tgz", are then as good as one.

@@ -129,6 +129,38 @@ func TestTwoSlashes(t *testing.T) {
 	}
 }
 
+// A part is in its directory: no link leads out of that, whatever is there.
+func TestPartsAreInTheirDirectory(t *testing.T) {
+	out, dir := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(out, "files", "a.yaml"), "kind: A\n")
+	write(t, filepath.Join(out, "kustomization", "kustomization.yaml"), "{}\n")
+	write(t, filepath.Join(dir, "real", "a.yaml"), "kind: A\n")
+	for name, target := range map[string]string{
+		"files": filepath.Join(out, "files"), "file": filepath.Join(out, "files", "a.yaml"), "inside": "real",
+		"kustomization": filepath.Join(out, "kustomization"), "above": "../" + filepath.Base(dir) + "/real",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for part, escapes := range map[string]bool{
+		"files": true, "file": true, "kustomization": true, "above": true, "inside": false, "inside/a.yaml": false,
+	} {
+		t.Run(part, func(t *testing.T) {
+			c, err := newFetcher(t).Local(t.Context(), dir+"//"+part, nil)
+			if err == nil {
+				_ = c.Close()
+			}
+			switch {
+			case !escapes && err != nil:
+				t.Error(err)
+			case escapes && (fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), part+" cannot")):
+				t.Errorf("%v, want that it leads out of the directory", err)
+			}
+		})
+	}
+}
+
 // What else is in a directory does not change the content of a part.
 func TestPartsDoNotDependOnTheRest(t *testing.T) {
 	dir := t.TempDir()
