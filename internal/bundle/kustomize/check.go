@@ -62,6 +62,9 @@ func (w *walk) visit(dir string) int {
 		w.problem("%sno chart is rendered for a kustomization: install it as a bundle of its own, or put what it "+
 			"renders into the bundle", place(file, "helmCharts"))
 	}
+	for _, literal := range badLiterals(&k) {
+		w.problem("%s%s is not KEY=VALUE", place(file, literal.field), literal.path)
+	}
 	for _, ref := range files(&k) {
 		w.file(file, dir, ref)
 	}
@@ -87,14 +90,14 @@ func (w *walk) base(file, dir string, ref reference) int {
 	switch info, err := fs.Stat(w.fsys, to); {
 	case err != nil && mayBeText(ref.field):
 	case err != nil:
-		w.problem("%s%s is not in the bundle", place(file, ref.field), ref.path)
+		w.problem("%s%s is not in the bundle", place(file, ref.field), shown(ref.path))
 	case !info.IsDir():
 	case FileIn(w.fsys, to) == "":
-		w.problem("%s%s is a directory without a kustomization", place(file, ref.field), ref.path)
+		w.problem("%s%s is a directory without a kustomization", place(file, ref.field), shown(ref.path))
 	case w.open[to]:
-		w.problem("%s%s leads back to where it comes from", place(file, ref.field), ref.path)
+		w.problem("%s%s leads back to where it comes from", place(file, ref.field), shown(ref.path))
 	case len(w.open) == maxDepth:
-		w.problem("%s%s is in more than %d kustomizations, one in the other", place(file, ref.field), ref.path,
+		w.problem("%s%s is in more than %d kustomizations, one in the other", place(file, ref.field), shown(ref.path),
 			maxDepth)
 	default:
 		return w.visit(to)
@@ -109,7 +112,7 @@ func (w *walk) file(file, dir string, ref reference) {
 		return
 	}
 	if info, err := fs.Stat(w.fsys, to); err != nil || !info.Mode().IsRegular() {
-		w.problem("%s%s is not a file of the bundle", place(file, ref.field), ref.path)
+		w.problem("%s%s is not a file of the bundle", place(file, ref.field), shown(ref.path))
 	}
 }
 
@@ -118,9 +121,9 @@ func (w *walk) inside(file, dir string, ref reference) (string, bool) {
 	to := path.Join(dir, ref.path)
 	switch {
 	case isRemote(ref.path):
-		w.problem("%s%s would be fetched, and nothing is: vendor it", place(file, ref.field), ref.path)
+		w.problem("%s%s would be fetched, and nothing is: vendor it", place(file, ref.field), shown(ref.path))
 	case path.IsAbs(ref.path) || isOutside(to):
-		w.problem("%s%s is outside of the bundle", place(file, ref.field), ref.path)
+		w.problem("%s%s is outside of the bundle", place(file, ref.field), shown(ref.path))
 	default:
 		return to, true
 	}
