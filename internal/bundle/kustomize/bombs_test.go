@@ -3,6 +3,7 @@ package kustomize_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,50 @@ func TestLimits(t *testing.T) {
 	cancel()
 	if _, err := kustomize.Build(ctx, files, kustomize.Limits{}); err != context.Canceled { //nolint:errorlint // itself
 		t.Error(err)
+	}
+}
+
+// slow takes its time for each file.
+type slow struct {
+	fs.FS
+	opened *int
+}
+
+// Open implements fs.FS.
+func (s slow) Open(name string) (fs.File, error) {
+	*s.opened++
+	time.Sleep(100 * time.Microsecond)
+	return s.FS.Open(name)
+}
+
+// What is read before a build is bounded as the build is.
+func TestCheckEnds(t *testing.T) {
+	many := func(n int, comment string) fs.FS {
+		files, all := map[string]string{}, make([]string, n)
+		for i := range n {
+			all[i] = fmt.Sprintf("b%d", i)
+			files[all[i]+"/kustomization.yaml"] = "{}\n" + comment
+		}
+		files["kustomization.yaml"] = "resources: [" + strings.Join(all, ",") + "]\n"
+		return content(files)
+	}
+	for name, test := range map[string]struct {
+		files fs.FS
+		time  time.Duration
+		says  string
+		most  int
+	}{
+		"too many":  {many(5000, ""), time.Minute, "kustomization.yaml: more than 1000 kustomizations are read", 5000},
+		"too large": {many(90, "#"+strings.Repeat("x", 1<<19)), time.Minute, "more than 32 MiB of kustomizations", 400},
+		"too late":  {many(900, ""), 10 * time.Millisecond, "was not built within 10ms", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opened := 0
+			_, err := kustomize.Build(t.Context(), slow{test.files, &opened}, kustomize.Limits{Time: test.time})
+			if err == nil || !strings.Contains(err.Error(), test.says) || opened > test.most {
+				t.Errorf("%d files, %v, want %s", opened, err, test.says)
+			}
+		})
 	}
 }
 

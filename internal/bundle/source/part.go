@@ -45,7 +45,7 @@ func (f Fetcher) part(ctx context.Context, base, dir string) (*content.Content, 
 	if info, err := root.Stat(filepath.FromSlash(dir)); err == nil && info.Mode().IsRegular() {
 		return f.partFile(ctx, root, base, dir)
 	}
-	parts, err := kustomize.Find(dir, func(name string) ([]byte, error) { return readLocal(root, name) })
+	parts, err := kustomize.Find(ctx, dir, func(name string) ([]byte, error) { return readLocal(root, name) })
 	switch {
 	case err != nil:
 		return nil, localFault(err)
@@ -116,7 +116,7 @@ func gitParts(ctx context.Context, snapshot *git.Snapshot, dir string) (kustomiz
 	if dir == "" || path.Clean(dir) == "." || !fs.ValidPath(path.Clean(dir)) {
 		return kustomize.Parts{Dirs: []string{dir}}, nil // all of it; or an error that is explained where it is read
 	}
-	return kustomize.Find(dir, func(name string) ([]byte, error) {
+	return kustomize.Find(ctx, dir, func(name string) ([]byte, error) {
 		text, err := snapshot.ReadFile(ctx, name)
 		if fault.CodeOf(err) == fault.InvalidArgument && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fs.ErrNotExist // a directory, or a file that is too large
