@@ -86,7 +86,7 @@ func TestBombs(t *testing.T) {
 			begun := time.Now()
 			text, err := kustomize.Build(t.Context(), content(files), kustomize.Limits{Time: 5 * time.Second})
 			if code := fault.CodeOf(err); code != fault.InvalidArgument && code != fault.Failed || len(text) > 0 ||
-				strings.Contains(err.Error(), "has ended with status") || !strings.Contains(err.Error(), says) {
+				strings.Contains(err.Error(), "has failed (") || !strings.Contains(err.Error(), says) {
 				t.Errorf("%d bytes, %v, want %s", len(text), err, says)
 			}
 			if took := time.Since(begun); took > 10*time.Second {
@@ -162,6 +162,42 @@ func TestCheckEnds(t *testing.T) {
 			_, err := kustomize.Build(t.Context(), slow{test.files, &opened}, kustomize.Limits{Time: test.time})
 			if err == nil || !strings.Contains(err.Error(), test.says) || opened > test.most {
 				t.Errorf("%d files, %v, want %s", opened, err, test.says)
+			}
+		})
+	}
+}
+
+// A process that did not end itself is explained without its trace.
+func TestProcessesThatDie(t *testing.T) {
+	const trace = "\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:3\n"
+	for name, test := range map[string]struct {
+		status      int
+		ended, said string
+		code        fault.Code
+		want        string
+	}{
+		"a stack that overflows": {
+			2, "exit status 2",
+			"runtime: goroutine stack exceeds 67108864-byte limit\nfatal error: stack overflow" + trace,
+			fault.InvalidArgument, "the kustomization cannot be built: something in it is nested too deep",
+		},
+		"a signal": {
+			-1, "signal: killed", "", fault.Failed,
+			"the process that builds kustomizations was killed (signal: killed)",
+		},
+		"a signal that is traced": {
+			-1, "signal: segmentation fault (core dumped)", "SIGSEGV" + trace, fault.Failed,
+			"the process that builds kustomizations was killed (signal: segmentation fault (core dumped))",
+		},
+		"something else": {
+			2, "exit status 2", "fatal error: all goroutines are asleep" + trace, fault.Failed,
+			"the process that builds kustomizations has failed (exit status 2): fatal error: all goroutines are asleep",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := kustomize.Explain(test.status, test.ended, test.said)
+			if err.Error() != test.want || fault.CodeOf(err) != test.code {
+				t.Errorf("%s: %v, want %s", fault.CodeOf(err), err, test.want)
 			}
 		})
 	}

@@ -65,7 +65,7 @@ func (l Limits) inputs(ctx context.Context, fsys fs.FS) ([]string, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case inner.Err() != nil:
-		return nil, l.explain(exitTime, true, "")
+		return nil, l.explain(exitTime, "", true, "")
 	case len(problems) > 0:
 		return nil, refused(problems)
 	}
@@ -152,7 +152,7 @@ func work(ctx context.Context, fsys fs.FS, names []string, limits Limits, left t
 	case err == nil:
 		return out.Bytes(), nil
 	}
-	return nil, limits.explain(cmd.ProcessState.ExitCode(), inner.Err() != nil, said.String())
+	return nil, limits.explain(cmd.ProcessState.ExitCode(), cmd.ProcessState.String(), inner.Err() != nil, said.String())
 }
 
 // send writes files as a tar file. The error is that of a file which cannot be read: a process that does not take them
@@ -185,8 +185,8 @@ const (
 // maxSaid is how much is read of what the process says, in bytes.
 const maxSaid = 16 << 10
 
-// explain says why nothing was built.
-func (l Limits) explain(status int, late bool, said string) error {
+// explain says why nothing was built, by how the process has ended: with a status, or as the system says it.
+func (l Limits) explain(status int, ended string, late bool, said string) error {
 	switch {
 	case late, status == exitTime:
 		return fault.New(fault.Failed, "the kustomization was not built within %s", l.Time).WithReason(ReasonTime).
@@ -200,8 +200,23 @@ func (l Limits) explain(status int, late bool, said string) error {
 	case status == exitInvalid:
 		return refused([]string{fault.Line(strings.ReplaceAll(said, root+"/", ""))})
 	}
-	return fault.New(fault.Failed, "the process that builds kustomizations has ended with status %d: %s", status,
-		fault.Line(said))
+	return died(ended, said)
+}
+
+// died explains the end of a process that did not end itself. What it says is then a trace of it, which is left out.
+func died(ended, said string) error {
+	switch {
+	case strings.Contains(said, "stack overflow") || strings.Contains(said, "goroutine stack exceeds"):
+		return fault.New(fault.InvalidArgument, "the kustomization cannot be built: something in it is nested too deep").
+			WithHint("make it less deep, or build it with `kustomize build` and install what that prints")
+	case strings.HasPrefix(ended, "signal: "):
+		return fault.New(fault.Failed, "the process that builds kustomizations was killed (%s)", ended).
+			WithHint("there may be too little memory for it: try again, or build the kustomization with " +
+				"`kustomize build` and install what that prints")
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	return fault.New(fault.Failed, "the process that builds kustomizations has failed (%s): %s", ended,
+		fault.Line(redactURLs(first)))
 }
 
 // bounded keeps the beginning of what is written to it.
