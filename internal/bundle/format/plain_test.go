@@ -292,10 +292,12 @@ func TestPlainProblems(t *testing.T) {
 			},
 		},
 		"directories": {
-			files: map[string]string{"manifests/a.yaml": configMap, "manifests/d/e/b.yml": "", "manifests/x/README": ""},
+			files: map[string]string{
+				"manifests/a.yaml": configMap, "manifests/d/e/b.yml": "", "manifests/x/README": "",
+			},
 			want: []string{
-				"manifests/d/: manifests/ must be flat: move its files up, or read all files, wherever they lie, with " +
-					"--format yaml",
+				"manifests/d/: manifests/ must be flat: move its files up, or read all files, wherever they lie, " +
+					"with --format yaml",
 				"manifests/x/: manifests/ must be flat: move its files up",
 			},
 		},

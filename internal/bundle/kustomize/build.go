@@ -152,7 +152,8 @@ func work(ctx context.Context, fsys fs.FS, names []string, limits Limits, left t
 	case err == nil:
 		return out.Bytes(), nil
 	}
-	return nil, limits.explain(cmd.ProcessState.ExitCode(), cmd.ProcessState.String(), inner.Err() != nil, said.String())
+	ended := cmd.ProcessState
+	return nil, limits.explain(ended.ExitCode(), ended.String(), inner.Err() != nil, said.String())
 }
 
 // send writes files as a tar file. The error is that of a file which cannot be read: a process that does not take them
@@ -207,7 +208,8 @@ func (l Limits) explain(status int, ended string, late bool, said string) error 
 func died(ended, said string) error {
 	switch {
 	case strings.Contains(said, "stack overflow") || strings.Contains(said, "goroutine stack exceeds"):
-		return fault.New(fault.InvalidArgument, "the kustomization cannot be built: something in it is nested too deep").
+		return fault.New(fault.InvalidArgument,
+			"the kustomization cannot be built: something in it is nested too deep").
 			WithHint("make it less deep, or build it with `kustomize build` and install what that prints")
 	case strings.HasPrefix(ended, "signal: "):
 		return fault.New(fault.Failed, "the process that builds kustomizations was killed (%s)", ended).

@@ -75,6 +75,11 @@ func TestNoSecretsInMessages(t *testing.T) {
 				"{disableNameSuffixHash: true}}, {name: a, literals: [a=s3cret, 'b=}: ']}]\n"},
 			"merging from a generator: ",
 		},
+		"a generator in the kustomization": {
+			map[string]string{"kustomization.yaml": "generators:\n- |-\n  apiVersion: builtin\n" +
+				"  kind: SecretGenerator\n  metadata: {name: g}\n  literals: [\"it's //s3cret\"\n"},
+			"accumulating resources from 'generators[0] of kustomization.yaml'",
+		},
 		"a generator of what is built in": {
 			map[string]string{
 				"kustomization.yaml": "generators: [g.yaml]\n",

@@ -100,7 +100,8 @@ func TestTwoSlashes(t *testing.T) {
 	for name, text := range overlays() {
 		write(t, filepath.Join(dir, name), text)
 	}
-	write(t, filepath.Join(dir, "dist", "bundle.tgz"), string(targz(t, map[string]string{"manifests/a.yaml": "a: b\n"})))
+	packed := targz(t, map[string]string{"manifests/a.yaml": "kind: A\n"})
+	write(t, filepath.Join(dir, "dist", "bundle.tgz"), string(packed))
 	write(t, filepath.Join(dir, "dist", "web.yaml"), "kind: A\n")
 	write(t, filepath.Join(dir, "dist", "web", "manifests", "a.yaml"), "kind: A\n")
 	for _, test := range []struct{ two, one string }{
@@ -154,7 +155,8 @@ func TestPartsAreInTheirDirectory(t *testing.T) {
 			switch {
 			case !escapes && err != nil:
 				t.Error(err)
-			case escapes && (fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), part+" cannot")):
+			case escapes && (fault.CodeOf(err) != fault.InvalidArgument ||
+				!strings.Contains(err.Error(), part+" cannot")):
 				t.Errorf("%v, want that it leads out of the directory", err)
 			}
 		})
