@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -19,7 +20,7 @@ const manifestsDir = "manifests"
 // loadPlain reads manifests as they are: nothing in them is a template.
 func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	reader := newReader(o)
-	if err := readManifests(ctx, fsys, reader); err != nil {
+	if err := readManifests(ctx, fsys, reader, sync.OnceValue(func() bool { return isTree(fsys) })); err != nil {
 		return nil, err
 	}
 	objects, files := reader.Objects()
@@ -58,8 +59,8 @@ func checkOperator(fsys fs.FS, objects []*unstructured.Unstructured, files []str
 	return nil
 }
 
-// readManifests reads every file of the flat directory of manifests.
-func readManifests(ctx context.Context, fsys fs.FS, reader *manifest.Reader) error {
+// readManifests reads every file of the flat directory of manifests. If it is not flat, another format may be meant.
+func readManifests(ctx context.Context, fsys fs.FS, reader *manifest.Reader, mayBeTree func() bool) error {
 	entries, err := fs.ReadDir(fsys, manifestsDir)
 	if err != nil {
 		return unreadable(manifestsDir, err)
@@ -71,7 +72,12 @@ func readManifests(ctx context.Context, fsys fs.FS, reader *manifest.Reader) err
 		name := path.Join(manifestsDir, entry.Name())
 		switch {
 		case entry.IsDir():
-			reader.Problem(name+"/", 0, "manifests/ must be flat: move its files up")
+			const flat = "manifests/ must be flat: move its files up"
+			if below, err := fs.Sub(fsys, name); err == nil && hasManifest(below) && mayBeTree() {
+				reader.Problem(name+"/", 0, "%s, or read all files, wherever they lie, with --format %s", flat, YAML)
+			} else {
+				reader.Problem(name+"/", 0, flat)
+			}
 			continue
 		case !entry.Type().IsRegular():
 			reader.Problem(name, 0, "not a regular file")

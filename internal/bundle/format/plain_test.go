@@ -291,6 +291,20 @@ func TestPlainProblems(t *testing.T) {
 				"manifests/h.yaml: not UTF-8 text",
 			},
 		},
+		"directories": {
+			files: map[string]string{
+				"manifests/a.yaml": configMap, "manifests/d/e/b.yml": "", "manifests/x/README": "",
+			},
+			want: []string{
+				"manifests/d/: manifests/ must be flat: move its files up, or read all files, wherever they lie, " +
+					"with --format yaml",
+				"manifests/x/: manifests/ must be flat: move its files up",
+			},
+		},
+		"directories with a kustomization": {
+			files: map[string]string{"manifests/a.yaml": configMap, "manifests/d/kustomization.yaml": ""},
+			want:  []string{"invalid plain+v0 bundle: manifests/d/: manifests/ must be flat: move its files up"},
+		},
 		"one object twice": {
 			files: map[string]string{"manifests/a.yaml": configMap, "manifests/b.yaml": "\n\n" + configMap},
 			want: []string{"invalid plain+v0 bundle: manifests/b.yaml:3: ConfigMap a: defined twice (first at " +

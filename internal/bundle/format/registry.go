@@ -21,7 +21,7 @@ import (
 func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	about, problems := readMetadata(fsys)
 	reader := &manifest.Reader{Repeats: true, Fits: true, Newer: o.Capabilities.Newer()}
-	if err := readManifests(ctx, fsys, reader); err != nil {
+	if err := readManifests(ctx, fsys, reader, func() bool { return false }); err != nil {
 		return nil, err
 	}
 	objects, files := reader.Objects()

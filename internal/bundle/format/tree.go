@@ -107,6 +107,17 @@ func hasManifest(fsys fs.FS) (found bool) {
 	return found
 }
 
+// isTree says whether what may be manifests is that alone, by the names: loadYAML takes it.
+func isTree(fsys fs.FS) bool {
+	err := walk(fsys, func(name string) error {
+		if kustomize.IsName(name) || path.Base(name) == chartFile {
+			return fs.ErrInvalid
+		}
+		return nil
+	})
+	return err == nil
+}
+
 // kustomizations are the directories of the first few, for a message.
 func kustomizations(fsys fs.FS) (dirs []string) {
 	const most = 5

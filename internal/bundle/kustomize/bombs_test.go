@@ -3,6 +3,7 @@ package kustomize_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func TestBombs(t *testing.T) {
 			begun := time.Now()
 			text, err := kustomize.Build(t.Context(), content(files), kustomize.Limits{Time: 5 * time.Second})
 			if code := fault.CodeOf(err); code != fault.InvalidArgument && code != fault.Failed || len(text) > 0 ||
-				strings.Contains(err.Error(), "has ended with status") || !strings.Contains(err.Error(), says) {
+				strings.Contains(err.Error(), "has failed (") || !strings.Contains(err.Error(), says) {
 				t.Errorf("%d bytes, %v, want %s", len(text), err, says)
 			}
 			if took := time.Since(begun); took > 10*time.Second {
@@ -119,6 +120,86 @@ func TestLimits(t *testing.T) {
 	cancel()
 	if _, err := kustomize.Build(ctx, files, kustomize.Limits{}); err != context.Canceled { //nolint:errorlint // itself
 		t.Error(err)
+	}
+}
+
+// slow takes its time for each file.
+type slow struct {
+	fs.FS
+	opened *int
+}
+
+// Open implements fs.FS.
+func (s slow) Open(name string) (fs.File, error) {
+	*s.opened++
+	time.Sleep(100 * time.Microsecond)
+	return s.FS.Open(name)
+}
+
+// What is read before a build is bounded as the build is.
+func TestCheckEnds(t *testing.T) {
+	many := func(n int, comment string) fs.FS {
+		files, all := map[string]string{}, make([]string, n)
+		for i := range n {
+			all[i] = fmt.Sprintf("b%d", i)
+			files[all[i]+"/kustomization.yaml"] = "{}\n" + comment
+		}
+		files["kustomization.yaml"] = "resources: [" + strings.Join(all, ",") + "]\n"
+		return content(files)
+	}
+	for name, test := range map[string]struct {
+		files fs.FS
+		time  time.Duration
+		says  string
+		most  int
+	}{
+		"too many":  {many(5000, ""), time.Minute, "kustomization.yaml: more than 1000 kustomizations are read", 5000},
+		"too large": {many(90, "#"+strings.Repeat("x", 1<<19)), time.Minute, "more than 32 MiB of kustomizations", 400},
+		"too late":  {many(900, ""), 10 * time.Millisecond, "was not built within 10ms", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opened := 0
+			_, err := kustomize.Build(t.Context(), slow{test.files, &opened}, kustomize.Limits{Time: test.time})
+			if err == nil || !strings.Contains(err.Error(), test.says) || opened > test.most {
+				t.Errorf("%d files, %v, want %s", opened, err, test.says)
+			}
+		})
+	}
+}
+
+// A process that did not end itself is explained without its trace.
+func TestProcessesThatDie(t *testing.T) {
+	const trace = "\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:3\n"
+	for name, test := range map[string]struct {
+		status      int
+		ended, said string
+		code        fault.Code
+		want        string
+	}{
+		"a stack that overflows": {
+			2, "exit status 2",
+			"runtime: goroutine stack exceeds 67108864-byte limit\nfatal error: stack overflow" + trace,
+			fault.InvalidArgument, "the kustomization cannot be built: something in it is nested too deep",
+		},
+		"a signal": {
+			-1, "signal: killed", "", fault.Failed,
+			"the process that builds kustomizations was killed (signal: killed)",
+		},
+		"a signal that is traced": {
+			-1, "signal: segmentation fault (core dumped)", "SIGSEGV" + trace, fault.Failed,
+			"the process that builds kustomizations was killed (signal: segmentation fault (core dumped))",
+		},
+		"something else": {
+			2, "exit status 2", "fatal error: all goroutines are asleep" + trace, fault.Failed,
+			"the process that builds kustomizations has failed (exit status 2): fatal error: all goroutines are asleep",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := kustomize.Explain(test.status, test.ended, test.said)
+			if err.Error() != test.want || fault.CodeOf(err) != test.code {
+				t.Errorf("%s: %v, want %s", fault.CodeOf(err), err, test.want)
+			}
+		})
 	}
 }
 

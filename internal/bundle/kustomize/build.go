@@ -40,18 +40,36 @@ const (
 
 // Build makes objects, as a text of YAML, of the kustomization at the root of files.
 func Build(ctx context.Context, fsys fs.FS, limits Limits) ([]byte, error) {
-	roots, problems := check(fsys, ".")
-	if len(problems) > 0 {
-		return nil, refused(problems)
-	}
-	names, err := below(fsys, roots)
-	if err != nil {
-		return nil, err
-	}
 	limits.Time = cmp.Or(limits.Time, defaultTime)
 	limits.Memory = cmp.Or(limits.Memory, defaultMemory)
 	limits.Output = cmp.Or(limits.Output, defaultOutput)
-	return work(ctx, fsys, names, limits)
+	begun := time.Now()
+	names, err := limits.inputs(ctx, fsys)
+	if err != nil {
+		return nil, err
+	}
+	return work(ctx, fsys, names, limits, limits.Time-time.Since(begun))
+}
+
+// inputs are the files that are needed, of a kustomization that can be built.
+func (l Limits) inputs(ctx context.Context, fsys fs.FS) ([]string, error) {
+	inner, cancel := context.WithTimeout(ctx, l.Time)
+	defer cancel()
+	roots, problems := check(inner, fsys, ".")
+	var names []string
+	var err error
+	if len(problems) == 0 {
+		names, err = below(inner, fsys, roots)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case inner.Err() != nil:
+		return nil, l.explain(exitTime, "", true, "")
+	case len(problems) > 0:
+		return nil, refused(problems)
+	}
+	return names, err
 }
 
 // refused is the error of kustomizations that are not built.
@@ -67,10 +85,10 @@ func refused(problems []string) error {
 }
 
 // below are the files in the directories of kustomizations, to which these are confined.
-func below(fsys fs.FS, roots []string) (names []string, err error) {
+func below(ctx context.Context, fsys fs.FS, roots []string) (names []string, err error) {
 	total := int64(0)
 	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !isBelow(name, roots) {
+		if err := cmp.Or(err, ctx.Err()); err != nil || entry.IsDir() || !isBelow(name, roots) {
 			return err
 		}
 		info, err := entry.Info()
@@ -95,8 +113,8 @@ func isBelow(name string, dirs []string) bool {
 	})
 }
 
-// work has a process of its own build the files.
-func work(ctx context.Context, fsys fs.FS, names []string, limits Limits) ([]byte, error) {
+// work has a process of its own build the files, in the time that is left.
+func work(ctx context.Context, fsys fs.FS, names []string, limits Limits, left time.Duration) ([]byte, error) {
 	if isWorker() {
 		return nil, fault.New(fault.Internal, "the process that builds kustomizations is none that can start one")
 	}
@@ -105,11 +123,11 @@ func work(ctx context.Context, fsys fs.FS, names []string, limits Limits) ([]byt
 		return nil, fault.New(fault.Failed, "the kustomization cannot be built: %w", err)
 	}
 	// The process ends itself; that it is ended is for one that cannot.
-	inner, cancel := context.WithTimeout(ctx, limits.Time+time.Second)
+	inner, cancel := context.WithTimeout(ctx, left+time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(inner, self)
 	cmd.Args = []string{
-		workerName, limits.Time.String(), strconv.FormatInt(limits.Memory, 10), strconv.Itoa(limits.Output),
+		workerName, left.String(), strconv.FormatInt(limits.Memory, 10), strconv.Itoa(limits.Output),
 	}
 	cmd.Env, cmd.WaitDelay = []string{}, time.Second
 	var out, said bytes.Buffer
@@ -134,7 +152,8 @@ func work(ctx context.Context, fsys fs.FS, names []string, limits Limits) ([]byt
 	case err == nil:
 		return out.Bytes(), nil
 	}
-	return nil, limits.explain(cmd.ProcessState.ExitCode(), inner.Err() != nil, said.String())
+	ended := cmd.ProcessState
+	return nil, limits.explain(ended.ExitCode(), ended.String(), inner.Err() != nil, said.String())
 }
 
 // send writes files as a tar file. The error is that of a file which cannot be read: a process that does not take them
@@ -167,8 +186,8 @@ const (
 // maxSaid is how much is read of what the process says, in bytes.
 const maxSaid = 16 << 10
 
-// explain says why nothing was built.
-func (l Limits) explain(status int, late bool, said string) error {
+// explain says why nothing was built, by how the process has ended: with a status, or as the system says it.
+func (l Limits) explain(status int, ended string, late bool, said string) error {
 	switch {
 	case late, status == exitTime:
 		return fault.New(fault.Failed, "the kustomization was not built within %s", l.Time).WithReason(ReasonTime).
@@ -182,8 +201,24 @@ func (l Limits) explain(status int, late bool, said string) error {
 	case status == exitInvalid:
 		return refused([]string{fault.Line(strings.ReplaceAll(said, root+"/", ""))})
 	}
-	return fault.New(fault.Failed, "the process that builds kustomizations has ended with status %d: %s", status,
-		fault.Line(said))
+	return died(ended, said)
+}
+
+// died explains the end of a process that did not end itself. What it says is then a trace of it, which is left out.
+func died(ended, said string) error {
+	switch {
+	case strings.Contains(said, "stack overflow") || strings.Contains(said, "goroutine stack exceeds"):
+		return fault.New(fault.InvalidArgument,
+			"the kustomization cannot be built: something in it is nested too deep").
+			WithHint("make it less deep, or build it with `kustomize build` and install what that prints")
+	case strings.HasPrefix(ended, "signal: "):
+		return fault.New(fault.Failed, "the process that builds kustomizations was killed (%s)", ended).
+			WithHint("there may be too little memory for it: try again, or build the kustomization with " +
+				"`kustomize build` and install what that prints")
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	return fault.New(fault.Failed, "the process that builds kustomizations has failed (%s): %s", ended,
+		fault.Line(redactURLs(first)))
 }
 
 // bounded keeps the beginning of what is written to it.

@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,9 +18,10 @@ const (
 )
 
 // check reads the kustomization of a directory and those that it refers to, and finds what is not built: what would be
-// fetched or run, what is not there, and what does not end. The roots are the directories of all of them.
-func check(fsys fs.FS, dir string) (roots, problems []string) {
-	w := &walk{fsys: fsys, counts: map[string]int{}, open: map[string]bool{}}
+// fetched or run, what is not there, and what does not end. The roots are the directories of all of them. It ends with
+// the context, and at the first that is too many.
+func check(ctx context.Context, fsys fs.FS, dir string) (roots, problems []string) {
+	w := &walk{ctx: ctx, fsys: fsys, counts: map[string]int{}, open: map[string]bool{}}
 	if FileIn(fsys, dir) == "" {
 		return nil, []string{"there is no kustomization.yaml at the root of the bundle"}
 	}
@@ -28,7 +30,10 @@ func check(fsys fs.FS, dir string) (roots, problems []string) {
 }
 
 type walk struct {
+	ctx      context.Context //nolint:containedctx // of one call of check
 	fsys     fs.FS
+	full     bool  // no more is read
+	bytes    int64 // of what is read
 	roots    []string
 	counts   map[string]int  // how many are read for each, itself included
 	open     map[string]bool // those that the one which is being read is in
@@ -41,6 +46,9 @@ func (w *walk) problem(format string, args ...any) {
 	}
 }
 
+// ends says whether nothing more is looked at.
+func (w *walk) ends() bool { return w.full || w.ctx.Err() != nil }
+
 // visit reads the kustomization of a directory, and says how many are read for it.
 func (w *walk) visit(dir string) int {
 	if n, known := w.counts[dir]; known {
@@ -49,6 +57,17 @@ func (w *walk) visit(dir string) int {
 	w.roots = append(w.roots, dir)
 	file := FileIn(w.fsys, dir)
 	text, err := readFile(w.fsys, file, MaxFile)
+	w.bytes += int64(len(text))
+	switch {
+	case len(w.roots) > maxKustomizations:
+		w.full = true
+		w.problem("%s: more than %d kustomizations are read for it", FileIn(w.fsys, w.roots[0]), maxKustomizations)
+		return 1
+	case w.bytes > maxInput:
+		w.full = true
+		w.problem("%s: with it, more than %d MiB of kustomizations are read", file, maxInput>>20)
+		return 1
+	}
 	var k types.Kustomization
 	if err == nil {
 		k, err = parse(text)
@@ -62,16 +81,25 @@ func (w *walk) visit(dir string) int {
 		w.problem("%sno chart is rendered for a kustomization: install it as a bundle of its own, or put what it "+
 			"renders into the bundle", place(file, "helmCharts"))
 	}
+	for _, literal := range badLiterals(&k) {
+		w.problem("%s%s is not KEY=VALUE", place(file, literal.field), literal.path)
+	}
 	for _, ref := range files(&k) {
+		if w.ends() {
+			break
+		}
 		w.file(file, dir, ref)
 	}
 	w.open[dir] = true
 	count := 1
 	for _, ref := range bases(&k) {
+		if w.ends() {
+			break
+		}
 		count = min(count+w.base(file, dir, ref), maxKustomizations+1)
 	}
 	delete(w.open, dir)
-	if count > maxKustomizations && len(w.open) == 0 {
+	if count > maxKustomizations && len(w.open) == 0 && !w.full {
 		w.problem("%s: more than %d kustomizations are read for it", file, maxKustomizations)
 	}
 	w.counts[dir] = count
@@ -87,14 +115,14 @@ func (w *walk) base(file, dir string, ref reference) int {
 	switch info, err := fs.Stat(w.fsys, to); {
 	case err != nil && mayBeText(ref.field):
 	case err != nil:
-		w.problem("%s%s is not in the bundle", place(file, ref.field), ref.path)
+		w.problem("%s%s is not in the bundle", place(file, ref.field), shown(ref.path))
 	case !info.IsDir():
 	case FileIn(w.fsys, to) == "":
-		w.problem("%s%s is a directory without a kustomization", place(file, ref.field), ref.path)
+		w.problem("%s%s is a directory without a kustomization", place(file, ref.field), shown(ref.path))
 	case w.open[to]:
-		w.problem("%s%s leads back to where it comes from", place(file, ref.field), ref.path)
+		w.problem("%s%s leads back to where it comes from", place(file, ref.field), shown(ref.path))
 	case len(w.open) == maxDepth:
-		w.problem("%s%s is in more than %d kustomizations, one in the other", place(file, ref.field), ref.path,
+		w.problem("%s%s is in more than %d kustomizations, one in the other", place(file, ref.field), shown(ref.path),
 			maxDepth)
 	default:
 		return w.visit(to)
@@ -109,7 +137,7 @@ func (w *walk) file(file, dir string, ref reference) {
 		return
 	}
 	if info, err := fs.Stat(w.fsys, to); err != nil || !info.Mode().IsRegular() {
-		w.problem("%s%s is not a file of the bundle", place(file, ref.field), ref.path)
+		w.problem("%s%s is not a file of the bundle", place(file, ref.field), shown(ref.path))
 	}
 }
 
@@ -118,9 +146,9 @@ func (w *walk) inside(file, dir string, ref reference) (string, bool) {
 	to := path.Join(dir, ref.path)
 	switch {
 	case isRemote(ref.path):
-		w.problem("%s%s would be fetched, and nothing is: vendor it", place(file, ref.field), ref.path)
+		w.problem("%s%s would be fetched, and nothing is: vendor it", place(file, ref.field), shown(ref.path))
 	case path.IsAbs(ref.path) || isOutside(to):
-		w.problem("%s%s is outside of the bundle", place(file, ref.field), ref.path)
+		w.problem("%s%s is outside of the bundle", place(file, ref.field), shown(ref.path))
 	default:
 		return to, true
 	}

@@ -125,6 +125,24 @@ func files(k *types.Kustomization) (refs []reference) {
 	return refs
 }
 
+// badLiterals are the places of literals that have no key, which kustomize would quote.
+func badLiterals(k *types.Kustomization) (places []reference) {
+	look := func(field string, args types.GeneratorArgs) {
+		for i, literal := range args.LiteralSources {
+			if strings.Index(literal, "=") < 1 {
+				places = append(places, reference{field, fmt.Sprintf("literals[%d] of %s", i, args.Name)})
+			}
+		}
+	}
+	for i := range k.ConfigMapGenerator {
+		look("configMapGenerator", k.ConfigMapGenerator[i].GeneratorArgs)
+	}
+	for i := range k.SecretGenerator {
+		look("secretGenerator", k.SecretGenerator[i].GeneratorArgs)
+	}
+	return places
+}
+
 // remote is what kustomize would fetch: a file at a URL, or a repository. That it recognizes more of them makes no
 // difference, as nothing of that name is in the bundle.
 const remote pattern.Expr = `(?i)^(git::)?([a-z+]+://|https?:|git::|github\.com[/:]|[a-z][a-z0-9-]*@[^/]+:)`

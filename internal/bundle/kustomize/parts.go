@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -32,20 +33,35 @@ const RootName = "kustomization.yaml"
 
 // Find finds the parts of a kustomization in a directory of a tree, of which read gives the files: the error is
 // fs.ErrNotExist for what is none. Without a kustomization it is the directory alone; what else is wrong is for Build
-// to say.
-func Find(dir string, read func(name string) ([]byte, error)) (Parts, error) {
+// to say. No more is read than Build takes.
+func Find(ctx context.Context, dir string, read func(name string) ([]byte, error)) (Parts, error) {
 	dir = path.Clean(dir)
 	known, tried := map[string]bool{}, map[string]bool{dir: true}
 	var root *types.Kustomization
+	total := 0
+	counted := func(name string) ([]byte, error) {
+		text, err := read(name)
+		if total += len(text); total > maxInput {
+			return nil, refused([]string{problemf("%s: with it, more than %d MiB of kustomizations are read", name,
+				maxInput>>20)})
+		}
+		return text, err
+	}
 	for queue := []string{dir}; len(queue) > 0 && len(tried) <= maxReferences; queue = queue[1:] {
-		k, err := kustomizationIn(queue[0], read)
+		if ctx.Err() != nil {
+			return Parts{}, context.Cause(ctx)
+		}
+		k, err := kustomizationIn(queue[0], counted)
 		if err != nil {
 			return Parts{}, err
 		}
 		if k == nil {
 			continue
 		}
-		known[queue[0]] = true
+		if known[queue[0]] = true; len(known) > maxKustomizations {
+			return Parts{}, refused([]string{problemf("%s: more than %d kustomizations are read for it", dir,
+				maxKustomizations)})
+		}
 		if root == nil {
 			root = k
 		}

@@ -1,6 +1,8 @@
 package kustomize_test
 
 import (
+	"context"
+	"errors"
 	"io/fs"
 	"maps"
 	"path"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/berthdev/berth/internal/bundle/kustomize"
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // What belongs to a kustomization are its directory and those that it refers to, however many times removed.
@@ -97,7 +100,9 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fsys := content(test.files)
-			got, err := kustomize.Find("a/b/", func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) })
+			got, err := kustomize.Find(t.Context(), "a/b/", func(name string) ([]byte, error) {
+				return fs.ReadFile(fsys, name)
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +129,9 @@ func TestPartsAreBuiltTheSame(t *testing.T) {
 			"configMapGenerator: [{name: c, files: [f.txt]}]\nbuildMetadata: [managedByLabel]\n",
 		"overlays/prod/f.txt": "text",
 	})
-	parts, err := kustomize.Find("overlays/prod", func(name string) ([]byte, error) { return fs.ReadFile(tree, name) })
+	parts, err := kustomize.Find(t.Context(), "overlays/prod", func(name string) ([]byte, error) {
+		return fs.ReadFile(tree, name)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,16 +153,48 @@ func TestPartsAreBuiltTheSame(t *testing.T) {
 	}
 }
 
+// What is read to find them is bounded, and ends with what asks for it.
+func TestFindEnds(t *testing.T) {
+	for name, test := range map[string]struct {
+		text, says string
+		most       int
+	}{
+		"too many":  {"resources: [x]\n", "a: more than 1000 kustomizations are read for it", 1001},
+		"too large": {"resources: [x]\n#" + strings.Repeat("x", 1<<19), "more than 32 MiB of kustomizations", 64},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reads := 0
+			read := func(string) ([]byte, error) {
+				reads++
+				return []byte(test.text), nil
+			}
+			_, err := kustomize.Find(t.Context(), "a", read)
+			if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), test.says) ||
+				reads > test.most {
+				t.Errorf("%d reads, %v, want %s", reads, err, test.says)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := kustomize.Find(ctx, "a", read); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func FuzzFind(f *testing.F) {
 	f.Add("a/b", []byte("resources: [../c, ../../d]"), []byte("components: [../..]"))
 	f.Add(".", []byte("resources: [..]"), []byte("{}"))
 	f.Fuzz(func(t *testing.T, dir string, a, c []byte) {
-		parts, err := kustomize.Find(dir, func(name string) ([]byte, error) {
+		parts, err := kustomize.Find(t.Context(), dir, func(name string) ([]byte, error) {
 			if strings.HasPrefix(name, path.Clean(dir)) {
 				return a, nil
 			}
 			return c, nil
 		})
+		if fault.CodeOf(err) == fault.InvalidArgument {
+			return // too many
+		}
 		if err != nil || len(parts.Dirs) == 0 || (parts.Root == nil) != (len(parts.Dirs) == 1) {
 			t.Errorf("%+v, %v", parts, err)
 		}

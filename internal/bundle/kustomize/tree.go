@@ -73,7 +73,12 @@ func (t *tree) ReadFile(name string) ([]byte, error) {
 	return content, nil
 }
 
-func missing(name string) error { return fmt.Errorf("%s: %w", clean(name), fs.ErrNotExist) }
+func missing(name string) error {
+	if isText(name) { // what is meant itself, and may be secret
+		return fs.ErrNotExist
+	}
+	return fmt.Errorf("%s: %w", clean(name), fs.ErrNotExist)
+}
 
 func readOnly(verb string) error { return fmt.Errorf("a kustomization is not to %s a file", verb) }
 

@@ -96,7 +96,7 @@ type offline struct{}
 
 // RoundTrip implements http.RoundTripper.
 func (offline) RoundTrip(r *http.Request) (*http.Response, error) {
-	return nil, fmt.Errorf("%s would be fetched, and nothing is", r.URL.Redacted())
+	return nil, fmt.Errorf("%s would be fetched, and nothing is", redactURLs(r.URL.String()))
 }
 
 // build makes objects of the kustomization that is at the root of a tar file.
@@ -123,7 +123,7 @@ func build(in io.Reader) (text []byte, err error) {
 	}
 	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(all, root)
 	if err != nil {
-		return nil, errors.New(strings.TrimSpace(err.Error()))
+		return nil, errors.New(strings.TrimSpace(all.withoutSecrets(err.Error())))
 	}
 	return objects.AsYaml()
 }

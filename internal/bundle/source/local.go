@@ -87,6 +87,11 @@ func (f Fetcher) directory(ctx context.Context, dir string) (*content.Content, e
 		return nil, localFault(err)
 	}
 	defer root.Close()
+	return f.tree(ctx, root, dir)
+}
+
+// tree makes content of all files below a root, which has a name for messages.
+func (f Fetcher) tree(ctx context.Context, root *os.Root, dir string) (*content.Content, error) {
 	f.tell(v1.Progress{Message: "Reading " + dir})
 	c, err := f.build(ctx, func(b *content.Builder) error { return addTree(ctx, b, root, ".") })
 	return c, within(dir, err)

@@ -42,12 +42,15 @@ func (f Fetcher) part(ctx context.Context, base, dir string) (*content.Content, 
 		return nil, localFault(err)
 	}
 	defer root.Close()
-	parts, err := kustomize.Find(dir, func(name string) ([]byte, error) { return readLocal(root, name) })
+	if info, err := root.Stat(filepath.FromSlash(dir)); err == nil && info.Mode().IsRegular() {
+		return f.partFile(ctx, root, base, dir)
+	}
+	parts, err := kustomize.Find(ctx, dir, func(name string) ([]byte, error) { return readLocal(root, name) })
 	switch {
 	case err != nil:
 		return nil, localFault(err)
 	case parts.Root == nil:
-		return f.directory(ctx, filepath.Join(base, filepath.FromSlash(dir)))
+		return f.partDirectory(ctx, root, base, dir)
 	}
 	f.tell(v1.Progress{Message: "Reading " + base})
 	c, err := f.build(ctx, func(b *content.Builder) error {
@@ -59,6 +62,34 @@ func (f Fetcher) part(ctx context.Context, base, dir string) (*content.Content, 
 		return addRoot(b, parts)
 	})
 	return c, within(base, err)
+}
+
+// partDirectory makes content of a directory that has all of its own: no link leads to it out of the root.
+func (f Fetcher) partDirectory(ctx context.Context, root *os.Root, base, dir string) (*content.Content, error) {
+	name := filepath.Join(base, filepath.FromSlash(dir))
+	part, err := root.OpenRoot(filepath.FromSlash(dir))
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, localFault(&fs.PathError{Op: at.Op, Path: name, Err: at.Err})
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer part.Close()
+	return f.tree(ctx, part, name)
+}
+
+// partFile makes content of a file: two slashes in its path, as of "$OUT//bundle.tgz", are then as good as one.
+func (f Fetcher) partFile(ctx context.Context, root *os.Root, base, name string) (*content.Content, error) {
+	file, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, localFault(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, localFault(err)
+	}
+	return f.archive(ctx, filepath.Join(base, filepath.FromSlash(name)), file, info.Size())
 }
 
 // addRoot takes the kustomization that leads to that of the part.
@@ -85,7 +116,7 @@ func gitParts(ctx context.Context, snapshot *git.Snapshot, dir string) (kustomiz
 	if dir == "" || path.Clean(dir) == "." || !fs.ValidPath(path.Clean(dir)) {
 		return kustomize.Parts{Dirs: []string{dir}}, nil // all of it; or an error that is explained where it is read
 	}
-	return kustomize.Find(dir, func(name string) ([]byte, error) {
+	return kustomize.Find(ctx, dir, func(name string) ([]byte, error) {
 		text, err := snapshot.ReadFile(ctx, name)
 		if fault.CodeOf(err) == fault.InvalidArgument && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fs.ErrNotExist // a directory, or a file that is too large

@@ -94,6 +94,75 @@ func TestLocalPart(t *testing.T) {
 	}
 }
 
+// Two slashes in a path are as good as one where no kustomization refers to what is above it.
+func TestTwoSlashes(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range overlays() {
+		write(t, filepath.Join(dir, name), text)
+	}
+	packed := targz(t, map[string]string{"manifests/a.yaml": "kind: A\n"})
+	write(t, filepath.Join(dir, "dist", "bundle.tgz"), string(packed))
+	write(t, filepath.Join(dir, "dist", "web.yaml"), "kind: A\n")
+	write(t, filepath.Join(dir, "dist", "web", "manifests", "a.yaml"), "kind: A\n")
+	for _, test := range []struct{ two, one string }{
+		{"/dist//bundle.tgz", "/dist/bundle.tgz"},
+		{"//dist//bundle.tgz", "/dist/bundle.tgz"},
+		{"/dist//web.yaml", "/dist/web.yaml"},
+		{"/dist//web", "/dist/web"},
+		{"/dist//web/", "/dist/web"},
+		{"/apps//chart", "/apps/chart"},
+		{"/apps//base", "/apps/base"},
+	} {
+		t.Run(test.two, func(t *testing.T) {
+			var digests []string
+			for _, name := range []string{test.two, test.one} {
+				c, err := newFetcher(t).Local(t.Context(), dir+name, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				digests = append(digests, strings.Join(namesOf(t, c), " ")+" "+c.Digest)
+				_ = c.Close()
+			}
+			if digests[0] != digests[1] {
+				t.Errorf("%s, and with one slash %s", digests[0], digests[1])
+			}
+		})
+	}
+}
+
+// A part is in its directory: no link leads out of that, whatever is there.
+func TestPartsAreInTheirDirectory(t *testing.T) {
+	out, dir := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(out, "files", "a.yaml"), "kind: A\n")
+	write(t, filepath.Join(out, "kustomization", "kustomization.yaml"), "{}\n")
+	write(t, filepath.Join(dir, "real", "a.yaml"), "kind: A\n")
+	for name, target := range map[string]string{
+		"files": filepath.Join(out, "files"), "file": filepath.Join(out, "files", "a.yaml"), "inside": "real",
+		"kustomization": filepath.Join(out, "kustomization"), "above": "../" + filepath.Base(dir) + "/real",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for part, escapes := range map[string]bool{
+		"files": true, "file": true, "kustomization": true, "above": true, "inside": false, "inside/a.yaml": false,
+	} {
+		t.Run(part, func(t *testing.T) {
+			c, err := newFetcher(t).Local(t.Context(), dir+"//"+part, nil)
+			if err == nil {
+				_ = c.Close()
+			}
+			switch {
+			case !escapes && err != nil:
+				t.Error(err)
+			case escapes && (fault.CodeOf(err) != fault.InvalidArgument ||
+				!strings.Contains(err.Error(), part+" cannot")):
+				t.Errorf("%v, want that it leads out of the directory", err)
+			}
+		})
+	}
+}
+
 // What else is in a directory does not change the content of a part.
 func TestPartsDoNotDependOnTheRest(t *testing.T) {
 	dir := t.TempDir()
