@@ -51,6 +51,10 @@ func sourceOf(w wanted) (s v1alpha1.Source, _ error) {
 			WithHint("write https://HOST/PATH or oci://HOST/PATH")
 	}
 	if address.Scheme == "oci" {
+		if address.RawQuery != "" || address.Fragment != "" {
+			return s, fault.New(fault.InvalidArgument, "its repository has a part after ? or #").
+				WithHint("write oci://HOST/PATH")
+		}
 		ref := strings.TrimSuffix(strings.TrimPrefix(w.repository, "oci://"), "/") + "/" + w.name
 		return v1alpha1.Source{
 			Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: ref, Version: w.version},

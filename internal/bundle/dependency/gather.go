@@ -139,6 +139,18 @@ func (w wanted) from() string {
 	return " of " + address.Scheme + "://" + address.Host + address.EscapedPath()
 }
 
+// shown is a repository that is no URL to fetch from in a message, of which a login or a query may be a part.
+func shown(repository string) string {
+	if !strings.ContainsAny(repository, "@?#") {
+		return repository
+	}
+	scheme, _, ok := strings.Cut(repository, "://")
+	if !ok || strings.ContainsAny(scheme, "@?#") {
+		return "…"
+	}
+	return scheme + "://…"
+}
+
 // check refuses a chart that is not the one that was asked for, or that cannot be in its place.
 func check(chain []*node, child *node, w wanted) error {
 	meta := child.chart.meta
@@ -204,7 +216,7 @@ func (g *gathering) find(ctx context.Context, n *node, w wanted) (*node, error) 
 			WithHint("add it: helm repo add %s URL", alias(w.repository))
 	}
 	return nil, fault.New(fault.InvalidArgument, "its repository %q is not one to fetch from",
-		fault.Line(w.repository)).
+		fault.Line(shown(w.repository))).
 		WithHint("write https://HOST/PATH, oci://HOST/PATH, file://DIRECTORY, or @NAME of a repository that helm knows")
 }
 
