@@ -26,7 +26,11 @@ func (g *gathering) fetch(ctx context.Context, w wanted) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c, _, err = f.Fetch(ctx, s); err != nil {
+		c, _, err = f.Fetch(ctx, s)
+		if at := source.InRegistry(err); at != nil { // as for helm, the index of a repository may lead there
+			c, _, err = f.Fetch(ctx, v1alpha1.Source{Type: v1alpha1.SourceImage, Image: at})
+		}
+		if err != nil {
 			return nil, err
 		}
 		g.spent.add(c)
