@@ -41,7 +41,7 @@ func (g *gathering) fetch(ctx context.Context, w wanted) (*node, error) {
 		return nil, notAChart(err)
 	}
 	child := &node{files: c.FS(), dir: dir, of: c.Digest}
-	if child.chart, err = describe(ctx, child); err != nil {
+	if child.chart, err = describe(ctx, child, g.left); err != nil {
 		return nil, notAChart(err)
 	}
 	return child, nil

@@ -44,13 +44,14 @@ type gathering struct {
 	fetcher  source.Fetcher
 	charts   int // so far
 	spent    spent
+	left     *int64 // of maxInflated
 	fetched  map[wanted]*content.Content
 	problems []*fault.Error
 }
 
-func newGathering(f source.Fetcher) *gathering {
+func newGathering(f source.Fetcher, left *int64) *gathering {
 	f.Indexes, f.Time = &source.Indexes{}, 0 // all of it has one time
-	return &gathering{fetcher: f, fetched: map[wanted]*content.Content{}}
+	return &gathering{fetcher: f, left: left, fetched: map[wanted]*content.Content{}}
 }
 
 // close lets go of what was fetched.
@@ -230,7 +231,7 @@ func (g *gathering) findIn(ctx context.Context, n *node, to string) (*node, erro
 	}
 	child := &node{files: n.files, dir: dir, of: n.of, local: true}
 	var err error
-	if child.chart, err = describe(ctx, child); err == nil {
+	if child.chart, err = describe(ctx, child, g.left); err == nil {
 		return child, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -241,6 +242,9 @@ func (g *gathering) findIn(ctx context.Context, n *node, to string) (*node, erro
 }
 
 func notAChart(err error) error {
+	if fault.ReasonOf(err) == content.ReasonTooLarge {
+		return err
+	}
 	return fault.New(fault.InvalidArgument, "what is there is not a valid chart: %w", err).
 		WithHint("tell its maintainers, or depend on another version")
 }
