@@ -66,7 +66,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	r = r.Clone(ctx)
 	r.Header.Del("Authorization")
-	next := Transport
+	next := http.RoundTripper(Transport{})
 	if r.URL.Scheme == t.base.Scheme && r.URL.Host == t.base.Host {
 		if t.own != nil {
 			next = t.own

@@ -20,18 +20,17 @@ func WithoutLinkLocal(ctx context.Context) context.Context {
 }
 
 // Transport is http.DefaultTransport, or for requests WithoutLinkLocal one that is held to that.
-var Transport http.RoundTripper = byContext{}
-
-type byContext struct{}
+type Transport struct{}
 
 // RoundTrip implements http.RoundTripper.
-func (byContext) RoundTrip(r *http.Request) (*http.Response, error) {
+func (Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Context().Value(withoutLinkLocal{}) != nil {
 		return guarded.RoundTrip(r)
 	}
 	return http.DefaultTransport.RoundTrip(r)
 }
 
+//nolint:gochecknoglobals // its connections are for all
 var guarded = &http.Transport{ // as http.DefaultTransport is
 	Proxy:                 http.ProxyFromEnvironment,
 	DialContext:           dialerFor(true).DialContext,

@@ -163,7 +163,7 @@ func archiveURL(repository *url.URL, e entry) (*url.URL, error) {
 	case err != nil:
 		return nil, badIndex("version %s has an invalid URL", e.Version)
 	case address.Scheme == "oci" && address.User == nil && address.RawQuery == "" && address.Host != "":
-		return nil, fault.New(fault.InvalidArgument, "version %s is in a registry: %w", e.Version, inRegistry{
+		return nil, fault.New(fault.InvalidArgument, "version %s is in a registry: %w", e.Version, inRegistryError{
 			ref: strings.TrimPrefix(e.URLs[0], "oci://"), version: e.Version,
 		}).
 			WithHint("install it from there, with oci:// as SOURCE")
@@ -176,16 +176,16 @@ func archiveURL(repository *url.URL, e entry) (*url.URL, error) {
 	return address, nil
 }
 
-// inRegistry is the error of a version that the index of a repository has at a registry.
-type inRegistry struct{ ref, version string }
+// inRegistryError is the error of a version that the index of a repository has at a registry.
+type inRegistryError struct{ ref, version string }
 
 // Error implements error.
-func (i inRegistry) Error() string { return fault.Line("oci://" + i.ref) }
+func (e inRegistryError) Error() string { return fault.Line("oci://" + e.ref) }
 
 // InRegistry is where a chart of a repository is instead, by the error of fetching it; nil if it is in no registry.
 // The login of the repository is not for there.
 func InRegistry(err error) *v1alpha1.ImageSource {
-	at, ok := errors.AsType[inRegistry](err)
+	at, ok := errors.AsType[inRegistryError](err)
 	if !ok {
 		return nil
 	}
