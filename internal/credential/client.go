@@ -43,6 +43,7 @@ func NewClientWithoutVerification(base *url.URL, source *Source, scheme Scheme, 
 	client := NewClient(base, source, scheme, limit)
 	unverified := &http.Transport{
 		Proxy:           http.ProxyFromEnvironment,
+		DialContext:     dial,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12},
 		//nolint:gosec // as the user asks
 		ForceAttemptHTTP2: true,
@@ -57,7 +58,7 @@ type transport struct {
 	source *Source
 	scheme Scheme
 	limit  int64
-	// own is for the server of base; nil is http.DefaultTransport, as for any other.
+	// own is for the server of base; nil is Transport, as for any other.
 	own http.RoundTripper
 }
 
@@ -65,7 +66,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	r = r.Clone(ctx)
 	r.Header.Del("Authorization")
-	next := http.DefaultTransport
+	next := http.RoundTripper(Transport{})
 	if r.URL.Scheme == t.base.Scheme && r.URL.Host == t.base.Host {
 		if t.own != nil {
 			next = t.own

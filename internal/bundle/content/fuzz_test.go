@@ -37,7 +37,7 @@ func FuzzTar(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer b.Discard()
-		err = b.TarOrText(t.Context(), bytes.NewReader(raw), "manifests/a.yaml")
+		err = b.TarOrText(t.Context(), bytes.NewReader(raw), "manifests/a.yaml", nil)
 		if err != nil {
 			if fault.CodeOf(err) != fault.InvalidArgument {
 				t.Fatal(err)

@@ -15,11 +15,13 @@ import (
 // Tar takes the files of a tar file, which may be compressed with gzip and is read to
 // its end. Entries that content cannot have are all named in the error. An error of r
 // is returned as it is.
-func (b *Builder) Tar(ctx context.Context, r io.Reader) error { return b.TarOrText(ctx, r, "") }
+func (b *Builder) Tar(ctx context.Context, r io.Reader) error { return b.TarOrText(ctx, r, "", nil) }
 
 // TarOrText is Tar for what may also be a text, which no archive is: that becomes the one file of a name. If the name
-// is empty, a text is refused.
-func (b *Builder) TarOrText(ctx context.Context, r io.Reader, name string) error {
+// is empty, a text is refused. What check gives back of the text is taken, unless check is nil.
+func (b *Builder) TarOrText(ctx context.Context, r io.Reader, name string,
+	check func(text io.Reader) (io.Reader, error),
+) error {
 	var failed error // of r, which is not the archive's fault
 	m, source := &meter{limits: b.limits}, until(ctx, r)
 	in := bufio.NewReaderSize(m.compressed(readFunc(func(p []byte) (int, error) {
@@ -47,7 +49,13 @@ func (b *Builder) TarOrText(ctx context.Context, r io.Reader, name string) error
 			return fault.New(fault.InvalidArgument, "this is a page of HTML, neither a tar file nor YAML").
 				WithHint("check that it is the address of the file itself, and whether it takes a login")
 		}
-		return damaged(b.text(name, m.unpacked(in)), failed)
+		text := m.unpacked(in)
+		if check != nil {
+			if text, err = check(text); err != nil {
+				return damaged(err, failed)
+			}
+		}
+		return damaged(b.text(name, text), failed)
 	} else if err := unknown(in); err != nil {
 		return err
 	}

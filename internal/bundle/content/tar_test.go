@@ -226,7 +226,7 @@ func TestTarOrText(t *testing.T) {
 			}
 			defer b.Discard()
 			var c *content.Content
-			if err = b.TarOrText(t.Context(), strings.NewReader(test.raw), "m/x.yaml"); err == nil {
+			if err = b.TarOrText(t.Context(), strings.NewReader(test.raw), "m/x.yaml", nil); err == nil {
 				c, err = b.Seal(t.Context())
 			}
 			if test.says != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // Fetch fetches a source, and what the chart that it may be depends on. What the source is resolved to is about the
@@ -41,12 +42,16 @@ func complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole 
 		return c, nil
 	}
 	err = source.Within(ctx, f.Time, "what the chart depends on", func(ctx context.Context) (err error) {
-		root := &node{files: c.FS(), dir: dir, of: c.Digest, local: true}
-		if root.chart, err = describe(ctx, root); err != nil || root.chart.isWhole() {
+		root, left := &node{files: c.FS(), dir: dir, of: c.Digest, local: true}, int64(maxInflated)
+		root.chart, err = describe(ctx, root, &left)
+		if fault.ReasonOf(err) == content.ReasonTooLarge {
+			return err
+		}
+		if err != nil || root.chart.isWhole() {
 			whole = c
 			return ctx.Err() // what else is wrong with it is said by what reads it
 		}
-		g := newGathering(f)
+		g := newGathering(f, &left)
 		defer g.close()
 		if err = g.gather(ctx, root); err == nil {
 			whole, err = g.build(ctx, root)

@@ -16,7 +16,9 @@ import (
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"sigs.k8s.io/yaml"
 
+	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/chart"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -35,8 +37,8 @@ func (d *description) isWhole() bool {
 		func(wanted *helmchart.Dependency) bool { return !slices.Contains(d.has, wanted.Name) })
 }
 
-// describe reads what a chart says of itself.
-func describe(ctx context.Context, n *node) (*description, error) {
+// describe reads what a chart says of itself. What is left of maxInflated is for all charts of one gathering.
+func describe(ctx context.Context, n *node, left *int64) (*description, error) {
 	fsys, err := fs.Sub(n.files, n.dir)
 	if err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func describe(ctx context.Context, n *node) (*description, error) {
 		return nil, err
 	}
 	if len(d.meta.Dependencies) > 0 {
-		d.has, err = vendored(ctx, n, fsys)
+		d.has, err = vendored(ctx, n, fsys, left)
 	}
 	return d, err
 }
@@ -76,7 +78,7 @@ func describe(ctx context.Context, n *node) (*description, error) {
 const (
 	maxFile     = yamldoc.MaxFile
 	maxMarks    = 100_000
-	maxInflated = 512 << 20 // bytes of all archives in charts/, up to their Chart.yaml
+	maxInflated = 512 << 20 // bytes of all archives in charts/ of all charts, up to their Chart.yaml
 )
 
 // decode reads a file of YAML.
@@ -105,9 +107,9 @@ func decodeFrom(r io.Reader, name string, to any) error {
 	return nil
 }
 
-// vendored are the names of the charts in charts/: directories and archives. What cannot be read is none.
-func vendored(ctx context.Context, n *node, fsys fs.FS) (names []string, err error) {
-	left := int64(maxInflated)
+// vendored are the names of the charts in charts/: directories and archives. What cannot be read is none, but
+// what is not read as nothing is left is an error.
+func vendored(ctx context.Context, n *node, fsys fs.FS, left *int64) (names []string, err error) {
 	err = n.walk(ctx, fsys, func(file string) error {
 		below, ok := strings.CutPrefix(file, "charts/")
 		if !ok || strings.IndexAny(below, "_.") == 0 {
@@ -119,7 +121,10 @@ func vendored(ctx context.Context, n *node, fsys fs.FS) (names []string, err err
 		case name == "Chart.yaml" && strings.Count(dir, "/") == 1:
 			err = decode(fsys, file, &meta)
 		case dir == "" && path.Ext(name) == ".tgz":
-			err = inArchive(ctx, fsys, file, &left, &meta)
+			err = inArchive(ctx, fsys, file, left, &meta)
+			if err != nil && *left <= 0 {
+				return tooInflated()
+			}
 		}
 		if err == nil && meta.Name != "" {
 			names = append(names, meta.Name)
@@ -127,6 +132,13 @@ func vendored(ctx context.Context, n *node, fsys fs.FS) (names []string, err err
 		return ctx.Err()
 	})
 	return names, err
+}
+
+func tooInflated() error {
+	return fault.New(fault.InvalidArgument, "more than %d MiB of the archives in charts/ would be unpacked to find "+
+		"out which charts they are", maxInflated>>20).
+		WithReason(content.ReasonTooLarge).WithHint("pack the charts in charts/ with `helm package`, which puts " +
+		"Chart.yaml first")
 }
 
 // inArchive reads the Chart.yaml of an archive, which is near its beginning.

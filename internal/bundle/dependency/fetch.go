@@ -26,7 +26,11 @@ func (g *gathering) fetch(ctx context.Context, w wanted) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c, _, err = f.Fetch(ctx, s); err != nil {
+		c, _, err = f.Fetch(ctx, s)
+		if at := source.InRegistry(err); at != nil { // as for helm, the index of a repository may lead there
+			c, _, err = f.Fetch(ctx, v1alpha1.Source{Type: v1alpha1.SourceImage, Image: at})
+		}
+		if err != nil {
 			return nil, err
 		}
 		g.spent.add(c)
@@ -37,7 +41,7 @@ func (g *gathering) fetch(ctx context.Context, w wanted) (*node, error) {
 		return nil, notAChart(err)
 	}
 	child := &node{files: c.FS(), dir: dir, of: c.Digest}
-	if child.chart, err = describe(ctx, child); err != nil {
+	if child.chart, err = describe(ctx, child, g.left); err != nil {
 		return nil, notAChart(err)
 	}
 	return child, nil
@@ -51,6 +55,10 @@ func sourceOf(w wanted) (s v1alpha1.Source, _ error) {
 			WithHint("write https://HOST/PATH or oci://HOST/PATH")
 	}
 	if address.Scheme == "oci" {
+		if address.RawQuery != "" || address.Fragment != "" {
+			return s, fault.New(fault.InvalidArgument, "its repository has a part after ? or #").
+				WithHint("write oci://HOST/PATH")
+		}
 		ref := strings.TrimSuffix(strings.TrimPrefix(w.repository, "oci://"), "/") + "/" + w.name
 		return v1alpha1.Source{
 			Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: ref, Version: w.version},

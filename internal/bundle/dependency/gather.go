@@ -44,13 +44,14 @@ type gathering struct {
 	fetcher  source.Fetcher
 	charts   int // so far
 	spent    spent
+	left     *int64 // of maxInflated
 	fetched  map[wanted]*content.Content
 	problems []*fault.Error
 }
 
-func newGathering(f source.Fetcher) *gathering {
+func newGathering(f source.Fetcher, left *int64) *gathering {
 	f.Indexes, f.Time = &source.Indexes{}, 0 // all of it has one time
-	return &gathering{fetcher: f, fetched: map[wanted]*content.Content{}}
+	return &gathering{fetcher: f, left: left, fetched: map[wanted]*content.Content{}}
 }
 
 // close lets go of what was fetched.
@@ -139,6 +140,18 @@ func (w wanted) from() string {
 	return " of " + address.Scheme + "://" + address.Host + address.EscapedPath()
 }
 
+// shown is a repository that is no URL to fetch from in a message, of which a login or a query may be a part.
+func shown(repository string) string {
+	if !strings.ContainsAny(repository, "@?#") {
+		return repository
+	}
+	scheme, _, ok := strings.Cut(repository, "://")
+	if !ok || strings.ContainsAny(scheme, "@?#") {
+		return "…"
+	}
+	return scheme + "://…"
+}
+
 // check refuses a chart that is not the one that was asked for, or that cannot be in its place.
 func check(chain []*node, child *node, w wanted) error {
 	meta := child.chart.meta
@@ -204,7 +217,7 @@ func (g *gathering) find(ctx context.Context, n *node, w wanted) (*node, error) 
 			WithHint("add it: helm repo add %s URL", alias(w.repository))
 	}
 	return nil, fault.New(fault.InvalidArgument, "its repository %q is not one to fetch from",
-		fault.Line(w.repository)).
+		fault.Line(shown(w.repository))).
 		WithHint("write https://HOST/PATH, oci://HOST/PATH, file://DIRECTORY, or @NAME of a repository that helm knows")
 }
 
@@ -218,7 +231,7 @@ func (g *gathering) findIn(ctx context.Context, n *node, to string) (*node, erro
 	}
 	child := &node{files: n.files, dir: dir, of: n.of, local: true}
 	var err error
-	if child.chart, err = describe(ctx, child); err == nil {
+	if child.chart, err = describe(ctx, child, g.left); err == nil {
 		return child, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -229,6 +242,9 @@ func (g *gathering) findIn(ctx context.Context, n *node, to string) (*node, erro
 }
 
 func notAChart(err error) error {
+	if fault.ReasonOf(err) == content.ReasonTooLarge {
+		return err
+	}
 	return fault.New(fault.InvalidArgument, "what is there is not a valid chart: %w", err).
 		WithHint("tell its maintainers, or depend on another version")
 }

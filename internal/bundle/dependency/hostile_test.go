@@ -116,6 +116,26 @@ func TestRefused(t *testing.T) {
 			fault.InvalidArgument,
 			[]string{"is not one to fetch from"},
 		},
+		"another scheme, with a login": {
+			[]string{at("git+https://user:hunter2@git.example.com/x")},
+			fault.InvalidArgument,
+			[]string{`its repository "git+https://…" is not one to fetch from`},
+		},
+		"another scheme, with a query": {
+			[]string{at("s3://bucket/x?token=hunter2")},
+			fault.InvalidArgument,
+			[]string{`its repository "s3://…" is not one to fetch from`},
+		},
+		"no scheme, with a login": {
+			[]string{at("user:hunter2@git.example.com:x")},
+			fault.InvalidArgument,
+			[]string{`its repository "…" is not one to fetch from`},
+		},
+		"a registry, with a query": {
+			[]string{at("oci://charts.example.com/x?token=hunter2")},
+			fault.InvalidArgument,
+			[]string{"its repository has a part after ? or #"},
+		},
 		"a login in it": {
 			[]string{at("https://user:hunter2@charts.example.com")},
 			fault.InvalidArgument,

@@ -1,6 +1,7 @@
 package dependency_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -76,6 +77,54 @@ func TestNamesOfHelm(t *testing.T) {
 			}
 			defer c.Close()
 			if got := names(t, c); !strings.Contains(got, "charts/db-1.0.0/") {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// The index of a repository may lead to a registry, where the login of the repository does not go.
+func TestRepositoryLeadsToRegistry(t *testing.T) {
+	s, registry := newServer(t), newServer(t)
+	registry.add(t, "db", "1.0.0", chartOf("db", "1.0.0"))
+	s.index["db"], s.login = []string{"1.0.0"}, "u:p"
+	sent := 0
+	registry.mislead = func(_ http.ResponseWriter, r *http.Request) bool {
+		sent += len(r.Header["Authorization"])
+		return false
+	}
+	host := strings.TrimPrefix(registry.url, "http://")
+	for name, test := range map[string]struct {
+		leads string
+		says  string // nothing if it is fetched
+	}{
+		"with a tag":    {"oci://" + host + "/oci/db:1.0.0", ""},
+		"without":       {"oci://" + host + "/oci/db", ""},
+		"of no image":   {"oci://" + host + "/oci/gone:1.0.0", "not found"},
+		"with a login":  {"oci://u:hunter2@" + host + "/oci/db:1.0.0", "without a login"},
+		"with a query":  {"oci://" + host + "/oci/db:1.0.0?x=hunter2", "without a login"},
+		"with no image": {"oci://", "without a login"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.leads = map[string]string{"db": test.leads}
+			f := newFetcher(t)
+			home := files{
+				"repositories.yaml": "repositories:\n- {name: known, url: '" + s.url + "/charts', username: u, password: p}\n",
+			}.write(t)
+			f.Getenv = func(name string) string { return map[string]string{"HELM_CONFIG_HOME": home}[name] }
+			c, err := ofDirectory(t.Context(), t, f, chartOf("app", "1.0.0", s.repository("db", "^1")))
+			if sent > 0 {
+				t.Error("the registry was sent a login")
+			}
+			if err != nil {
+				if test.says == "" || !strings.Contains(err.Error(), test.says) ||
+					strings.Contains(err.Error(), "hunter2") {
+					t.Error(err)
+				}
+				return
+			}
+			defer c.Close()
+			if got := names(t, c); test.says != "" || !strings.Contains(got, "charts/db-1.0.0/") {
 				t.Error(got)
 			}
 		})

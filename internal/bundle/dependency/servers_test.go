@@ -3,6 +3,7 @@ package dependency_test
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -98,6 +99,7 @@ type server struct {
 	url     string
 	at      map[string][]byte
 	index   map[string][]string // versions of charts, which are the tags of /oci/NAME, too
+	leads   map[string]string   // charts, to where the index says that they are instead
 	asked   []string
 	login   string // that is required, user:password
 	mislead func(w http.ResponseWriter, r *http.Request) bool
@@ -159,8 +161,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for _, name := range slices.Sorted(maps.Keys(s.index)) {
 			_, _ = fmt.Fprintf(w, "  %s:\n", name)
 			for _, version := range s.index[name] {
-				_, _ = fmt.Fprintf(w, "  - apiVersion: v2\n    name: %s\n    version: %s\n    urls: [%s-%s.tgz]\n",
-					name, version, name, version)
+				_, _ = fmt.Fprintf(w, "  - apiVersion: v2\n    name: %s\n    version: %s\n    urls: ['%s']\n",
+					name, version, cmp.Or(s.leads[name], name+"-"+version+".tgz"))
 			}
 		}
 	case strings.HasSuffix(r.URL.Path, "/tags/list"):

@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -27,7 +28,7 @@ type Fetcher struct {
 	Bundle *v1alpha1.Bundle
 	// Getenv gives the variables by which the caller's own logins are found: those of
 	// Docker, of git's credential helpers and of SSH. Nil is for a server, which fetches
-	// what others ask for: then a source has the login of its Secret or none.
+	// what others ask for: then a source has the login of its Secret or none, and is at no link-local address.
 	Getenv func(string) string
 	// Indexes keep those of chart repositories for a while; nil keeps none.
 	Indexes *Indexes
@@ -48,6 +49,9 @@ type Fetcher struct {
 func (f Fetcher) Fetch(ctx context.Context, s v1alpha1.Source) (*content.Content, v1alpha1.Source, error) {
 	if err := check(s); err != nil {
 		return nil, v1alpha1.Source{}, err
+	}
+	if f.Getenv == nil {
+		ctx = credential.WithoutLinkLocal(ctx)
 	}
 	var c *content.Content
 	err := Within(ctx, f.Time, nameOf(s), func(ctx context.Context) (err error) {

@@ -38,7 +38,7 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	client := clientOf(address, s.Auth, login, f.Limits.Compressed+1<<20)
 	c, err = f.build(ctx, func(b *content.Builder) error {
 		return f.download(ctx, client, address, s.Auth, f.Limits.Compressed,
-			func(r io.Reader) error { return b.TarOrText(ctx, r, manifestOf(address.Path)) })
+			func(r io.Reader) error { return b.TarOrText(ctx, r, manifestOf(address.Path), objects) })
 	})
 	if err != nil {
 		return nil, nil, within(name(address), err)

@@ -57,7 +57,7 @@ func (f Fetcher) Local(ctx context.Context, name string, stdin io.Reader) (*cont
 
 func (f Fetcher) archive(ctx context.Context, name string, r io.Reader, total int64) (*content.Content, error) {
 	c, err := f.build(ctx, func(b *content.Builder) error {
-		return b.TarOrText(ctx, f.Watch("Reading "+name, r, total), manifestOf(filepath.ToSlash(name)))
+		return b.TarOrText(ctx, f.Watch("Reading "+name, r, total), manifestOf(filepath.ToSlash(name)), nil)
 	})
 	return c, within(name, err)
 }

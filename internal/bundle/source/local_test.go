@@ -90,7 +90,7 @@ func TestLocalIsTheSame(t *testing.T) {
 // One file of YAML or JSON is the content of a directory with manifests/: the same from a path, from standard input and
 // from a server, but for the name that it has there.
 func TestOneFileIsManifests(t *testing.T) {
-	const text = "kind: A\n"
+	const text = "apiVersion: v1\nkind: A\n"
 	dir := t.TempDir()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) })
 	for name, want := range map[string]string{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/pattern"
+	parts "github.com/berthdev/berth/internal/registry/image"
 )
 
 // chartName is what a chart can be called.
@@ -160,9 +162,10 @@ func archiveURL(repository *url.URL, e entry) (*url.URL, error) {
 	switch {
 	case err != nil:
 		return nil, badIndex("version %s has an invalid URL", e.Version)
-	case address.Scheme == "oci":
-		return nil, fault.New(fault.InvalidArgument, "version %s is in a registry: %s", e.Version,
-			fault.Line(e.URLs[0])).
+	case address.Scheme == "oci" && address.User == nil && address.RawQuery == "" && address.Host != "":
+		return nil, fault.New(fault.InvalidArgument, "version %s is in a registry: %w", e.Version, inRegistryError{
+			ref: strings.TrimPrefix(e.URLs[0], "oci://"), version: e.Version,
+		}).
 			WithHint("install it from there, with oci:// as SOURCE")
 	case address.Scheme != "https" && address.Scheme != "http", address.Host == "", address.User != nil:
 		return nil, badIndex("version %s has a URL that is not one of https without a login", e.Version)
@@ -171,6 +174,25 @@ func archiveURL(repository *url.URL, e entry) (*url.URL, error) {
 	}
 	address.Fragment = ""
 	return address, nil
+}
+
+// inRegistryError is the error of a version that the index of a repository has at a registry.
+type inRegistryError struct{ ref, version string }
+
+// Error implements error.
+func (e inRegistryError) Error() string { return fault.Line("oci://" + e.ref) }
+
+// InRegistry is where a chart of a repository is instead, by the error of fetching it; nil if it is in no registry.
+// The login of the repository is not for there.
+func InRegistry(err error) *v1alpha1.ImageSource {
+	at, ok := errors.AsType[inRegistryError](err)
+	if !ok {
+		return nil
+	}
+	if named := parts.Parse(at.ref); named.Tag != "" || named.Digest != "" {
+		return &v1alpha1.ImageSource{Ref: at.ref}
+	}
+	return &v1alpha1.ImageSource{Ref: at.ref, Version: at.version}
 }
 
 // fits compares the digest of an archive with that of the index, if it has one.

@@ -47,10 +47,14 @@ func (s *Fetches) do(ctx context.Context, f *fetch, do doFetch) (r fetched) {
 		<-s.places
 		s.makeWay(f)
 	})
+	came := map[string]int64{} // of each thing that is fetched: a chart, and what it depends on
 	progress := func(p v1.Progress) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		f.came = max(f.came, p.Done)
+		if more := p.Done - came[p.Message]; more > 0 {
+			came[p.Message] = p.Done
+			f.came += more
+		}
 	}
 	log := slog.New(logr.ToSlogHandler(klog.FromContext(ctx)))
 	r.err = reconcile.Guard(log, kube.Object(v1alpha1.KindBundle, f.bundle), func() (err error) {

@@ -37,7 +37,7 @@ func newGate(host string, p Puller) *gate {
 	return &gate{
 		host: host, scheme: "https", plain: p.Insecure || credential.IsLoopback(hostname(host)), any: p.Insecure,
 		silence: p.Silence,
-		base:    cmp.Or[http.RoundTripper](p.Transport, http.DefaultTransport),
+		base:    cmp.Or[http.RoundTripper](p.Transport, credential.Transport{}),
 	}
 }
 

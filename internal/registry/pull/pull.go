@@ -34,7 +34,7 @@ type Puller struct {
 	Silence time.Duration
 	// Progress is told how many bytes of the layers have been read. It may be nil.
 	Progress func(done, total int64)
-	// Transport carries the requests; nil is http.DefaultTransport.
+	// Transport carries the requests; nil is credential.Transport.
 	Transport http.RoundTripper
 }
 
