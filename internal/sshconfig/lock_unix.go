@@ -24,7 +24,9 @@ func Lock(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	for end := time.Now().Add(lockTime); ; time.Sleep(lockTime / 100) {
+	again := time.NewTicker(lockTime / 100)
+	defer again.Stop()
+	for end := time.Now().Add(lockTime); ; <-again.C {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil {
 			break

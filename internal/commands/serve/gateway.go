@@ -103,7 +103,7 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 		return err
 	}
 	log := serve.NewLog(o.IO.Err, o.IO.Err.TTY, 0)
-	backends, err := o.backends(client, log)
+	backends, err := o.backends(client, log) //nolint:contextcheck // connections made ahead are nobody's yet
 	if err != nil {
 		return err
 	}
