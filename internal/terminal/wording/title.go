@@ -48,7 +48,7 @@ func (t Title) Located(hint string) string {
 	parts := strings.Split(hint, "`") // those with odd numbers are quoted
 	for i := 1; i < len(parts)-1; i += 2 {
 		if strings.HasPrefix(parts[i], "berth ") && !strings.HasPrefix(parts[i], "berth help ") &&
-			!strings.HasPrefix(parts[i], "berth explain") {
+			!strings.HasPrefix(parts[i], "berth explain") && !strings.HasSuffix(parts[i], " --help") {
 			parts[i] = strings.Join(append([]string{parts[i]}, t.missingIn(parts[i])...), " ")
 		}
 	}
