@@ -135,7 +135,8 @@ store() {
 	else
 		made=yes
 	fi
-	if [ ! -d "$1" ] && { : >"$1"; } 2>/dev/null; then
+	# Not with ":", after whose redirection that fails a shell ends (POSIX: special built-in utilities).
+	if [ ! -d "$1" ] && { true >"$1"; } 2>/dev/null; then
 		[ -z "$made" ] || [ -z "$3" ] || chmod "$3" "$1" 2>/dev/null
 		fill "$1" 0 "$2" "$made"
 	else

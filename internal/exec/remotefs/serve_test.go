@@ -309,6 +309,15 @@ func TestErrors(t *testing.T) {
 				t.Error(what)
 			}
 		}
+		if err := wrote(c, "missing/dir/file"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("written below a directory that is not there: %v", err)
+		}
+		if err := wrote(c, "/proc/version"); !errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 {
+			t.Errorf("written without permission: %v", err)
+		}
+		if err := wrote(c, "afterwards"); err != nil {
+			t.Errorf("written afterwards: %v", err)
+		}
 		if to, err := c.ReadLink("link"); to != "dir" || err != nil {
 			t.Errorf("%q, %v", to, err)
 		}
@@ -319,6 +328,16 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v, %v", i, err)
 		}
 	})
+}
+
+// wrote writes a small file; the error is that of closing it, as its content is sent then.
+func wrote(c *sftp.Client, path string) error {
+	f, err := c.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte("text"))
+	return errors.Join(err, f.Close())
 }
 
 // Attributes are set on files that are there, and on those that are being written.

@@ -95,8 +95,10 @@ func errno(code string) error {
 	switch code {
 	case "ENOENT":
 		return fs.ErrNotExist
-	case "EACCES", "EPERM":
-		return fs.ErrPermission
+	case "EACCES":
+		return syscall.EACCES // which the library knows, other than fs.ErrPermission
+	case "EPERM":
+		return syscall.EPERM
 	case "EEXIST":
 		return syscall.EEXIST
 	case "ENOTDIR":
