@@ -97,7 +97,7 @@ func TestHostsThatCannotFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr := cmdtest.Must(t, 0, "provision", "alice~default", "-o", "json")
-	if strings.Count(stderr, "warning: the configuration of ssh may list other workspaces") != 1 ||
+	if strings.Count(stderr, "warning: could not update the workspaces") != 1 ||
 		strings.Contains(stdout, "warning") {
 		t.Errorf("%s\n%s", stdout, stderr)
 	}

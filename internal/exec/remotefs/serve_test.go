@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -401,13 +402,24 @@ func TestSeenWhileItIsWritten(t *testing.T) {
 // counted counts what the shell is asked for.
 type counted struct {
 	io.Reader
-	asked bytes.Buffer
+
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// asked is how often.
+func (c *counted) asked(what string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Count(c.text.String(), " "+what+" ")
 }
 
 // Read implements io.Reader.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
-	c.asked.Write(p[:n])
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text.Write(p[:n])
 	return n, err
 }
 
@@ -424,11 +436,13 @@ func TestSmallFileIsOneRoundTrip(t *testing.T) {
 	}{"its own size": {4, "text", 1, 0}, "a shorter one": {2, "te", 1, 1}, "a longer one": {6, "text\x00\x00", 1, 1}} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
-			run, input := place(t, "dash", shell, home), &counted{}
+			run, input := place(t, "dash", shell, home), make(chan *counted, 1)
 			client := client(t, func(ctx context.Context, command []string, s exec.Session) (int, error) {
-				if s.Stdin != nil && input.Reader == nil {
-					input.Reader = s.Stdin
-					s.Stdin = input
+				c := &counted{Reader: s.Stdin}
+				select {
+				case input <- c: // the first one is the shell
+					s.Stdin = c
+				default:
 				}
 				return run(ctx, command, s)
 			})
@@ -444,9 +458,9 @@ func TestSmallFileIsOneRoundTrip(t *testing.T) {
 				t.Errorf("%q, %v", got, err)
 			}
 			_ = client.Close()
-			asked := func(what string) int { return strings.Count(input.asked.String(), " "+what+" ") }
-			if asked("store") != c.stored || asked("set_attributes") != c.sets || asked("fill") != 0 {
-				t.Errorf("store %d, set_attributes %d, fill %d", asked("store"), asked("set_attributes"), asked("fill"))
+			in := <-input
+			if in.asked("store") != c.stored || in.asked("set_attributes") != c.sets || in.asked("fill") != 0 {
+				t.Errorf("store %d, set_attributes %d, fill %d", in.asked("store"), in.asked("set_attributes"), in.asked("fill"))
 			}
 		})
 	}
