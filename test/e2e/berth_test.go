@@ -226,7 +226,9 @@ func (w *world) leftovers() (names []string) {
 		names = append(names, "secret/"+o.Name)
 	}
 	for _, o := range claims.Items {
-		names = append(names, "persistentvolumeclaim/"+o.Name)
+		if o.DeletionTimestamp == nil { // or a controller takes it out, once it has seen that no pod uses it
+			names = append(names, "persistentvolumeclaim/"+o.Name)
+		}
 	}
 	for _, o := range leases.Items {
 		if !strings.HasPrefix(o.Name, "berth-leader-") { // of a loop, which is of no workspace
