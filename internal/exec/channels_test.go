@@ -219,42 +219,26 @@ func TestPausedReader(t *testing.T) {
 	}
 }
 
-// A command that does not read its input for longer than a server may be silent gets all of it.
+// A command that does not read its input for longer than a server may be silent gets all of it, also where all of it
+// waits in the buffers of the systems between.
 func TestPausedCommand(t *testing.T) {
-	const size = 64 << 20
-	var got int
-	err := open(t, Session{Stdin: io.LimitReader(zeros{}, size), Stdout: io.Discard}, short, func(conn *websocket.Conn) {
-		time.Sleep(4 * short.silence)
-		for {
-			_, m, err := conn.ReadMessage()
-			if err != nil || m[0] == 255 {
-				break
+	for _, size := range []int{100_000, 64 << 20} {
+		var got int
+		input := Session{Stdin: io.LimitReader(zeros{}, int64(size)), Stdout: io.Discard}
+		err := open(t, input, short, func(conn *websocket.Conn) {
+			time.Sleep(4 * short.silence)
+			for {
+				_, m, err := conn.ReadMessage()
+				if err != nil || m[0] == 255 {
+					break
+				}
+				got += len(m) - 1
 			}
-			got += len(m) - 1
+			says(t, conn, succeeded)
+		})
+		if err != nil || got != size {
+			t.Errorf("%d of %d bytes: %v", got, size, err)
 		}
-		says(t, conn, succeeded)
-	})
-	if err != nil || got != size {
-		t.Errorf("%d bytes: %v", got, err)
-	}
-}
-
-// A command that has read nothing of a little input gets it, too: it waits in the buffers of the systems between.
-func TestPausedCommandOfLittleInput(t *testing.T) {
-	var got int
-	err := open(t, Session{Stdin: io.LimitReader(zeros{}, 100_000), Stdout: io.Discard}, short, func(conn *websocket.Conn) {
-		time.Sleep(4 * short.silence)
-		for {
-			_, m, err := conn.ReadMessage()
-			if err != nil || m[0] == 255 {
-				break
-			}
-			got += len(m) - 1
-		}
-		says(t, conn, succeeded)
-	})
-	if err != nil || got != 100_000 {
-		t.Errorf("%d bytes: %v", got, err)
 	}
 }
 

@@ -112,7 +112,7 @@ func TestSSHBytes(t *testing.T) {
 	client := h.connect()
 	size, pause := 32<<20, 3*time.Second
 	if allClients() {
-		size, pause = 256<<20, 100*time.Second // a WebSocket would be given up after a minute
+		size, pause = 256<<20, 100*time.Second // longer than client-go's WebSocket bears
 	}
 	content := make([]byte, size)
 	_, _ = rand.Read(content)

@@ -25,7 +25,7 @@ import (
 // description is what a chart says of itself, and which charts it has.
 type description struct {
 	meta *helmchart.Metadata
-	// lock is nil if there is none; lockFile is its name.
+	// lock is nil without a lock file; lockFile is its name.
 	lock     *helmchart.Lock
 	lockFile string
 	has      []string // names of the charts in charts/
@@ -107,8 +107,8 @@ func decodeFrom(r io.Reader, name string, to any) error {
 	return nil
 }
 
-// vendored are the names of the charts in charts/: directories and archives. What cannot be read is none, but
-// what is not read as nothing is left is an error.
+// vendored are the names of the charts in charts/: directories and archives. What cannot be read is passed over;
+// a budget that is used up is an error.
 func vendored(ctx context.Context, n *node, fsys fs.FS, left *int64) (names []string, err error) {
 	err = n.walk(ctx, fsys, func(file string) error {
 		below, ok := strings.CutPrefix(file, "charts/")

@@ -59,7 +59,7 @@ func TestKustomizeProblems(t *testing.T) {
 				"kustomization.yaml: resources: https://example.com/x.yaml would be fetched, and nothing is: vendor it",
 			},
 		},
-		"an object that is none": {
+		"not an object": {
 			files: map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": "apiVersion: a/b/c\n" +
 				"kind: X\nmetadata: {name: a}\n"},
 			want: []string{`invalid kustomize bundle: kustomize build:1: X a: invalid apiVersion "a/b/c"`},

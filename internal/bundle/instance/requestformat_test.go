@@ -32,7 +32,7 @@ func contentWith(t *testing.T, names ...string) *content.Content {
 }
 
 // What a request is read as follows from its content; where that may be several, it is asked for, and the instance
-// keeps it, so that whoever reads the content afterwards reads the same.
+// keeps it, so that every later reading gives the same.
 func TestFormatOfARequest(t *testing.T) {
 	const plain, helm, registry = v1alpha1.ClassPlain, v1alpha1.ClassHelm, v1alpha1.ClassRegistry
 	both := []string{"manifests/a.yaml", "kustomization.yaml"}
@@ -91,7 +91,7 @@ func TestFormatOfAnInstance(t *testing.T) {
 		"one of the class":         {v1alpha1.ClassPlain, "kustomize", format.Kustomize, ""},
 		"the class itself":         {v1alpha1.ClassPlain, "plain+v0", format.Plain, ""},
 		"one of another":           {v1alpha1.ClassPlain, "helm", "", `spec.config.format "helm" is not one of class`},
-		"what is none":             {v1alpha1.ClassPlain, "x", "", `spec.config.format "x" is not one of class`},
+		"an unknown one":           {v1alpha1.ClassPlain, "x", "", `spec.config.format "x" is not one of class`},
 		"a class that has but one": {v1alpha1.ClassHelm, "kustomize", format.Helm, ""},
 		"that of operators":        {v1alpha1.ClassRegistry, "yaml", format.Registry, ""},
 	} {

@@ -116,7 +116,7 @@ func isBelow(name string, dirs []string) bool {
 // work has a process of its own build the files, in the time that is left.
 func work(ctx context.Context, fsys fs.FS, names []string, limits Limits, left time.Duration) ([]byte, error) {
 	if isWorker() {
-		return nil, fault.New(fault.Internal, "the process that builds kustomizations is none that can start one")
+		return nil, fault.New(fault.Internal, "a process that builds a kustomization cannot start another one")
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -42,7 +42,7 @@ func TestNoSecretsInMessages(t *testing.T) {
 			},
 			"http://127.0.0.1/p.yaml would be fetched",
 		},
-		"a patch that is none": {
+		"not a patch": {
 			map[string]string{"kustomization.yaml": "resources: [a.yaml]\npatches: [{patch: 's3cret \"] s3cret'}]\n"},
 			"unable to parse SM or JSON patch from patches[0] of kustomization.yaml",
 		},
@@ -66,7 +66,7 @@ func TestNoSecretsInMessages(t *testing.T) {
 			},
 			"a patch has both a text and a path",
 		},
-		"a literal that is none": {
+		"not a literal": {
 			map[string]string{"kustomization.yaml": "secretGenerator: [{name: a, literals: [a=b, s3cret]}]\n"},
 			"kustomization.yaml: secretGenerator: literals[1] of a is not KEY=VALUE",
 		},

@@ -162,7 +162,7 @@ func TestRegistryLoginsOfHelm(t *testing.T) {
 }
 
 // The login of a source goes along with what its content names to the hosts that its Secret names, and from a terminal
-// to the host of the source: whoever has written the content chooses none.
+// to the host of the source: the author of the content chooses no host.
 func TestLoginsGoAlong(t *testing.T) {
 	packed := targz(t, map[string]string{"a": "a"})
 	at, third := serve(t, basic(packed)), serve(t, basic(packed))

@@ -97,7 +97,7 @@ func addRoot(b *content.Builder, parts kustomize.Parts) error {
 	return b.Add(kustomize.RootName, int64(len(parts.Root)), bytes.NewReader(parts.Root))
 }
 
-// readLocal reads a file in which a kustomization may be; fs.ErrNotExist if it is none that can be.
+// readLocal reads a file in which a kustomization may be; fs.ErrNotExist if it cannot be one.
 func readLocal(root *os.Root, name string) ([]byte, error) {
 	info, err := root.Stat(filepath.FromSlash(name))
 	if err != nil || !info.Mode().IsRegular() {

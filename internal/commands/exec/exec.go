@@ -82,7 +82,8 @@ API server; it chooses the pod, and what does not run is not waited for.
 When berth ends, however it does, or loses its connection, a shell on a terminal is hung
 up within some seconds: a second command in the container sees to that, if it has /proc.
 Any other command gets no signal: with --stdin its input ends, and otherwise it goes on,
-as it does with --tty. A pager that waits, or Ctrl-S, may take as long as it likes.`
+as it does with --tty. A pager that waits, or Ctrl-S, loses nothing; the API
+server ends a session in which nothing happens for hours.`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +13,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/waittest"
 )
 
 // workspacePod is the pod of a workspace, which runs.
@@ -34,14 +34,10 @@ func workspacePod(change func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-// eventually waits until something is so.
+// eventually waits until the workspace is known, or not.
 func eventually(t *testing.T, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it does not become so")
-		}
-	}
+	waittest.Until(t, "the watch has been read", is)
 }
 
 // Where a workspace is, is known as long as a watch says that its pod can be entered.
