@@ -119,13 +119,17 @@ get() {
 take() { [ "$1" = 0 ] || dd bs="$1" count=1 iflag=fullblock 2>/dev/null; }
 
 # A file made or emptied, and filled with $2 bytes of the input; the mode $3 is that of a
-# new one, of which "made" is said, and $4 says which it may be: new, old or any.
+# new one, of which "made" is said, and $4 says which it may be: new, old, any, or kept, which
+# is not emptied.
 store() {
 	made=
 	if there "$1"; then
 		if [ "$4" = new ]; then
 			take "$2" >/dev/null
 			echo "no EEXIST"
+			return
+		elif [ "$4" = kept ]; then
+			fill "$1" 0 "$2"
 			return
 		fi
 	elif [ "$4" = old ]; then

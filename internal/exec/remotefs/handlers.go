@@ -173,7 +173,7 @@ func (f *files) setstat(r *sftp.Request) error {
 	w := f.open[r.Filepath]
 	f.writing.Unlock()
 	if w != nil {
-		if flags.Size && w.isWhole(a.Size) {
+		if flags.Size && w.cut(a.Size) {
 			if args[1] = ""; !slices.ContainsFunc(args[1:], isSet) {
 				return nil
 			}

@@ -423,19 +423,36 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A small file is one round trip, as scp sends it: with its size at the end, which it has already. Another size counts.
+// A small file is one round trip, as scp sends it: not emptied at first, and cut to its size at the end, which it has
+// already. Another size counts, and so does what was there before.
 func TestSmallFileIsOneRoundTrip(t *testing.T) {
 	shell := shells(t)["dash"]
 	if shell == nil {
 		t.Skip("there is no dash")
 	}
 	for name, c := range map[string]struct {
-		size         int64
+		flags        int
+		before       string
+		size         int64 // to which it is cut; none below 0
 		want         string
 		stored, sets int
-	}{"its own size": {4, "text", 1, 0}, "a shorter one": {2, "te", 1, 1}, "a longer one": {6, "text\x00\x00", 1, 1}} {
+	}{
+		"its own size":       {os.O_TRUNC, "", 4, "text", 1, 0},
+		"a shorter one":      {os.O_TRUNC, "", 2, "te", 1, 1},
+		"a longer one":       {os.O_TRUNC, "", 6, "text\x00\x00", 1, 1},
+		"scp":                {0, "", 4, "text", 1, 0},
+		"scp, over a longer": {0, "something", 4, "text", 1, 0},
+		"over a longer":      {0, "something", -1, "textthing", 1, 0},
+		"over a shorter":     {0, "so", -1, "text", 1, 0},
+		"over a longer, cut": {0, "something", 6, "textth", 1, 1},
+	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
+			if c.before != "" {
+				if err := os.WriteFile(filepath.Join(home, "file"), []byte(c.before), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 			run, input := place(t, "dash", shell, home), make(chan *counted, 1)
 			client := client(t, func(ctx context.Context, command []string, s exec.Session) (int, error) {
 				c := &counted{Reader: s.Stdin}
@@ -446,12 +463,15 @@ func TestSmallFileIsOneRoundTrip(t *testing.T) {
 				}
 				return run(ctx, command, s)
 			})
-			f, err := client.OpenFile("file", os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+			f, err := client.OpenFile("file", os.O_WRONLY|os.O_CREATE|c.flags)
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = f.Write([]byte("text"))
-			if err := errors.Join(err, f.Truncate(c.size), f.Close()); err != nil {
+			if c.size >= 0 {
+				err = errors.Join(err, f.Truncate(c.size))
+			}
+			if err := errors.Join(err, f.Close()); err != nil {
 				t.Fatal(err)
 			}
 			if got, err := os.ReadFile(filepath.Join(home, "file")); err != nil || string(got) != c.want {
@@ -459,8 +479,10 @@ func TestSmallFileIsOneRoundTrip(t *testing.T) {
 			}
 			_ = client.Close()
 			in := <-input
-			if in.asked("store") != c.stored || in.asked("set_attributes") != c.sets || in.asked("fill") != 0 {
-				t.Errorf("store %d, set_attributes %d, fill %d", in.asked("store"), in.asked("set_attributes"), in.asked("fill"))
+			if in.asked("store") != c.stored || in.asked("set_attributes") != c.sets ||
+				in.asked("fill")+in.asked("follow") != 0 {
+				t.Errorf("store %d, set_attributes %d, fill %d, follow %d", in.asked("store"), in.asked("set_attributes"),
+					in.asked("fill"), in.asked("follow"))
 			}
 		})
 	}

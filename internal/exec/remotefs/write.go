@@ -17,7 +17,7 @@ import (
 type writer struct {
 	*files
 	path, mode string
-	which      string // new, old or any, as store has it; empty for a file that is not emptied
+	which      string // new, old, any or kept, as store has it
 	append     bool
 
 	mu        sync.Mutex
@@ -47,19 +47,10 @@ func (f *files) writer(r *sftp.Request) (*writer, error) {
 		w.which = "any"
 	case flags.Trunc:
 		w.which = "old"
+	case flags.Creat && !flags.Append:
+		w.which = "kept" // scp opens each file so: a look at what is there would cost it a round trip
 	default:
-		i, err := f.stat("follow", r.Filepath)
-		switch {
-		case err == nil && i.IsDir():
-			return nil, errno("EISDIR")
-		case err == nil:
-			w.made = true
-			if w.append {
-				w.at = i.size
-			}
-		case flags.Creat && isNotExist(err):
-			w.which = "any"
-		default:
+		if err := w.look(flags.Creat); err != nil {
 			return nil, err
 		}
 	}
@@ -67,6 +58,25 @@ func (f *files) writer(r *sftp.Request) (*writer, error) {
 	defer f.writing.Unlock()
 	f.open[r.Filepath] = w
 	return w, nil
+}
+
+// look asks for a file that has to be there, or whose end has to be known.
+func (w *writer) look(create bool) error {
+	i, err := w.stat("follow", w.path)
+	switch {
+	case err == nil && i.IsDir():
+		return errno("EISDIR")
+	case err == nil:
+		w.made = true
+		if w.append {
+			w.at = i.size
+		}
+	case create && isNotExist(err):
+		w.which = "any"
+	default:
+		return err
+	}
+	return nil
 }
 
 // OpenFile implements sftp.OpenFileWriter: a file that is read and written.
@@ -257,12 +267,19 @@ func (w *writer) settle() {
 	w.setAttributes()
 }
 
-// isWhole is true for a file of which all is held, and that has this size: scp says it of each file that it has sent.
-func (w *writer) isWhole(size uint64) bool {
+// cut is true for a file of which all is held, and that is to have this size: it is emptied before that is written. scp
+// cuts each file that it has sent.
+func (w *writer) cut(size uint64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.made && !w.append && w.stream == nil && w.at == 0 && len(w.early) == 0 && w.err == nil &&
-		uint64(len(w.held)) == size
+	if w.made || w.append || w.stream != nil || w.at != 0 || len(w.early) > 0 || w.err != nil ||
+		uint64(len(w.held)) != size {
+		return false
+	}
+	if w.which == "kept" {
+		w.which = "any"
+	}
+	return true
 }
 
 // content puts the content into the place, and no attributes.
