@@ -92,8 +92,16 @@ func (s *setup) commands(ctx context.Context, b *board.Board) error {
 	return nil
 }
 
-// files are one byte, which is how long it takes to begin, and a large file, either way.
+// line is the bytes a second of a line of 200 Mbit/s, with a trip of lineTrip.
+const (
+	line     = 25_000_000
+	lineTrip = 10 * time.Millisecond
+)
+
+// files are one byte, which is how long it takes to begin, and a large file, either way, as fast as this machine is, on
+// which the cluster is as well, and over a line.
 func (s *setup) files(ctx context.Context, b *board.Board) error {
+	defer s.wire.Set(0, 0)
 	content := make([]byte, s.mebibytes<<20)
 	_, _ = rand.Read(content)
 	for name, text := range map[string][]byte{"one": content[:1], "large": content} {
@@ -103,17 +111,23 @@ func (s *setup) files(ctx context.Context, b *board.Board) error {
 	}
 	kubectl := func(from, to string) []string { return s.kubectl("cp", "-c", "k8shell-main", from, to) }
 	there := s.id + ":/tmp/"
-	for _, p := range []pair{
-		{"a file of one byte, in", s.scp(s.file("one"), s.host()+":/tmp/one"), kubectl(s.file("one"), there+"one"), 1},
-		{
-			fmt.Sprintf("a file of %d MiB, in", s.mebibytes), s.scp(s.file("large"), s.host()+":/tmp/large"),
-			kubectl(s.file("large"), there+"large"), 1,
-		},
-		{
-			fmt.Sprintf("a file of %d MiB, out", s.mebibytes), s.scp(s.host()+":/tmp/large", s.file("back")),
-			kubectl(there+"large", s.file("back")), 1.25,
-		},
-	} {
+	in := pair{
+		fmt.Sprintf("a file of %d MiB, in", s.mebibytes), s.scp(s.file("large"), s.host()+":/tmp/large"),
+		kubectl(s.file("large"), there+"large"), 1,
+	}
+	out := pair{
+		fmt.Sprintf("a file of %d MiB, out", s.mebibytes), s.scp(s.host()+":/tmp/large", s.file("back")),
+		kubectl(there+"large", s.file("back")), 1.25,
+	}
+	first := pair{"a file of one byte, in", s.scp(s.file("one"), s.host()+":/tmp/one"), kubectl(s.file("one"), there+"one"), 1}
+	for _, p := range []pair{first, in, out} {
+		if err := s.compare(ctx, b, p); err != nil {
+			return err
+		}
+	}
+	s.wire.Set(line, lineTrip)
+	for _, p := range []pair{in, out} {
+		p.what += ", 200 Mbit/s"
 		if err := s.compare(ctx, b, p); err != nil {
 			return err
 		}
