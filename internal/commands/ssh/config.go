@@ -59,6 +59,8 @@ is a line for each workspace of the namespace. "berth provision" and "berth dele
 these lines up to date, except in the configuration of Windows. Another run of this command
 without --list keeps them, and --list=false takes them out.
 
+A block is as this run says: --start, --multiplex and --option are to be given again.
+
 With --gateway, workspaces are entered through that gateway of the configuration: give the
 block a --name to have both. Ports take nc, socat, bash or python3 in the image then.
 

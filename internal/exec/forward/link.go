@@ -112,5 +112,15 @@ func (s *streams) join(conn net.Conn) (refusal string) {
 // refusal is what went wrong at the pod; it waits for the end of the connection.
 func (s *streams) refusal() string {
 	text, _ := io.ReadAll(io.LimitReader(s.failures, maxRefusal))
-	return strings.TrimSpace(string(text))
+	return plain(strings.TrimSpace(string(text)))
+}
+
+// plain is what went wrong, in the words that count: runtimes wrap a port on which nothing listens in the names of
+// sandboxes and of namespaces, over three lines.
+func plain(refusal string) string {
+	const nobody = "connection refused"
+	if strings.Contains(strings.ToLower(refusal), nobody) { // CRI-O has socat's words, in upper case
+		return nobody
+	}
+	return refusal
 }
