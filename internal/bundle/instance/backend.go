@@ -7,6 +7,7 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/unpack"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/reconcile"
@@ -32,15 +33,15 @@ func (b Backend) Bundle(ctx context.Context, name string) error {
 }
 
 // Instance makes one pass over an instance, and asks for another one while its objects
-// are not healthy.
-func (b Backend) Instance(ctx context.Context, name string) error {
+// are not healthy. It gives what is to be watched from then on.
+func (b Backend) Instance(ctx context.Context, name string) (observe.Set, error) {
 	steps := b.unseen()
 	defer steps.Finish(v1.Result{})
 	out, err := b.Reconciler.Instance(ctx, name, UntilLookedAt, steps)
 	if err == nil && out.Again > 0 {
-		return reconcile.Again(out.Again)
+		err = reconcile.Again(out.Again)
 	}
-	return err
+	return out.Watch, err
 }
 
 func (b Backend) unseen() *event.Steps {

@@ -8,12 +8,14 @@ import (
 
 	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/metadata"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
@@ -103,6 +105,7 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 		p.outcome.Action, p.outcome.Notes = c.todo.action(), pkg.Notes
 		err = p.execute(ctx, applier, pkg, c)
 	}
+	p.observe(ctx, applier, c)
 	if err != nil {
 		err = ended(ctx, p.denied(err))
 		p.verdicts.Healthy = resource.Unknown(v1alpha1.ReasonInstallationStatusFalse, "nothing is installed yet")
@@ -115,6 +118,20 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 	p.in.Status.InstalledBundleName = b.Name
 	p.verdicts.Installed = resource.Yes(v1alpha1.ReasonInstallationSucceeded, "bundle "+b.Name+" is installed")
 	return p.look(ctx, applier, p.outcome.Changes.With(apply.Created, apply.Updated, apply.Unchanged).Objects())
+}
+
+// observe says what a server is to watch: what is installed, and what is to be.
+func (p *pass) observe(ctx context.Context, applier apply.Applier, c changing) {
+	scopes, err := applier.Scopes(ctx, slices.Concat(c.objects, c.before))
+	if err != nil || ctx.Err() != nil {
+		return // it stays as it is
+	}
+	installs := p.Installs
+	p.outcome.Watch = observe.Set{
+		As: p.account.String(), Scopes: scopes, Client: func() (metadata.Interface, error) {
+			return metadata.NewForConfigAndClient(installs.Config, installs.HTTP)
+		},
+	}
 }
 
 // plan says what is to be done about the release.

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
@@ -32,6 +33,8 @@ type Outcome struct {
 	// Again is when a server looks at objects again that are not healthy yet; 0 for those
 	// that are.
 	Again time.Duration
+	// Watch is what a server watches from now on; it has no scopes if that stays as it is.
+	Watch observe.Set
 	Notes string
 }
 
