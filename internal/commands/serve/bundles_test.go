@@ -126,7 +126,9 @@ func configMapsOf(client *kube.Client) observe.Set {
 	resource, _ := kube.ResourceOf(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	return observe.Set{
 		Scopes: []live.Scope{{Resource: resource, Namespace: "team"}},
-		Client: func() (metadata.Interface, error) { return metadata.NewForConfigAndClient(client.Config, client.HTTP) },
+		Client: func() (metadata.Interface, error) {
+			return metadata.NewForConfigAndClient(client.Config, client.HTTP)
+		},
 	}
 }
 
@@ -231,11 +233,11 @@ func TestBundles(t *testing.T) {
 		before := work.times("instance web")
 		configMap := object("ConfigMap", "", "web")
 		configMap.SetAPIVersion("v1")
-		configMap.SetLabels(map[string]string{v1alpha1.LabelOwnerKind: v1alpha1.KindInstance, v1alpha1.LabelOwnerName: "web"})
 		configMap.SetAnnotations(map[string]string{become: ""})
 		api.Put(installed, configMap)
 		if become == "edited" {
-			waittest.Until(t, "the instance of what was edited", func() bool { return work.times("instance web") > before })
+			waittest.Until(t, "the instance of what was edited",
+				func() bool { return work.times("instance web") > before })
 		}
 	}
 
