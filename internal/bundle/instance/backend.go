@@ -3,10 +3,14 @@ package instance
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
+
+	"k8s.io/client-go/metadata"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/unpack"
 	"github.com/berthdev/berth/internal/event"
@@ -53,4 +57,18 @@ func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.Rea
 	modified time.Time, err error,
 ) {
 	return b.unpacker("").Open(ctx, bundle, known)
+}
+
+// observe says what a server is to watch: what is installed, and what is to be.
+func (p *pass) observe(ctx context.Context, applier apply.Applier, c changing) {
+	scopes, err := applier.Scopes(ctx, slices.Concat(c.objects, c.before))
+	if err != nil || ctx.Err() != nil {
+		return // it stays as it is
+	}
+	installs := p.Installs
+	p.outcome.Watch = observe.Set{
+		As: p.account.String(), Scopes: scopes, Client: func() (metadata.Interface, error) {
+			return metadata.NewForConfigAndClient(installs.Config, installs.HTTP)
+		},
+	}
 }

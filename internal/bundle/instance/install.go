@@ -8,14 +8,12 @@ import (
 
 	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/metadata"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/bundle/format"
-	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
@@ -100,6 +98,7 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 	view := live.New(p.Installs.Dynamic, v1alpha1.LabelOwnerName+"="+p.in.Name)
 	defer view.Close()
 	applier := p.applier(pkg, view)
+	p.looked = true
 	err := p.plan(ctx, applier, b, pkg, &c)
 	if err == nil {
 		p.outcome.Action, p.outcome.Notes = c.todo.action(), pkg.Notes
@@ -118,20 +117,6 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 	p.in.Status.InstalledBundleName = b.Name
 	p.verdicts.Installed = resource.Yes(v1alpha1.ReasonInstallationSucceeded, "bundle "+b.Name+" is installed")
 	return p.look(ctx, applier, p.outcome.Changes.With(apply.Created, apply.Updated, apply.Unchanged).Objects())
-}
-
-// observe says what a server is to watch: what is installed, and what is to be.
-func (p *pass) observe(ctx context.Context, applier apply.Applier, c changing) {
-	scopes, err := applier.Scopes(ctx, slices.Concat(c.objects, c.before))
-	if err != nil || ctx.Err() != nil {
-		return // it stays as it is
-	}
-	installs := p.Installs
-	p.outcome.Watch = observe.Set{
-		As: p.account.String(), Scopes: scopes, Client: func() (metadata.Interface, error) {
-			return metadata.NewForConfigAndClient(installs.Config, installs.HTTP)
-		},
-	}
 }
 
 // plan says what is to be done about the release.

@@ -42,9 +42,9 @@ func markOf(o metav1.Object) mark {
 	}
 }
 
-// changeOf is what has become of an object, and whose it is: nil is one that does not exist, or has lost its labels. One
-// that is new is the work of a pass, which looks at it by itself. A kind that counts no generations, such as ConfigMap,
-// does not tell its status from all else.
+// changeOf is what has become of an object, and whose it is: nil is one that does not exist, or has lost its labels.
+// One that is new is the work of a pass, which looks at it by itself. A kind that counts no generations, such as
+// ConfigMap, does not tell its status from all else.
 func changeOf(before, now *mark) (c change, instance string) {
 	switch {
 	case before == nil:

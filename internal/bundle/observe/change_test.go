@@ -64,9 +64,11 @@ func TestPace(t *testing.T) {
 		want []time.Duration // looked at; more than is listed is counted
 		most int
 	}{
-		"one object is edited":        {told: []told{{0, content}}, want: []time.Duration{afterContent}},
-		"health changes":              {told: []told{{0, status}}, want: []time.Duration{afterStatus}},
-		"a hundred objects are gone":  {told: every(100, time.Millisecond, content), want: []time.Duration{afterContent}},
+		"one object is edited": {told: []told{{0, content}}, want: []time.Duration{afterContent}},
+		"health changes":       {told: []told{{0, status}}, want: []time.Duration{afterStatus}},
+		"a hundred objects are gone": {
+			told: every(100, time.Millisecond, content), want: []time.Duration{afterContent},
+		},
 		"an edit comes with a status": {told: []told{{0, status}, {0, content}}, want: []time.Duration{afterContent}},
 		"a status comes with an edit": {told: []told{{0, content}, {0, status}}, want: []time.Duration{afterContent}},
 		"a second edit, later": {

@@ -159,7 +159,8 @@ func TestWatches(t *testing.T) {
 	}
 
 	w.watch("web", "configmaps")
-	waittest.Until(t, "the watch of a kind that no instance has any more", func() bool { return w.opened("services") == 0 })
+	waittest.Until(t, "the watch of a kind that no instance has any more",
+		func() bool { return w.opened("services") == 0 })
 	web := w.times("web")
 	w.Drop("web")
 	w.put("ConfigMap", "a", "web", 0)
