@@ -212,7 +212,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, items []*Object,
 	flush := w.(http.Flusher).Flush //nolint:forcetypeassert // httptest's can
 	send, as := json.NewEncoder(w), form(r)
 	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
+	known := map[string]bool{} // what the watch selects, by name
 	for _, item := range items {
+		known[nameOf(item)] = true
 		if at, _ := strconv.Atoi(item.GetResourceVersion()); at > from {
 			_ = send.Encode(change{Type: "ADDED", Object: item})
 		}
@@ -224,7 +226,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, items []*Object,
 	for {
 		select {
 		case c := <-changes:
-			if matches(c.Object) {
+			is, was := matches(c.Object), known[nameOf(c.Object)]
+			if known[nameOf(c.Object)] = is && c.Type != "DELETED"; !is && was {
+				c.Type = "DELETED" // it is not selected any more
+			}
+			if is || was {
 				_ = send.Encode(change{Type: c.Type, Object: as(c.Object)})
 				flush()
 			}
@@ -235,6 +241,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, items []*Object,
 		}
 	}
 }
+
+func nameOf(o *Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
 // form is what a client takes of an object: all of it, or only its metadata.
 func form(r *http.Request) func(*Object) *Object {

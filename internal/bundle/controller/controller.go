@@ -154,8 +154,9 @@ func (c *Controller) one(ctx context.Context, key Key, watches *observe.Watches,
 	case key.Kind == v1alpha1.KindBundle:
 		return c.Reconciler.Bundle(ctx, key.Name)
 	}
+	watches.Begin(key.Name)
 	set, err := c.Reconciler.Instance(ctx, key.Name)
-	watches.Put(key.Name, set)
+	watches.End(key.Name, set, reconcile.Failed(err))
 	return err
 }
 

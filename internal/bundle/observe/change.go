@@ -65,6 +65,8 @@ func changeOf(before, now *mark) (c change, instance string) {
 const (
 	afterContent = 200 * time.Millisecond
 	afterStatus  = time.Second
+	// afterFailure is how long after a pass that has failed its writes may be told.
+	afterFailure = time.Second
 
 	atOnce      = 6
 	eachContent = 5 * time.Second
@@ -76,6 +78,10 @@ type pace struct {
 	content, status *rate.Limiter
 	at              time.Time // when it is due; zero if it is not
 	timer           *time.Timer
+
+	passing   bool      // a pass is under way
+	meanwhile change    // the most that has changed in it
+	quiet     time.Time // until when all that comes is of a pass that has failed
 }
 
 func newPace() *pace {
@@ -87,6 +93,13 @@ func newPace() *pace {
 
 // next is when the instance is due because of a change, and whether that has moved.
 func (p *pace) next(c change, now time.Time) (at time.Time, moved bool) {
+	if p.passing {
+		p.meanwhile = max(p.meanwhile, c)
+		return p.at, false
+	}
+	if now.Before(p.quiet) {
+		return p.at, false
+	}
 	limit, after := p.status, afterStatus
 	if c == content {
 		limit, after = p.content, afterContent
@@ -103,6 +116,22 @@ func (p *pace) next(c change, now time.Time) (at time.Time, moved bool) {
 	}
 	p.at = at
 	return at, true
+}
+
+// begin is the begin of a pass.
+func (p *pace) begin() {
+	p.stop()
+	p.at, p.passing, p.meanwhile = time.Time{}, true, nothing
+}
+
+// end is the end of a pass, and what is to be looked at because of it.
+func (p *pace) end(failed bool, now time.Time) change {
+	p.passing = false
+	if failed {
+		p.quiet = now.Add(afterFailure)
+		return nothing
+	}
+	return p.meanwhile
 }
 
 // stop forgets when it is due.

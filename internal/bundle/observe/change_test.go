@@ -105,3 +105,38 @@ func TestPace(t *testing.T) {
 		}
 	}
 }
+
+// What changes while a pass is under way is looked at once it has ended, as it may not have seen that; but not what a
+// pass has done that failed, which would begin it again and again.
+func TestPaceOfPasses(t *testing.T) {
+	now := time.Unix(0, 0)
+	for name, test := range map[string]struct {
+		meanwhile []change
+		failed    bool
+		want      change
+		later     time.Duration // when another change comes
+		looked    bool          // whether it counts
+	}{
+		"nothing has changed":               {nil, false, nothing, 0, true},
+		"the pass has written":              {[]change{content, status}, false, content, 0, true},
+		"a status has changed":              {[]change{status}, false, status, 0, true},
+		"it has written, and failed":        {[]change{content}, true, nothing, afterFailure / 2, false},
+		"it has failed, and others go on":   {nil, true, nothing, afterFailure, true},
+		"it has failed, and is told of all": {[]change{content, content}, true, nothing, 0, false},
+	} {
+		p := newPace()
+		p.next(content, now)
+		p.begin()
+		for _, c := range test.meanwhile {
+			if _, moved := p.next(c, now); moved {
+				t.Errorf("%s: it is looked at beside a pass", name)
+			}
+		}
+		if got := p.end(test.failed, now); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+		if _, moved := p.next(content, now.Add(test.later)); moved != test.looked {
+			t.Errorf("%s: what comes later counts: %t", name, moved)
+		}
+	}
+}

@@ -83,16 +83,6 @@ func (w *Watches) Run(ctx context.Context, add func(instance string)) {
 	w.running.Wait()
 }
 
-// Put says what is to be watched for an instance from now on. A set without scopes says nothing.
-func (w *Watches) Put(instance string, set Set) {
-	if w == nil || len(set.Scopes) == 0 {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.put(instance, set)
-}
-
 // Drop watches nothing any more for an instance.
 func (w *Watches) Drop(instance string) {
 	if w == nil {
@@ -106,6 +96,40 @@ func (w *Watches) Drop(instance string) {
 		p.stop()
 		delete(w.paces, instance)
 	}
+}
+
+// Begin says that a pass over an instance begins, which sees all that has changed before.
+func (w *Watches) Begin(instance string) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.paceOf(instance).begin()
+}
+
+// End says that a pass over an instance has ended, and gives what is to be watched from now on; a set without scopes
+// says nothing. What has changed meanwhile, by the pass or by others, is looked at; after a pass that has failed it is
+// left to the next try, which comes later each time: what such a pass writes and takes back must not begin it again.
+func (w *Watches) End(instance string, set Set, failed bool) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(set.Scopes) > 0 {
+		w.put(instance, set)
+	}
+	w.tell(instance, w.paceOf(instance).end(failed, time.Now()))
+}
+
+func (w *Watches) paceOf(instance string) *pace {
+	p := w.paces[instance]
+	if p == nil {
+		p = newPace()
+		w.paces[instance] = p
+	}
+	return p
 }
 
 // put begins the watches that an instance is the first to want, and ends those that it was the last to want.
@@ -147,12 +171,7 @@ func (w *Watches) tell(instance string, c change) {
 	if w.add == nil || c == nothing {
 		return
 	}
-	p := w.paces[instance]
-	if p == nil {
-		p = newPace()
-		w.paces[instance] = p
-	}
-	now := time.Now()
+	p, now := w.paceOf(instance), time.Now()
 	at, moved := p.next(c, now)
 	if !moved {
 		return

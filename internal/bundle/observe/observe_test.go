@@ -86,7 +86,8 @@ func (w *world) watch(instance string, kinds ...string) {
 			GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: kind}, Namespaced: true,
 		}})
 	}
-	w.Watches.Put(instance, set)
+	w.Begin(instance)
+	w.End(instance, set, false)
 }
 
 func (w *world) times(instance string) int {
