@@ -18,11 +18,21 @@ const mostNamespaces = 4
 
 // Watch lets the view of the applier know everything about these objects, and about others of their kinds.
 func (a Applier) Watch(ctx context.Context, objects []*unstructured.Unstructured) error {
-	targets, err := a.lookUp(ctx, objects)
+	all, err := a.Scopes(ctx, objects)
 	if err != nil {
 		return err
 	}
-	return a.Live.Watch(ctx, scopes(targets)...)
+	return a.Live.Watch(ctx, all...)
+}
+
+// Scopes are what has to be watched to know everything about some objects. Of a kind that the cluster does not have
+// there are none.
+func (a Applier) Scopes(ctx context.Context, objects []*unstructured.Unstructured) ([]live.Scope, error) {
+	targets, err := a.lookUp(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	return scopes(targets), nil
 }
 
 // look reads what the cluster has of the set, and refuses what cannot be applied before

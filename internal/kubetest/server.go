@@ -170,11 +170,12 @@ func (s *Server) wait(r *http.Request) {
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	matches := matcher(query.Get("labelSelector"), query.Get("fieldSelector"))
+	as := form(r)
 	s.mu.Lock()
 	var items []*Object
 	for _, at := range slices.Sorted(maps.Keys(s.objects)) {
 		if covers(r.URL.Path, at) && matches(s.objects[at]) {
-			items = append(items, s.objects[at].DeepCopy())
+			items = append(items, as(s.objects[at].DeepCopy()))
 		}
 	}
 	version := strconv.Itoa(s.version)
@@ -209,22 +210,28 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, items []*Object,
 ) {
 	w.Header().Set("Content-Type", "application/json")
 	flush := w.(http.Flusher).Flush //nolint:forcetypeassert // httptest's can
-	send := json.NewEncoder(w)
+	send, as := json.NewEncoder(w), form(r)
 	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
+	known := map[string]bool{} // what the watch selects, by name
 	for _, item := range items {
+		known[nameOf(item)] = true
 		if at, _ := strconv.Atoi(item.GetResourceVersion()); at > from {
 			_ = send.Encode(change{Type: "ADDED", Object: item})
 		}
 	}
 	if r.URL.Query().Get("sendInitialEvents") == "true" {
-		_ = send.Encode(change{Type: "BOOKMARK", Object: bookmark(r, version)})
+		_ = send.Encode(change{Type: "BOOKMARK", Object: as(bookmark(r, version))})
 	}
 	flush()
 	for {
 		select {
 		case c := <-changes:
-			if matches(c.Object) {
-				_ = send.Encode(c)
+			is, was := matches(c.Object), known[nameOf(c.Object)]
+			if known[nameOf(c.Object)] = is && c.Type != "DELETED"; !is && was {
+				c.Type = "DELETED" // it is not selected any more
+			}
+			if is || was {
+				_ = send.Encode(change{Type: c.Type, Object: as(c.Object)})
 				flush()
 			}
 		case <-r.Context().Done():
@@ -232,6 +239,20 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, items []*Object,
 		case <-s.closed:
 			return
 		}
+	}
+}
+
+func nameOf(o *Object) string { return o.GetNamespace() + "/" + o.GetName() }
+
+// form is what a client takes of an object: all of it, or only its metadata.
+func form(r *http.Request) func(*Object) *Object {
+	if !strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata") {
+		return func(o *Object) *Object { return o }
+	}
+	return func(o *Object) *Object {
+		return &Object{Object: map[string]any{
+			"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": o.Object["metadata"],
+		}}
 	}
 }
 

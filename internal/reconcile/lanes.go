@@ -67,6 +67,9 @@ func judge(err error, slow bool) verdict {
 	return retry
 }
 
+// Failed says whether what Reconcile has returned is an error, and does not only ask for another turn.
+func Failed(err error) bool { return judge(err, false) == retry }
+
 // slowBackoff is how many times as long as others a key of the slow lane waits after an error.
 const slowBackoff = 16
 

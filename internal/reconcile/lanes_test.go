@@ -31,6 +31,9 @@ func TestJudge(t *testing.T) {
 		if got := judge(c.err, c.slow); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
+		if failed := c.want == retry; !c.slow && Failed(c.err) != failed {
+			t.Errorf("%s: failed is %t", name, !failed)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ func TestServers(t *testing.T) {
 		run  func(*testing.T)
 	}{
 		{"serve", testServe},
+		{"mends", testServeMends},
 		{"content", testServeContent},
 		{"terminal", testServeAndTerminal},
 		{"causes", testServeCauses},

@@ -18,6 +18,7 @@ import (
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/reconcile"
@@ -28,7 +29,8 @@ import (
 // is not an error.
 type Reconciler interface {
 	Bundle(ctx context.Context, name string) error
-	Instance(ctx context.Context, name string) error
+	// Instance also gives what is to be watched for it from then on.
+	Instance(ctx context.Context, name string) (observe.Set, error)
 }
 
 // Key is an object to work on: v1alpha1.KindBundle or KindInstance, and its name.
@@ -80,7 +82,11 @@ func (c *Controller) Run(ctx context.Context, e Election) {
 		}
 		classes.Go(func() {
 			election.Lead(ctx, func(ctx context.Context) error {
-				loop := c.loop([]string{v1alpha1.KindBundle, v1alpha1.KindInstance}, class)
+				watches := observe.New(c.Log)
+				loop := c.loop(watches, []string{v1alpha1.KindBundle, v1alpha1.KindInstance}, class)
+				loop.Feed = func(ctx context.Context, add func(Key)) {
+					watches.Run(ctx, func(name string) { add(Key{v1alpha1.KindInstance, name}) })
+				}
 				// What became of a bundle concerns its instance, no matter who unpacks it.
 				bundles := &loop.Sources[0]
 				bundles.Changed = nil
@@ -103,15 +109,16 @@ func (c *Controller) Run(ctx context.Context, e Election) {
 func (c *Controller) Pass(ctx context.Context, kinds []string,
 	ended func(reconcile.Result[Key]),
 ) ([]reconcile.Result[Key], error) {
-	loop := c.loop(kinds, c.Classes...)
+	loop := c.loop(nil, kinds, c.Classes...)
 	results, err := loop.Once(ctx, ended)
 	return results, kube.Fault(err, kube.Call{Verb: "list", Resource: v1alpha1.Instances().GroupResource().String()})
 }
 
-func (c *Controller) loop(kinds []string, classes ...string) *reconcile.Loop[Key] {
+// loop works on the objects of some kinds and classes, and has what they install watched if there are watches.
+func (c *Controller) loop(watches *observe.Watches, kinds []string, classes ...string) *reconcile.Loop[Key] {
 	loop := &reconcile.Loop[Key]{
 		Workers: c.Workers, Period: c.Period, Timeout: c.Timeout, Backoff: reconcile.DefaultBackoff(), Log: c.Log,
-		Reconcile: func(ctx context.Context, key Key) error { return c.one(ctx, key, classes) },
+		Reconcile: func(ctx context.Context, key Key) error { return c.one(ctx, key, watches, classes) },
 	}
 	for _, kind := range kinds {
 		source := reconcile.Source[Key]{
@@ -126,12 +133,13 @@ func (c *Controller) loop(kinds []string, classes ...string) *reconcile.Loop[Key
 
 // one works on an object if it is of one of the classes. A change of a bundle says
 // nothing about the class of its instance.
-func (c *Controller) one(ctx context.Context, key Key, classes []string) error {
+func (c *Controller) one(ctx context.Context, key Key, watches *observe.Watches, classes []string) error {
 	object, err := c.Client.Resource(resourceOf(key.Kind)).Get(ctx, key.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err) && key.Kind == v1alpha1.KindBundle:
 		return c.Reconciler.Bundle(ctx, key.Name) // what goes on for it ends
 	case apierrors.IsNotFound(err):
+		watches.Drop(key.Name)
 		return nil
 	case err != nil:
 		return kube.Fault(err, kube.Call{
@@ -139,11 +147,17 @@ func (c *Controller) one(ctx context.Context, key Key, classes []string) error {
 			Name: key.Name,
 		})
 	case !slices.Contains(classes, classOf(object)):
+		if key.Kind == v1alpha1.KindInstance {
+			watches.Drop(key.Name)
+		}
 		return nil
 	case key.Kind == v1alpha1.KindBundle:
 		return c.Reconciler.Bundle(ctx, key.Name)
 	}
-	return c.Reconciler.Instance(ctx, key.Name)
+	watches.Begin(key.Name)
+	set, err := c.Reconciler.Instance(ctx, key.Name)
+	watches.End(key.Name, set, reconcile.Failed(err))
+	return err
 }
 
 func resourceOf(kind string) schema.GroupVersionResource {

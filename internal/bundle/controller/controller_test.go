@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/reconcile"
 )
 
@@ -36,8 +37,10 @@ func (n *notes) note(what, name string) error {
 	return nil
 }
 
-func (n *notes) Bundle(_ context.Context, name string) error   { return n.note("bundle", name) }
-func (n *notes) Instance(_ context.Context, name string) error { return n.note("instance", name) }
+func (n *notes) Bundle(_ context.Context, name string) error { return n.note("bundle", name) }
+func (n *notes) Instance(_ context.Context, name string) (observe.Set, error) {
+	return observe.Set{}, n.note("instance", name)
+}
 
 func object(kind, name, class, owner string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{
@@ -128,7 +131,7 @@ func TestDeleted(t *testing.T) {
 	client, work := fake.NewSimpleDynamicClient(runtime.NewScheme()), &notes{}
 	control := &Controller{Client: client, Reconciler: work}
 	for _, kind := range []string{v1alpha1.KindBundle, v1alpha1.KindInstance} {
-		if err := control.one(t.Context(), Key{kind, "gone"}, []string{v1alpha1.ClassPlain}); err != nil {
+		if err := control.one(t.Context(), Key{kind, "gone"}, nil, []string{v1alpha1.ClassPlain}); err != nil {
 			t.Error(err)
 		}
 	}

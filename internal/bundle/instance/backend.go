@@ -3,10 +3,15 @@ package instance
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
+
+	"k8s.io/client-go/metadata"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/unpack"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/reconcile"
@@ -32,15 +37,15 @@ func (b Backend) Bundle(ctx context.Context, name string) error {
 }
 
 // Instance makes one pass over an instance, and asks for another one while its objects
-// are not healthy.
-func (b Backend) Instance(ctx context.Context, name string) error {
+// are not healthy. It gives what is to be watched from then on.
+func (b Backend) Instance(ctx context.Context, name string) (observe.Set, error) {
 	steps := b.unseen()
 	defer steps.Finish(v1.Result{})
 	out, err := b.Reconciler.Instance(ctx, name, UntilLookedAt, steps)
 	if err == nil && out.Again > 0 {
-		return reconcile.Again(out.Again)
+		err = reconcile.Again(out.Again)
 	}
-	return err
+	return out.Watch, err
 }
 
 func (b Backend) unseen() *event.Steps {
@@ -52,4 +57,18 @@ func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.Rea
 	modified time.Time, err error,
 ) {
 	return b.unpacker("").Open(ctx, bundle, known)
+}
+
+// observe says what a server is to watch: what is installed, and what is to be.
+func (p *pass) observe(ctx context.Context, applier apply.Applier, c changing) {
+	scopes, err := applier.Scopes(ctx, slices.Concat(c.objects, c.before))
+	if err != nil || ctx.Err() != nil {
+		return // it stays as it is
+	}
+	installs := p.Installs
+	p.outcome.Watch = observe.Set{
+		As: p.account.String(), Scopes: scopes, Client: func() (metadata.Interface, error) {
+			return metadata.NewForConfigAndClient(installs.Config, installs.HTTP)
+		},
+	}
 }

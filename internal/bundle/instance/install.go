@@ -98,11 +98,13 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 	view := live.New(p.Installs.Dynamic, v1alpha1.LabelOwnerName+"="+p.in.Name)
 	defer view.Close()
 	applier := p.applier(pkg, view)
+	p.looked = true
 	err := p.plan(ctx, applier, b, pkg, &c)
 	if err == nil {
 		p.outcome.Action, p.outcome.Notes = c.todo.action(), pkg.Notes
 		err = p.execute(ctx, applier, pkg, c)
 	}
+	p.observe(ctx, applier, c)
 	if err != nil {
 		err = ended(ctx, p.denied(err))
 		p.verdicts.Healthy = resource.Unknown(v1alpha1.ReasonInstallationStatusFalse, "nothing is installed yet")

@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
@@ -32,6 +33,8 @@ type Outcome struct {
 	// Again is when a server looks at objects again that are not healthy yet; 0 for those
 	// that are.
 	Again time.Duration
+	// Watch is what a server watches from now on; it has no scopes if that stays as it is.
+	Watch observe.Set
 	Notes string
 }
 
@@ -61,6 +64,8 @@ type pass struct {
 	bundles  []v1alpha1.Bundle // of the instance
 	found    found
 	outcome  Outcome
+	// looked is true once the pass has come as far as the objects, which says something of their health.
+	looked bool
 }
 
 // found is what is known of the wanted bundle's content before the pass has asked; empty
@@ -112,8 +117,11 @@ func (p *pass) run(ctx context.Context) (Outcome, error) {
 	p.verdicts = resource.VerdictsOf(p.in)
 	p.outcome.Previous = p.in.Status.InstalledBundleName
 	err := p.work(ctx)
-	if ctx.Err() != nil && err != nil {
+	if err != nil {
 		err = ended(ctx, err)
+		p.endsEarly(err)
+	}
+	if ctx.Err() != nil && err != nil {
 		if writing, cancel := resource.LastWord(ctx); writing != nil {
 			defer cancel()
 			_ = p.write(writing) // it is said here in any case
@@ -130,6 +138,25 @@ func (p *pass) run(ctx context.Context) (Outcome, error) {
 		p.outcome.Again = lookAgain(c.LastTransitionTime.Time, p.Now())
 	}
 	return p.outcome, err
+}
+
+// endsEarly takes back what the instance says of the health of its objects, if the pass has not come as far as these.
+// What is installed stays so.
+func (p *pass) endsEarly(err error) {
+	if p.looked || p.in.Status.InstalledBundleName == "" {
+		return
+	}
+	switch {
+	case reconcile.IsAfter(err), reconcile.IsSlowly(err):
+		p.verdicts.Healthy = resource.Unknown(v1alpha1.ReasonInstallationStatusFalse,
+			"it has not been looked at since another bundle is wanted, which is not ready to be installed yet")
+	case p.verdicts.Valid.Status == metav1.ConditionFalse, p.verdicts.Installed.Status == metav1.ConditionFalse:
+		p.verdicts.Healthy = resource.Unknown(v1alpha1.ReasonInstallationStatusFalse,
+			"it has not been looked at since the bundle could not be installed")
+	default:
+		p.verdicts.Healthy = resource.Unknown(v1alpha1.ReasonReconcileFailed,
+			"it has not been looked at: "+resource.Why(err))
+	}
 }
 
 // work goes from the bundle to the health of what it installs, and sets the verdicts.
@@ -151,6 +178,7 @@ func (p *pass) work(ctx context.Context) error {
 	}
 	pkg, err := p.recorded(b, c.current)
 	if err != nil {
+		p.verdicts.Installed = resource.Unknown(v1alpha1.ReasonErrorGettingReleaseState, resource.Why(err))
 		return err
 	}
 	if pkg != nil {

@@ -4,11 +4,9 @@ package unpack
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/retry"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
@@ -18,7 +16,6 @@ import (
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
-	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/reconcile"
@@ -67,11 +64,10 @@ func living(b *v1alpha1.Bundle) types.UID {
 	return b.UID
 }
 
-// IsUnpacked is true for a bundle whose status is that of its spec, and names where it
-// is served now.
-func (u Unpacker) IsUnpacked(b *v1alpha1.Bundle) bool {
+// IsUnpacked is true for a bundle whose status is that of its spec, wherever it is served.
+func (Unpacker) IsUnpacked(b *v1alpha1.Bundle) bool {
 	return b.Status.Phase == v1alpha1.PhaseUnpacked && b.Status.ObservedGeneration == b.Generation &&
-		b.Status.ResolvedSource != nil && (u.BaseURL == "" || b.Status.ContentURL == u.contentURL(b.Name))
+		b.Status.ResolvedSource != nil
 }
 
 // contentURL is where the content of a bundle is served; empty if nobody does.
@@ -86,6 +82,9 @@ func (u Unpacker) contentURL(bundle string) string {
 // resolved to. Any other one is fetched and checked, and its status is written.
 func (u Unpacker) Unpack(ctx context.Context, b *v1alpha1.Bundle, steps *event.Steps) (*content.Content, error) {
 	if u.IsUnpacked(b) {
+		if err := u.name(ctx, b); err != nil {
+			return nil, err
+		}
 		return u.Content(ctx, b, steps)
 	}
 	if err := u.unpacking(ctx, b); err != nil {
@@ -223,78 +222,4 @@ func check(b *v1alpha1.Bundle, c *content.Content) error {
 			WithHint("use the class %s", resource.ClassOf(found))
 	}
 	return nil
-}
-
-// unpacking writes that a bundle is being unpacked for the first time. One that fails
-// stays so until it does not: each change of it has its instance looked at again.
-func (u Unpacker) unpacking(ctx context.Context, b *v1alpha1.Bundle) error {
-	if b.Status.Phase != "" {
-		return nil
-	}
-	resource.SetUnpacked(b, v1alpha1.PhaseUnpacking,
-		resource.No(v1alpha1.ReasonUnpacking, "the content is being fetched and checked"),
-		u.Now())
-	err := u.Objects.SetBundleStatus(ctx, b)
-	if fault.CodeOf(err) != fault.Conflict {
-		return err
-	}
-	there, readErr := u.Objects.Bundle(ctx, b.Name)
-	if readErr != nil || there == nil || there.UID != b.UID {
-		return err
-	}
-	*b = *there // another worker was faster
-	return nil
-}
-
-// unpackFailed writes why. A source that could not be reached is tried again, and an upload
-// that is under way is waited for.
-func (u Unpacker) unpackFailed(ctx context.Context, b *v1alpha1.Bundle, err error) error {
-	phase, verdict := v1alpha1.PhaseFailing, resource.No(v1alpha1.ReasonUnpackFailed, resource.Why(err))
-	if fault.ReasonOf(err) == source.ReasonIncomplete {
-		phase, verdict = v1alpha1.PhasePending, resource.No(v1alpha1.ReasonUnpackPending, resource.Why(err))
-	}
-	if ctx.Err() != nil && fault.CodeOf(err) != fault.DeadlineExceeded {
-		verdict.Message = resource.Why(context.Cause(ctx))
-	}
-	resource.SetUnpacked(b, phase, verdict, u.Now())
-	if ctx.Err() != nil {
-		writing, cancel := resource.LastWord(ctx)
-		if writing == nil {
-			return err
-		}
-		defer cancel()
-		ctx = writing
-	}
-	if statusErr := u.Objects.SetBundleStatus(ctx, b); statusErr != nil && fault.CodeOf(statusErr) != fault.Conflict {
-		return statusErr
-	}
-	return err // in a conflict, another worker was faster, or there is something new to be tried
-}
-
-// WriteUnpacked writes what a bundle was resolved to.
-func (u Unpacker) WriteUnpacked(ctx context.Context, b *v1alpha1.Bundle, c *content.Content,
-	resolved v1alpha1.Source,
-) error {
-	b.Status.ResolvedSource, b.Status.Digest, b.Status.ContentURL = &resolved, c.Digest, u.contentURL(b.Name)
-	message := fmt.Sprintf("unpacked %s (%s)", c.Digest, english.Count(c.Files, "file"))
-	if u.BaseURL == "" {
-		message += "; nobody serves it"
-	}
-	resource.SetUnpacked(b, v1alpha1.PhaseUnpacked, resource.Yes(v1alpha1.ReasonUnpackSuccessful, message), u.Now())
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		err := u.Objects.SetBundleStatus(ctx, b)
-		if fault.CodeOf(err) != fault.Conflict {
-			return err
-		}
-		there, readErr := u.Objects.Bundle(ctx, b.Name)
-		if readErr != nil || there == nil || there.UID != b.UID || there.Generation != b.Generation {
-			return err
-		}
-		if u.IsUnpacked(there) {
-			*b = *there // another worker was faster, and came to the same
-			return nil
-		}
-		b.ResourceVersion = there.ResourceVersion // it has seen less, such as the first half of an upload
-		return err
-	})
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"net"
 	"net/url"
 	"os"
 	"time"
@@ -21,9 +22,10 @@ import (
 // systemNamespace is where berth keeps its own objects unless it is told otherwise.
 const systemNamespace = "berth-system"
 
-// The flags about who installs.
+// The flags about who installs, and where content is.
 const (
 	flagInstaller   = "installer"
+	flagBaseURL     = "base-url"
 	flagAllowSystem = "allow-system"
 )
 
@@ -38,7 +40,7 @@ type BackendOptions struct {
 	Client *kube.Client
 	// Namespace is the system namespace.
 	Namespace string
-	// BaseURL is that of the content server; empty if nobody serves it.
+	// BaseURL is where others reach the content server; empty if that is not known.
 	BaseURL string
 	// Trust says which other programs that serve content are sent the token.
 	Trust server.Trust
@@ -104,7 +106,8 @@ a certificate only this host is listened on.`,
 	}
 	o.flags(cmd, "content")
 	flags := cmd.Flags()
-	flags.StringVar(&o.BaseURL, "base-url", "", "where content is reached by others: https://HOST[:PORT]")
+	flags.StringVar(&o.BaseURL, flagBaseURL, "",
+		"where content is reached by others, https://HOST[:PORT] (default: bundles have no contentURL)")
 	flags.StringVar(&o.Namespace, "system-namespace", systemNamespace,
 		"the namespace of records, uploads, logins and leases")
 	cmdutil.AddServiceAccountFlag(cmd, &o.Installer, flagInstaller,
@@ -116,16 +119,31 @@ a certificate only this host is listened on.`,
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 	cmdutil.AddFetchFlag(cmd, &o.FetchTimeout)
-	flags.DurationVar(&o.Period, "period", 10*time.Minute, "how often all objects are looked at")
+	addPeriodFlag(cmd, &o.Period, "how often all objects are looked at, beside those that change")
 	flags.DurationVar(&o.Timeout, "timeout", 30*time.Minute, "how long the work on one object may take")
 	flags.IntVar(&o.Workers, "workers", 4, "how many objects of a class are worked on at once")
 	return cmd
 }
 
+// The flag of the period, and how long that is unless it is given.
+const (
+	flagPeriod    = "period"
+	defaultPeriod = 10 * time.Minute
+)
+
+func addPeriodFlag(cmd *cobra.Command, period *time.Duration, usage string) {
+	cmd.Flags().DurationVar(period, flagPeriod, defaultPeriod, usage)
+}
+
+func checkPeriod(period time.Duration) error {
+	if period <= 0 {
+		return invalid("--%s must be positive, got %s", flagPeriod, period)
+	}
+	return nil
+}
+
 func (o *BundlesOptions) validate() error {
 	switch {
-	case o.Period <= 0:
-		return invalid("--period must be positive, got %s", o.Period)
 	case o.Timeout <= 0:
 		return invalid("--timeout must be positive, got %s", o.Timeout)
 	case o.Workers < 1:
@@ -139,7 +157,7 @@ func (o *BundlesOptions) validate() error {
 		return invalid("--base-url must be https://HOST[:PORT], got %q", o.BaseURL)
 	}
 	for _, err := range []error{
-		o.About.validate(), cmdutil.CheckRender(o.RenderTimeout),
+		checkPeriod(o.Period), o.About.validate(), cmdutil.CheckRender(o.RenderTimeout),
 		cmdutil.CheckFetch(o.FetchTimeout),
 	} {
 		if err != nil {
@@ -192,6 +210,12 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 		Listen: o.Listen, MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key,
 		Handler: server.Handler(backend, guard), Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: serve.DefaultTimeouts(),
+		Listening: func(role, _ net.Addr) {
+			if o.BaseURL == "" {
+				log.Warn("bundles have no contentURL, as --" + flagBaseURL + " is not given: " +
+					reached(role, host, o.Cert != ""))
+			}
+		},
 	}, func(ctx context.Context) error {
 		work.Run(ctx, controller.Election{
 			Leases: client.CoordinationV1(), Namespace: o.Namespace, Identity: serve.Identity(host), Metrics: metrics,
@@ -199,6 +223,22 @@ func Bundles(ctx context.Context, o *BundlesOptions) error {
 		})
 		return nil
 	})
+}
+
+// reached says where the content is that no bundle says the place of.
+func reached(at net.Addr, host string, secured bool) string {
+	name, port, err := net.SplitHostPort(at.String())
+	switch ip := net.ParseIP(name); {
+	case err != nil || ip == nil:
+		return "nobody reaches it"
+	case !secured:
+		return "content is served to this host alone, at " + server.URL("http://"+at.String(), "BUNDLE")
+	case ip.IsLoopback():
+		return "content is served to this host alone, at " + server.URL("https://"+at.String(), "BUNDLE")
+	case ip.IsUnspecified():
+		name = host
+	}
+	return "content is served at " + server.URL("https://"+net.JoinHostPort(name, port), "BUNDLE")
 }
 
 func classes() []string {

@@ -12,16 +12,21 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/certtest"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/commands/serve"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/kubetest"
 	leaders "github.com/berthdev/berth/internal/serve"
 	"github.com/berthdev/berth/internal/terminal"
@@ -83,6 +88,7 @@ func TestBundlesOptions(t *testing.T) {
 type backend struct {
 	mu     sync.Mutex
 	worked map[string]int
+	set    observe.Set // what instances have watched
 }
 
 func (b *backend) note(what string) error {
@@ -98,8 +104,11 @@ func (b *backend) times(what string) int {
 	return b.worked[what]
 }
 
-func (b *backend) Bundle(_ context.Context, name string) error   { return b.note("bundle " + name) }
-func (b *backend) Instance(_ context.Context, name string) error { return b.note("instance " + name) }
+func (b *backend) Bundle(_ context.Context, name string) error { return b.note("bundle " + name) }
+
+func (b *backend) Instance(_ context.Context, name string) (observe.Set, error) {
+	return b.set, b.note("instance " + name)
+}
 
 type closed struct{ *strings.Reader }
 
@@ -110,6 +119,17 @@ func (b *backend) Open(_ context.Context, bundle, _ string) (io.ReadSeekCloser, 
 		return nil, "", time.Time{}, fs.ErrNotExist
 	}
 	return closed{strings.NewReader("content")}, "sha256:1", time.Unix(1e9, 0), nil
+}
+
+// configMapsOf has the ConfigMaps of a namespace watched.
+func configMapsOf(client *kube.Client) observe.Set {
+	resource, _ := kube.ResourceOf(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	return observe.Set{
+		Scopes: []live.Scope{{Resource: resource, Namespace: "team"}},
+		Client: func() (metadata.Interface, error) {
+			return metadata.NewForConfigAndClient(client.Config, client.HTTP)
+		},
+	}
 }
 
 // reviews answers what a token is and what its user may do: alice may read content.
@@ -167,7 +187,7 @@ func TestBundles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work := &backend{worked: map[string]int{}}
+	work := &backend{worked: map[string]int{}, set: configMapsOf(client)}
 	var made serve.BackendOptions
 	listen, about := freePort(t), freePort(t)
 	o := &serve.BundlesOptions{
@@ -206,6 +226,19 @@ func TestBundles(t *testing.T) {
 	waittest.Until(t, "the last bundle", func() bool { return work.times("bundle last") > 0 })
 	if n := work.times("instance foreign") + work.times("bundle other-1"); n != 0 {
 		t.Errorf("objects of another class were worked on %d times", n)
+	}
+
+	const installed = "/api/v1/namespaces/team/configmaps/installed"
+	for _, become := range []string{"installed", "edited"} {
+		before := work.times("instance web")
+		configMap := object("ConfigMap", "", "web")
+		configMap.SetAPIVersion("v1")
+		configMap.SetAnnotations(map[string]string{become: ""})
+		api.Put(installed, configMap)
+		if become == "edited" {
+			waittest.Until(t, "the instance of what was edited",
+				func() bool { return work.times("instance web") > before })
+		}
 	}
 
 	fetch := func(token, bundle string) (string, error) {

@@ -58,6 +58,9 @@ func (o *ManifestsOptions) ofBundles(options manifest.Options) ([]byte, error) {
 	if o.AllowSystem {
 		options.Arguments = append(options.Arguments, "--"+flagAllowSystem)
 	}
+	if o.Period != defaultPeriod {
+		options.Arguments = append(options.Arguments, "--"+flagPeriod+"="+o.Period.String())
+	}
 	if err := o.trust(&options); err != nil {
 		return nil, err
 	}

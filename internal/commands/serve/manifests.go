@@ -35,9 +35,11 @@ type ManifestsOptions struct {
 	Accounts    []string
 	AllowSystem bool
 	Trust       server.Trust
-	Replicas    int32
-	Hosts       []string
-	ClientCA    string
+	// Period is how often the role bundles looks at all objects.
+	Period   time.Duration
+	Replicas int32
+	Hosts    []string
+	ClientCA string
 	// Configuration is the file of the role workspaces, and Only its namespace.
 	Configuration, Only string
 	TrustRecords        bool
@@ -121,6 +123,7 @@ func (o *ManifestsOptions) bundleFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.AllowSystem, flagAllowSystem, false,
 		"let bundles touch the system namespace, and berth's definitions, roles and policies, as far as the "+
 			"install role goes")
+	addPeriodFlag(cmd, &o.Period, "how often the role bundles looks at all objects, beside those that change")
 	cmdutil.AddContentFlags(cmd, &o.Trust)
 }
 
@@ -191,7 +194,7 @@ func (o *ManifestsOptions) validate() error {
 		return invalid("--cert-manager must be NAME, Issuer/NAME or ClusterIssuer/NAME, got %q", o.Issuer)
 	}
 	for _, check := range []func() error{
-		o.checkWorkspaces, o.Capacity.validate, o.Machines.validate, o.checkVolumes,
+		o.checkBundles, o.checkWorkspaces, o.Capacity.validate, o.Machines.validate, o.checkVolumes,
 		func() error { return checkHosts(o.Hosts) },
 	} {
 		if err := check(); err != nil {
@@ -199,6 +202,14 @@ func (o *ManifestsOptions) validate() error {
 		}
 	}
 	return o.Trust.Check()
+}
+
+// checkBundles finds what is wrong with the options of that role.
+func (o *ManifestsOptions) checkBundles() error {
+	if o.Period != defaultPeriod && !slices.Contains(o.Roles, server.Role) {
+		return invalid("--%s requires the role %s", flagPeriod, server.Role)
+	}
+	return checkPeriod(o.Period)
 }
 
 // checkWorkspaces finds what is wrong with the options of that role.

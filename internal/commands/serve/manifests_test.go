@@ -38,6 +38,7 @@ func TestManifestsOptions(t *testing.T) {
 		o := serve.ManifestsOptions{
 			Roles: []string{"bundles"}, Image: "ghcr.io/berthdev/berth:latest",
 			Namespace: "berth-system", Replicas: 2, Capacity: serve.DefaultCapacity(), Scratch: serve.DefaultScratch(),
+			Period: 10 * time.Minute,
 		}
 		change(&o)
 		return o
@@ -45,8 +46,10 @@ func TestManifestsOptions(t *testing.T) {
 	cmdtest.Options(t, serve.NewManifests, forget, map[string]cmdtest.Case[serve.ManifestsOptions]{
 		"the defaults": {Args: "bundles", Want: defaults(func(*serve.ManifestsOptions) {})},
 		"all of it": {
-			Args: "bundles --image i --namespace ns --cert-manager Issuer/x --install-role r --replicas 1",
+			Args: "bundles --image i --namespace ns --cert-manager Issuer/x --install-role r --replicas 1 " +
+				"--period 1m",
 			Want: defaults(func(o *serve.ManifestsOptions) {
+				o.Period = time.Minute
 				o.Image, o.Namespace, o.Issuer, o.InstallRole, o.Replicas = "i", "ns", "Issuer/x", "r", 1
 			}),
 		},
@@ -99,8 +102,10 @@ func TestManifestsOptions(t *testing.T) {
 			Args: "bundles --afterlife 1h",
 			Err:  "[--afterlife=1h0m0s] require the role volumes",
 		},
-		"too much headroom": {Args: "volumes --headroom 1.5", Err: "--headroom must be from 0 to 1, got 1.5"},
-		"no sessions":       {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
+		"no period":                  {Args: "bundles --period 0s", Err: "--period must be positive, got 0s"},
+		"the period of another role": {Args: "gateway --period 1m", Err: "--period requires the role bundles"},
+		"too much headroom":          {Args: "volumes --headroom 1.5", Err: "--headroom must be from 0 to 1, got 1.5"},
+		"no sessions":                {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
 		"no host": {
 			Args: "gateway --host https://a",
 			Err:  `--host must be a DNS name or an IP address, got "https://a"`,
@@ -127,12 +132,15 @@ func TestManifests(t *testing.T) {
 	streams, out := terminal.Test("", time.Date(2026, time.November, 22, 0, 0, 0, 0, time.UTC))
 	o := &serve.ManifestsOptions{
 		IO: streams, Roles: []string{"bundles", "bundles"}, Image: "i", Namespace: "ns",
-		Replicas: 2,
+		Replicas: 2, Period: 10 * time.Minute,
 	}
 	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	text := out.Out.String()
+	if strings.Contains(text, "--period") {
+		t.Error("the default is printed, which another version may have changed")
+	}
 	for _, want := range []string{
 		"kind: CustomResourceDefinition", "name: bundleinstances.core.rukpak.io", "kind: Deployment",
 		"name: bundle-reader",
@@ -151,7 +159,7 @@ func TestManifests(t *testing.T) {
 	}
 	streams, out = terminal.Test("", time.Now())
 	o.Trust = server.Trust{Hosts: []string{"a.example.com", "b:1"}, CAFile: certtest.New(t).File}
-	o.IO, o.Issuer, o.InstallRole = streams, "x", "cluster-admin"
+	o.IO, o.Issuer, o.InstallRole, o.Period = streams, "x", "cluster-admin", time.Hour
 	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +167,7 @@ func TestManifests(t *testing.T) {
 		t.Error("cert-manager makes the certificate")
 	}
 	for _, want := range []string{
-		"--content-host=a.example.com,b:1", "--content-ca=/etc/berth/authorities/ca.crt",
+		"--period=1h0m0s", "--content-host=a.example.com,b:1", "--content-ca=/etc/berth/authorities/ca.crt",
 		"name: berth-bundles-authorities", "BEGIN CERTIFICATE",
 	} {
 		if !strings.Contains(out.Out.String(), want) {
