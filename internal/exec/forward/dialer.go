@@ -9,24 +9,35 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// Dialer connects with ports of one pod, over one connection with it, which is made when it is needed.
+// Dialer connects with ports of one pod. Each port has a connection with the pod of its own, which is made when it is
+// needed: what goes wrong with one port, such as that nothing listens there, is not felt by the others.
 type Dialer struct {
 	Connect func(ctx context.Context) (httpstream.Connection, error)
 
-	connecting sync.Mutex
-	now        *link
+	mu    sync.Mutex
+	ports map[uint16]*portLink
 }
+
+// portLink is the connection of one port; the lock is held while it is made.
+type portLink struct {
+	mu  sync.Mutex
+	now *link
+}
+
+// maxLinks is how many connections with the pod are kept that are not used, as somebody may try all ports.
+const maxLinks = 16
 
 // Dial connects with a port. That nothing listens there is seen only when the connection is read from.
 func (d *Dialer) Dial(ctx context.Context, port uint16) (io.ReadWriteCloser, error) {
-	l, fresh, err := d.link(ctx)
+	at := d.at(port)
+	l, fresh, err := at.link(ctx, d.Connect)
 	if err != nil {
 		return nil, err
 	}
 	s, err := l.open(port)
-	if err != nil && !fresh { // it may have been lost since it was used
+	if err != nil && (!fresh || l.isRetired()) { // it may have been lost since it was used
 		l.broken(err)
-		if l, _, err = d.link(ctx); err == nil {
+		if l, _, err = at.link(ctx, d.Connect); err == nil {
 			s, err = l.open(port)
 		}
 	}
@@ -36,23 +47,55 @@ func (d *Dialer) Dial(ctx context.Context, port uint16) (io.ReadWriteCloser, err
 	return &portConn{streams: s}, nil
 }
 
-// link is the connection with the pod.
-func (d *Dialer) link(ctx context.Context) (l *link, fresh bool, err error) {
-	d.connecting.Lock()
-	defer d.connecting.Unlock()
-	if d.now != nil {
-		select {
-		case <-d.now.conn.CloseChan():
-		default:
-			return d.now, false, nil
+// at is the place of a port; others that are not used make room for it.
+func (d *Dialer) at(port uint16) *portLink {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ports == nil {
+		d.ports = map[uint16]*portLink{}
+	}
+	if d.ports[port] == nil {
+		d.makeRoom()
+		d.ports[port] = &portLink{}
+	}
+	return d.ports[port]
+}
+
+// makeRoom closes connections that are not used, if there are many.
+func (d *Dialer) makeRoom() {
+	for port, at := range d.ports {
+		if len(d.ports) < maxLinks {
+			return
+		}
+		if at.mu.TryLock() { // otherwise it is being made
+			if at.now != nil && at.now.isIdle() {
+				at.now.retire()
+				delete(d.ports, port)
+			}
+			at.mu.Unlock()
 		}
 	}
-	conn, err := d.Connect(ctx)
+}
+
+// link is the connection with the pod.
+func (p *portLink) link(ctx context.Context, connect func(context.Context) (httpstream.Connection, error)) (l *link,
+	fresh bool, err error,
+) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now != nil && !p.now.isRetired() {
+		select {
+		case <-p.now.conn.CloseChan():
+		default:
+			return p.now, false, nil
+		}
+	}
+	conn, err := connect(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	d.now = &link{conn: conn}
-	return d.now, true, nil
+	p.now = newLink(Endpoint{}, conn)
+	return p.now, true, nil
 }
 
 // portConn is a connection with a port.
@@ -83,6 +126,7 @@ func (c *portConn) Close() error {
 		_ = c.data.Reset()
 		_ = c.failures.Reset()
 		c.link.conn.RemoveStreams(c.data, c.failures)
+		c.link.leave()
 	})
 	return nil
 }

@@ -57,7 +57,7 @@ func (f Forward) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &session{Forward: f, waiting: make(chan struct{})}
-	first, err := s.connect(ctx)
+	first, err := s.connect(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -100,12 +100,17 @@ func (s *session) keep(ctx context.Context, l *link) (err error) {
 		s.set(l)
 		why := l.end(ctx, s.Gone)
 		s.set(nil)
-		_ = l.conn.Close()
+		quietly := ctx.Err() == nil && l.isRetired() // its connections go on
+		if !quietly {
+			_ = l.conn.Close()
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		s.report(Event{Kind: Lost, Pod: l.target.Pod, Why: why})
-		if l, err = s.connect(ctx); err != nil {
+		if !quietly {
+			s.report(Event{Kind: Lost, Pod: l.target.Pod, Why: why})
+		}
+		if l, err = s.connect(ctx, quietly); err != nil {
 			return err
 		}
 	}
@@ -144,14 +149,17 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// connect finds a pod and connects with it, as soon as there is one.
-func (s *session) connect(ctx context.Context) (*link, error) {
+// connect finds a pod and connects with it, as soon as there is one; quietly if nothing but another connection with the
+// same pod is wanted.
+func (s *session) connect(ctx context.Context, quietly bool) (*link, error) {
 	said, pause := "", shortestPause
 	for {
 		l, why, err := s.try(ctx)
 		switch {
 		case l != nil:
-			s.report(Event{Kind: Connected, Pod: l.target.Pod})
+			if !quietly || said != "" {
+				s.report(Event{Kind: Connected, Pod: l.target.Pod})
+			}
 			return l, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
@@ -176,7 +184,7 @@ func (s *session) try(ctx context.Context) (l *link, why string, err error) {
 	if err == nil && target != nil {
 		var conn httpstream.Connection
 		if conn, err = s.Dial(ctx, *target); err == nil {
-			return &link{target: *target, conn: conn}, "", nil
+			return newLink(*target, conn), "", nil
 		}
 		if fault.CodeOf(err) == fault.NotFound { // it has just gone
 			return nil, fault.From(err).Message, nil

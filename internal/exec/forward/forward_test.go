@@ -3,6 +3,7 @@ package forward
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -53,6 +54,14 @@ func (p *fakePod) Close() error {
 	p.once.Do(func() { close(p.closed) })
 	return nil
 }
+func (p *fakePod) isClosed() bool {
+	select {
+	case <-p.closed:
+		return true
+	default:
+		return false
+	}
+}
 func (p *fakePod) CloseChan() <-chan bool             { return p.closed }
 func (p *fakePod) RemoveStreams(...httpstream.Stream) {}
 
@@ -66,11 +75,15 @@ func (s *fakeStream) Write(b []byte) (int, error) { return s.Conn.Write(b) }
 func (s *fakeStream) Close() error                { return nil }
 func (s *fakeStream) Reset() error                { return s.Conn.Close() }
 
-// What goes wrong with one connection leaves the others as they are.
+// What goes wrong with one connection leaves the others as they are; the next begins on another link.
 func TestOneConnectionFails(t *testing.T) {
 	p := newPod("one")
 	p.wrong = "error forwarding port 80: read tcp4: connection reset by peer"
-	l := &link{target: Endpoint{Pod: "one"}, conn: p}
+	l := newLink(Endpoint{Pod: "one"}, p)
+	other, err := l.open(81)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := l.open(80)
 	if err != nil {
 		t.Fatal(err)
@@ -80,10 +93,56 @@ func TestOneConnectionFails(t *testing.T) {
 	if why := s.join(here); why != p.wrong {
 		t.Errorf("%q", why)
 	}
-	select {
-	case <-p.CloseChan():
-		t.Error("the connection with the pod was closed")
-	default:
+	if p.isClosed() || !l.isRetired() {
+		t.Errorf("closed: %t, retired: %t; the other connection goes on", p.isClosed(), l.isRetired())
+	}
+	other.link.leave()
+	if !p.isClosed() {
+		t.Error("the link was kept")
+	}
+}
+
+// A port that is refused is not felt by others, and is tried again on another link. Links that are not used are closed
+// where somebody tries many ports.
+func TestDialer(t *testing.T) {
+	var pods []*fakePod
+	d := &Dialer{Connect: func(context.Context) (httpstream.Connection, error) {
+		p := newPod(fmt.Sprint(len(pods)))
+		if p.name == "1" {
+			p.wrong = "connection refused"
+		}
+		pods = append(pods, p)
+		return p, nil
+	}}
+	read := func(port uint16) (string, error) {
+		t.Helper()
+		conn, err := d.Dial(t.Context(), port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		text, err := io.ReadAll(conn)
+		return string(text), err
+	}
+	for _, step := range []struct {
+		port      uint16
+		text, err string
+	}{
+		{80, "0 80", ""}, {99, "1 99", "connection refused"}, {80, "0 80", ""}, {99, "2 99", ""}, {99, "2 99", ""},
+	} {
+		if text, err := read(step.port); text != step.text || err != nil != (step.err != "") {
+			t.Errorf("%d: %q, %v", step.port, text, err)
+		}
+	}
+	if pods[0].isClosed() || !pods[1].isClosed() {
+		t.Error("not the link of the refused port was closed")
+	}
+	for port := range uint16(100) {
+		_, _ = read(1000 + port)
+	}
+	open := slices.DeleteFunc(pods, func(p *fakePod) bool { return p.isClosed() })
+	if len(open) > maxLinks {
+		t.Errorf("%d links are open", len(open))
 	}
 }
 

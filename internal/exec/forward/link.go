@@ -16,15 +16,64 @@ import (
 
 // link is a connection with a pod, on which each connection of a port has two streams.
 type link struct {
-	target Endpoint
-	conn   httpstream.Connection
+	target  Endpoint
+	conn    httpstream.Connection
+	retired chan struct{} // closed when there are to be no more connections on it
 
 	mu      sync.Mutex
 	request int
+	users   int    // connections of ports
 	why     string // it is broken
 }
 
-// end waits for the end of the link, and says why it came.
+func newLink(target Endpoint, conn httpstream.Connection) *link {
+	return &link{target: target, conn: conn, retired: make(chan struct{})}
+}
+
+// retire lets no more connections begin on the link, and closes it with the last of those that there are. A port that
+// was refused is a reason: the runtime does not read what was sent to it, and one of the five workers that serve the
+// streams at the other end (k8s.io/kubelet, moby/spdystream) waits for that, half a minute, with the streams of others.
+func (l *link) retire() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.isRetired() {
+		close(l.retired)
+		l.closeIfIdle()
+	}
+}
+
+func (l *link) isRetired() bool {
+	select {
+	case <-l.retired:
+		return true
+	default:
+		return false
+	}
+}
+
+// closeIfIdle closes a link that is not wanted any more; the lock is held.
+func (l *link) closeIfIdle() {
+	if l.users == 0 && l.isRetired() {
+		_ = l.conn.Close()
+	}
+}
+
+// leave is the end of one connection.
+func (l *link) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.users--
+	l.closeIfIdle()
+}
+
+// isIdle is true for a link without connections.
+func (l *link) isIdle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.users == 0
+}
+
+// end waits for the end of the link, and says why it came. That of one that is retired is not waited for.
 func (l *link) end(ctx context.Context, gone func(context.Context, Endpoint) string) string {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -40,6 +89,8 @@ func (l *link) end(ctx context.Context, gone func(context.Context, Endpoint) str
 			return l.why
 		}
 		return "the connection was closed"
+	case <-l.retired:
+		return ""
 	case <-ctx.Done():
 		return ""
 	}
@@ -63,8 +114,14 @@ type streams struct {
 func (l *link) open(port uint16) (s *streams, err error) {
 	l.mu.Lock()
 	l.request++
+	l.users++
 	id := strconv.Itoa(l.request)
 	l.mu.Unlock()
+	defer func() {
+		if err != nil {
+			l.leave()
+		}
+	}()
 	s = &streams{link: l}
 	headers := http.Header{}
 	headers.Set(corev1.StreamType, corev1.StreamTypeError)
@@ -89,6 +146,7 @@ const maxRefusal = 4 << 10
 // wrong there, if anything did. That is of this connection alone: the pod
 // may have reset it, and the others go on. That the pod has gone is seen by itself.
 func (s *streams) join(conn net.Conn) (refusal string) {
+	defer s.link.leave()
 	defer s.link.conn.RemoveStreams(s.data, s.failures)
 	refused := make(chan string, 1)
 	go func() { refused <- s.refusal() }()
@@ -112,6 +170,9 @@ func (s *streams) join(conn net.Conn) (refusal string) {
 // refusal is what went wrong at the pod; it waits for the end of the connection.
 func (s *streams) refusal() string {
 	text, _ := io.ReadAll(io.LimitReader(s.failures, maxRefusal))
+	if len(text) > 0 {
+		s.link.retire()
+	}
 	return plain(strings.TrimSpace(string(text)))
 }
 
