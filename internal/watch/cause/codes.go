@@ -95,6 +95,7 @@ const (
 	SandboxFailed      = "SandboxFailed"      // network or runtime of the node
 	ResourceNotReady   = "ResourceNotReady"   // the driver of a ResourceClaim does not prepare it
 	Evicted            = "Evicted"            // by the kubelet or for a drain
+	NodeOutOfProcesses = "NodeOutOfProcesses" // by the kubelet, whose node has no process IDs left
 	Preempted          = "Preempted"          // for a pod of higher priority
 	NodeOutOfResources = "NodeOutOfResources" // the node refused it: OutOfcpu, OutOfmemory, …
 	NodeAffinity       = "NodeAffinity"       // the node no longer matches

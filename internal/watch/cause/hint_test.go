@@ -75,7 +75,7 @@ func TestHintsOfPodsThatAreOver(t *testing.T) {
 	unnamed := About{UserString: "alice~dev", Namespace: "team"}
 	const back = "Bring it back, any storage it has is kept: `berth start alice~dev --namespace team`."
 	for _, code := range []string{
-		Evicted, Preempted, NodeOutOfResources, NodeAffinity, DeadlineExceeded, PodFailed,
+		Evicted, NodeOutOfProcesses, Preempted, NodeOutOfResources, NodeAffinity, DeadlineExceeded, PodFailed,
 		PodDeleted,
 	} {
 		for name, about := range map[string]About{"of a blueprint": workspace, "of no known blueprint": unnamed} {

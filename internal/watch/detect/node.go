@@ -22,6 +22,7 @@ const (
 	nodeLost        = "NodeLost"
 	failedPrepare   = "FailedPrepareDynamicResources"
 	providerFailed  = "ProviderFailed"
+	evicted         = "Evicted"
 )
 
 // Node is why the node of a pod cannot run it, by what the node itself says, or what
@@ -227,6 +228,9 @@ func Over(p evidence.Pod) *cause.Finding {
 }
 
 const (
+	// noProcesses is what the kubelet says where its node has no process IDs left: of a pod that it ends for that, of one
+	// that it does not take meanwhile, and of the node.
+	noProcesses pattern.Expr = `low on resource: pids\b|PIDPressure|insufficient PID`
 	// refusedByNode is how the kubelet begins what it says of a pod that it does not take.
 	refusedByNode pattern.Expr = `Pod was rejected`
 	// nothingToPreempt is what it says where a pod that may take the place of others finds none to take.
@@ -265,7 +269,9 @@ func Rejected(p evidence.Pod, n int) *cause.Finding {
 // phaseCode sorts the reasons for which a pod's phase is Failed.
 func phaseCode(reason, text string) string {
 	switch {
-	case reason == "Evicted":
+	case reason == evicted && noProcesses.MatchString(text):
+		return cause.NodeOutOfProcesses
+	case reason == evicted:
 		return cause.Evicted
 	case reason == "Preempting", reason == "Preempted":
 		return cause.Preempted

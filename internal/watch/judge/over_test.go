@@ -28,6 +28,18 @@ func TestFailedPod(t *testing.T) {
 			phase("Evicted", "The node was low on resource: memory. "),
 			"Evicted: Evicted: The node was low on resource: memory.",
 		},
+		"evicted, for it is out of process IDs": {
+			phase("Evicted", "The node was low on resource: pids. Threshold quantity: 1638, available: 902. "),
+			"NodeOutOfProcesses: Evicted: The node was low on resource: pids.",
+		},
+		"not taken, for it is": {
+			phase("Evicted", "Pod was rejected: The node had condition: [PIDPressure]. "),
+			"NodeOutOfProcesses: Evicted: Pod was rejected",
+		},
+		"not taken, for it is out of disk": {
+			phase("Evicted", "The node had condition: [DiskPressure]. "),
+			"Evicted: Evicted: The node had condition",
+		},
 		"preempted":                  {phase("Preempting", ""), "Preempted: the pod failed: Preempting"},
 		"refused by the node":        {phase("OutOfcpu", "not enough"), "NodeOutOfResources: OutOfcpu: not enough"},
 		"labels of the node changed": {phase("NodeAffinity", "x"), "NodeAffinity"},
