@@ -108,6 +108,9 @@ func (s session) lookAgain(ctx context.Context, dec decision, at progress) (prog
 		return at, err
 	}
 	at.turn.Plan = s.target.Decide(at.turn.Found, dec.deployment)
+	if at.turn.Plan.Writes() && s.isOutdated(dec, at.turn.Found) {
+		return at, changedMeanwhile(s.id)
+	}
 	at.turn.Kept = dec.kept && at.turn.Plan == deploy.Install && s.target.OnlyPodMissing(at.turn.Found, dec.deployment)
 	if at.turn.Plan == deploy.Install && release.RefusedSince(dec.found.Record, at.turn.Found.Record) {
 		return s.refusedBefore(dec, at)
