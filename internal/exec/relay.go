@@ -41,7 +41,7 @@ func Relay(ctx context.Context, run Runner, address string, unix bool) (io.ReadW
 		status, err := run(ctx, append([]string{"/bin/sh", "-c", relayScript, "sh"}, arguments...),
 			Session{Stdin: in, Stdout: out, Stderr: said})
 		if err == nil && status != 0 {
-			err = fault.New(fault.Failed, "the program that connects has ended with status %d", status)
+			err = notConnected(said.String(), status)
 		}
 		_ = in.CloseWithError(io.ErrClosedPipe)
 		_ = out.CloseWithError(err)
@@ -57,6 +57,14 @@ func Relay(ctx context.Context, run Runner, address string, unix bool) (io.ReadW
 			cmp.Or(err, errors.New("another program answers")))
 	}
 	return c, nil
+}
+
+// notConnected is why a program has not connected, in its own last words if it had any.
+func notConnected(said string, status int) error {
+	if why := strings.TrimSpace(said); why != "" {
+		return fault.New(fault.Failed, "%s", why[strings.LastIndexByte(why, '\n')+1:])
+	}
+	return fault.New(fault.Failed, "the program that connects has ended with status %d", status)
 }
 
 // isHost is true for what programs take for a host, and for nothing else, such as a flag.

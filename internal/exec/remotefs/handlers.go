@@ -35,7 +35,7 @@ func Serve(ctx context.Context, run exec.Runner, stream io.ReadWriteCloser) erro
 		_, err := io.Copy(stream, out)
 		return err
 	}
-	f := &files{shell: s, ctx: ctx, open: map[string]*writer{}}
+	f := &files{shell: s, ctx: ctx, open: map[string]*writer{}, known: map[string]bool{}}
 	server := sftp.NewRequestServer(stream,
 		sftp.Handlers{FileGet: f, FilePut: f, FileCmd: f, FileList: f}, sftp.WithStartDirectory(s.home), sftp.WithRSAllocator())
 	if err := server.Serve(); err != nil && !errors.Is(err, io.EOF) {
@@ -51,6 +51,7 @@ type files struct {
 
 	writing sync.Mutex
 	open    map[string]*writer // whose content may not be in the place yet, by their paths
+	known   map[string]bool    // directories in which files were opened
 }
 
 // settled sees to it that what was written is in the place before it is asked about.

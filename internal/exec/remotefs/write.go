@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"io"
+	"path"
 	"strconv"
 	"sync"
 
@@ -47,12 +48,13 @@ func (f *files) writer(r *sftp.Request) (*writer, error) {
 		w.which = "any"
 	case flags.Trunc:
 		w.which = "old"
-	case flags.Creat && !flags.Append:
+	case flags.Creat && !flags.Append && f.isKnown(r.Filepath):
 		w.which = "kept" // scp opens each file so: a look at what is there would cost it a round trip
 	default:
 		if err := w.look(flags.Creat); err != nil {
 			return nil, err
 		}
+		f.know(r.Filepath)
 	}
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -77,6 +79,25 @@ func (w *writer) look(create bool) error {
 		return err
 	}
 	return nil
+}
+
+// isKnown is true for a file in a directory in which one was opened before. For the first one it is asked what is there,
+// so that opening fails where there is no such directory, and says so once.
+func (f *files) isKnown(at string) bool {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	return f.known[path.Dir(at)]
+}
+
+// maxKnown is of how many directories it is remembered.
+const maxKnown = 10_000
+
+func (f *files) know(at string) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if len(f.known) < maxKnown {
+		f.known[path.Dir(at)] = true
+	}
 }
 
 // OpenFile implements sftp.OpenFileWriter: a file that is read and written.
