@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"text/template"
@@ -25,6 +26,7 @@ type engine struct {
 	guard       *guard
 	preparation preparation
 	included    map[string]int
+	names       map[string]any // of the functions, for the parser
 }
 
 // newEngine is one within the limits of a budget. What is trusted is known to end and to make little:
@@ -40,7 +42,9 @@ func newEngine(ctx context.Context, b *budget.Budget, trusted bool) *engine {
 // render gives the text that each template makes, by its name, and everything that is wrong.
 func (e *engine) render(templates map[string]source, lookup Lookup) (rendered map[string]string, problems []string) {
 	root := template.New("gotpl").Option("missingkey=zero")
-	root.Funcs(e.guard.wrap(functions(e.guard.ctx, lookup))).Funcs(e.guard.wrap(e.own(root)))
+	all, own := functions(e.guard.ctx, lookup), e.own(root)
+	root.Funcs(e.guard.wrap(all)).Funcs(e.guard.wrap(own))
+	e.names = parsed(all, own)
 
 	// Of two definitions of one name the last one counts: that of the chart further up.
 	names := slices.SortedFunc(maps.Keys(templates), func(a, b string) int {
@@ -180,11 +184,26 @@ const ofQuoted = 32
 // ofLayout are the bytes for each of a layout: January is one of them, and 2 is a day.
 const ofLayout = 8
 
+// parsed are the names of functions for the parser, with those of text/template.
+func parsed(functions ...template.FuncMap) map[string]any {
+	names := map[string]any{}
+	for _, name := range []string{"and", "call", "ge", "gt", "index", "le", "len", "lt", "not", "or", "slice"} {
+		names[name] = reflect.ValueOf
+	}
+	for _, some := range functions {
+		maps.Copy(names, some)
+	}
+	return names
+}
+
 // inline runs a text as a template that sees all others, and may define some for itself.
 func (e *engine) inline(t *template.Template, text string, data any) (string, error) {
 	bytes, depth := budget.Template(text)
 	if depth > maxDepth {
 		return "", errNesting()
+	}
+	if out, done, err := e.alone(t, text, data, bytes); done {
+		return out, err
 	}
 	done, err := e.guard.budget.Pass("tpl", bytes+ofClone+ofClonedTemplate*float64(len(e.preparation.done)))
 	if err != nil {
@@ -209,6 +228,29 @@ func (e *engine) inline(t *template.Template, text string, data any) (string, er
 	return withoutMissing(out), err
 }
 
+// alone runs a text as inline does, if it defines no template: then it takes no copy of all others, which takes longer
+// than all the rest. What cannot be parsed is not done.
+func (e *engine) alone(t *template.Template, text string, data any, bytes float64) (out string, done bool, err error) {
+	release, err := e.guard.budget.Pass("tpl", bytes)
+	if err != nil {
+		return "", true, err
+	}
+	defer release()
+	trees, err := parse.Parse(t.Name(), text, "", "", e.names)
+	tree := trees[t.Name()]
+	if err != nil || tree == nil || len(trees) > 1 {
+		return "", false, nil //nolint:nilerr // inline says what is wrong
+	}
+	defer e.preparation.forget([]*parse.Tree{tree})
+	if err := e.preparation.one(tree); err != nil {
+		return "", true, err
+	}
+	inner := t.New(t.Name())
+	inner.Tree = tree
+	out, err = e.run(inner, data)
+	return withoutMissing(out), true, err
+}
+
 // The bytes that a copy of all templates takes, whose trees stay the same.
 const (
 	ofClone          = 64 << 10 // its functions
@@ -223,14 +265,21 @@ const (
 
 // execute runs a template by its name.
 func (e *engine) execute(t *template.Template, name string, data any) (string, error) {
-	blocks := 0
-	switch found := t.Lookup(name); {
-	case found == nil:
+	found := t.Lookup(name)
+	if found == nil {
 		return "", fmt.Errorf("template: no template %q associated with template %q", fault.Shorten(name, maxProblem),
 			t.Name())
-	case found.Tree != nil:
-		blocks = e.preparation.done[found.Tree]
 	}
+	return e.run(found, data)
+}
+
+// run runs a template.
+func (e *engine) run(t *template.Template, data any) (string, error) {
+	blocks := 0
+	if t.Tree != nil {
+		blocks = e.preparation.done[t.Tree]
+	}
+	name := t.Name()
 	done, err := e.guard.budget.Pass(name, ofExecution+ofBlock*float64(blocks))
 	if err != nil {
 		return "", err
@@ -242,7 +291,7 @@ func (e *engine) execute(t *template.Template, name string, data any) (string, e
 		return "", budget.LimitError("templates include each other without end: " + name)
 	}
 	out := &output{guard: e.guard}
-	err = t.ExecuteTemplate(out, name, data)
+	err = t.Execute(out, data)
 	return out.text.String(), shortened(err)
 }
 

@@ -44,13 +44,24 @@ func (p preparation) all(t *template.Template) (added []*parse.Tree, err error) 
 		if _, done := p.done[named.Tree]; done {
 			continue
 		}
-		p.done[named.Tree] = 0
 		added = append(added, named.Tree)
-		if err := p.list(named.Tree, named.Root, 0); err != nil {
-			return added, fmt.Errorf("%s: %w", named.ParseName, err)
+		if err := p.one(named.Tree); err != nil {
+			return added, err
 		}
 	}
 	return added, nil
+}
+
+// one prepares a template.
+func (p preparation) one(tree *parse.Tree) error {
+	if p.done == nil {
+		return nil
+	}
+	p.done[tree] = 0
+	if err := p.list(tree, tree.Root, 0); err != nil {
+		return fmt.Errorf("%s: %w", tree.ParseName, err)
+	}
+	return nil
 }
 
 // forget drops templates that are not used any more.
