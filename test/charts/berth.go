@@ -46,18 +46,24 @@ func (b *renderers) byBerth(ctx context.Context, c testCase) *rendering {
 	return r
 }
 
-func (r *rendering) berth(ctx context.Context, b *renderers, c testCase) error {
+// bundle reads a chart as a bundle and renders it.
+func (b *renderers) bundle(ctx context.Context, c testCase) (*format.Package, error) {
 	files, err := b.fetcher.Local(ctx, c.chart, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer files.Close()
 	p, err := format.Load(ctx, files.FS(), format.Options{
 		Format: format.Helm, Instance: b.release, Namespace: b.namespace, Values: c.values,
 		Capabilities: chart.Capabilities{Version: b.kubeVersion},
 	})
+	return p, withProblems(err)
+}
+
+func (r *rendering) berth(ctx context.Context, b *renderers, c testCase) error {
+	p, err := b.bundle(ctx, c)
 	if err != nil {
-		return withProblems(err)
+		return err
 	}
 	manifest, err := p.Manifest()
 	if err != nil {

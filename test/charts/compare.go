@@ -62,7 +62,8 @@ func (r *rendering) addHook(h *helmrelease.Hook, objects []map[string]any) {
 	}
 	r.hooks = append(r.hooks, map[string]any{
 		"path": h.Path, "name": h.Name, "kind": h.Kind, "weight": h.Weight, "events": strings.Join(events, ","),
-		"delete policies": fmt.Sprint(policies), "log policies": fmt.Sprint(h.OutputLogPolicies), "objects": values(objects),
+		"delete policies": fmt.Sprint(policies), "log policies": fmt.Sprint(h.OutputLogPolicies),
+		"objects": values(objects),
 	})
 }
 

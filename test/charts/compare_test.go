@@ -111,7 +111,7 @@ func TestRun(t *testing.T) {
 	}
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{dir}, &out); err != nil ||
-		!strings.HasPrefix(out.String(), "2 charts, rendered 4 times: 4 the same, 0 refused by both, 0 differ (4 objects") {
+		!strings.HasPrefix(out.String(), "2 charts, rendered 4 times: 4 the same, 0 refused by both, 0 differ (4 ob") {
 		t.Errorf("%v, %s", err, out.String())
 	}
 	if err := run(t.Context(), []string{t.TempDir()}, &out); err == nil {

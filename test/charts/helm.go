@@ -41,26 +41,31 @@ func byHelm(ctx context.Context, o options, c testCase) *rendering {
 }
 
 func (r *rendering) helm(ctx context.Context, o options, c testCase) error {
-	chart, values, err := readForHelm(c)
+	release, err := helmRelease(ctx, o, c)
 	if err != nil {
 		return err
+	}
+	return r.take(release)
+}
+
+// helmRelease is what Helm would record.
+func helmRelease(ctx context.Context, o options, c testCase) (*helmrelease.Release, error) {
+	chart, values, err := readForHelm(c)
+	if err != nil {
+		return nil, err
 	}
 	install := action.NewInstall(&action.Configuration{Log: func(string, ...any) {}})
 	install.DryRun, install.DryRunOption, install.ClientOnly, install.Replace = true, "client", true, true
 	install.ReleaseName, install.Namespace = o.release, o.namespace
 	if install.KubeVersion, err = chartutil.ParseKubeVersion(o.kubeVersion); err != nil {
-		return err
+		return nil, err
 	}
 	if len(chart.CRDObjects()) > 0 {
 		if install.APIVersions, err = defined(c); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	release, err := install.RunWithContext(ctx, chart, values)
-	if err != nil {
-		return err
-	}
-	return r.take(release)
+	return install.RunWithContext(ctx, chart, values)
 }
 
 // readForHelm reads a chart and values, and checks what the program checks of a chart before it renders it.

@@ -129,7 +129,7 @@ func (t *totals) add(r result) {
 }
 
 func (t totals) String() string {
-	return fmt.Sprintf("rendered %d times: %d the same, %d refused by both, %d differ (%d objects, %d hooks, %d notes; "+
-		"%d fields that berth adapts, with a warning)", t.same+t.refused+t.differ, t.same, t.refused, t.differ, t.objects,
-		t.hooks, t.notes, t.adapted)
+	return fmt.Sprintf("rendered %d times: %d the same, %d refused by both, %d differ (%d objects, %d hooks, "+
+		"%d notes; %d fields that berth adapts, with a warning)", t.same+t.refused+t.differ, t.same, t.refused,
+		t.differ, t.objects, t.hooks, t.notes, t.adapted)
 }

@@ -70,7 +70,8 @@ func pack(files []txtar.File) ([]byte, error) {
 	zip := gzip.NewWriter(&out)
 	archive := tar.NewWriter(zip)
 	for _, file := range files {
-		if err := archive.WriteHeader(&tar.Header{Name: file.Name, Size: int64(len(file.Data)), Mode: 0o644}); err != nil {
+		header := &tar.Header{Name: file.Name, Size: int64(len(file.Data)), Mode: 0o644}
+		if err := archive.WriteHeader(header); err != nil {
 			return nil, err
 		}
 		if _, err := archive.Write(file.Data); err != nil {
