@@ -66,7 +66,7 @@ func (e *engine) alone(t *template.Template, text string, data any, bytes float6
 	trees, err := parse.Parse(t.Name(), text, "", "", e.names)
 	tree := trees[t.Name()]
 	if err != nil || tree == nil || len(trees) > 1 {
-		return "", false, nil //nolint:nilerr // inline says what is wrong
+		return "", false, nil // inline says what is wrong
 	}
 	defer e.preparation.forget([]*parse.Tree{tree})
 	if err := e.preparation.one(tree); err != nil {

@@ -60,7 +60,8 @@ func checkOperator(fsys fs.FS, objects []*unstructured.Unstructured, files []str
 	return nil
 }
 
-// readManifests reads every file of the flat directory of manifests, but for text in Markdown. If it is not flat, another format may be meant.
+// readManifests reads every file of the flat directory of manifests, but for text in Markdown. If it is not flat,
+// another format may be meant.
 func readManifests(ctx context.Context, fsys fs.FS, reader *manifest.Reader, mayBeTree func() bool) error {
 	entries, err := fs.ReadDir(fsys, manifestsDir)
 	if err != nil {
