@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-	"text/template/parse"
 
 	"github.com/berthdev/berth/internal/chart/budget"
 	"github.com/berthdev/berth/internal/chart/chartutil"
@@ -25,6 +24,7 @@ type engine struct {
 	guard       *guard
 	preparation preparation
 	included    map[string]int
+	names       map[string]any // of the functions, for the parser
 }
 
 // newEngine is one within the limits of a budget. What is trusted is known to end and to make little:
@@ -32,7 +32,7 @@ type engine struct {
 func newEngine(ctx context.Context, b *budget.Budget, trusted bool) *engine {
 	e := &engine{guard: &guard{ctx: ctx, budget: b}, included: map[string]int{}}
 	if !trusted {
-		e.guard.bounds, e.preparation.done = budget.Table(), map[*parse.Tree]int{}
+		e.guard.bounds, e.preparation = budget.Table(), newPreparation()
 	}
 	return e
 }
@@ -40,7 +40,9 @@ func newEngine(ctx context.Context, b *budget.Budget, trusted bool) *engine {
 // render gives the text that each template makes, by its name, and everything that is wrong.
 func (e *engine) render(templates map[string]source, lookup Lookup) (rendered map[string]string, problems []string) {
 	root := template.New("gotpl").Option("missingkey=zero")
-	root.Funcs(e.guard.wrap(functions(e.guard.ctx, lookup))).Funcs(e.guard.wrap(e.own(root)))
+	all, own := functions(e.guard.ctx, lookup), e.own(root)
+	root.Funcs(e.guard.wrap(all)).Funcs(e.guard.wrap(own))
+	e.names = parsed(all, own)
 
 	// Of two definitions of one name the last one counts: that of the chart further up.
 	names := slices.SortedFunc(maps.Keys(templates), func(a, b string) int {
@@ -180,41 +182,6 @@ const ofQuoted = 32
 // ofLayout are the bytes for each of a layout: January is one of them, and 2 is a day.
 const ofLayout = 8
 
-// inline runs a text as a template that sees all others, and may define some for itself.
-func (e *engine) inline(t *template.Template, text string, data any) (string, error) {
-	bytes, depth := budget.Template(text)
-	if depth > maxDepth {
-		return "", errNesting()
-	}
-	done, err := e.guard.budget.Pass("tpl", bytes+ofClone+ofClonedTemplate*float64(len(e.preparation.done)))
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	clone, err := t.Clone()
-	if err != nil {
-		return "", err
-	}
-	clone.Option("missingkey=zero").Funcs(e.guard.wrap(e.own(clone)))
-	inner, err := clone.New(t.Name()).Parse(text)
-	if err != nil {
-		return "", fmt.Errorf("cannot parse template %q: %w", fault.Shorten(text, maxProblem), err)
-	}
-	added, err := e.preparation.all(inner)
-	defer e.preparation.forget(added)
-	if err != nil {
-		return "", err
-	}
-	out, err := e.execute(inner, inner.Name(), data)
-	return withoutMissing(out), err
-}
-
-// The bytes that a copy of all templates takes, whose trees stay the same.
-const (
-	ofClone          = 64 << 10 // its functions
-	ofClonedTemplate = 400
-)
-
 // The bytes of a template that runs, on a stack that may be half empty.
 const (
 	ofExecution = 32 << 10
@@ -223,14 +190,21 @@ const (
 
 // execute runs a template by its name.
 func (e *engine) execute(t *template.Template, name string, data any) (string, error) {
-	blocks := 0
-	switch found := t.Lookup(name); {
-	case found == nil:
+	found := t.Lookup(name)
+	if found == nil {
 		return "", fmt.Errorf("template: no template %q associated with template %q", fault.Shorten(name, maxProblem),
 			t.Name())
-	case found.Tree != nil:
-		blocks = e.preparation.done[found.Tree]
 	}
+	return e.run(found, data)
+}
+
+// run runs a template.
+func (e *engine) run(t *template.Template, data any) (string, error) {
+	blocks := 0
+	if t.Tree != nil {
+		blocks = e.preparation.done[t.Tree]
+	}
+	name := t.Name()
 	done, err := e.guard.budget.Pass(name, ofExecution+ofBlock*float64(blocks))
 	if err != nil {
 		return "", err
@@ -242,7 +216,7 @@ func (e *engine) execute(t *template.Template, name string, data any) (string, e
 		return "", budget.LimitError("templates include each other without end: " + name)
 	}
 	out := &output{guard: e.guard}
-	err = t.ExecuteTemplate(out, name, data)
+	err = t.Execute(out, data)
 	return out.text.String(), shortened(err)
 }
 

@@ -113,7 +113,7 @@ func (r *Rendered) sortOut(documents []document, reader *manifest.Reader) {
 	var text strings.Builder
 	for _, d := range documents {
 		if d.last-d.first == 1 && isHook(objects[d.first]) && !r.trusted {
-			r.takeHook(d, asHook(objects[d.first], d.text))
+			r.takeHook(d, objects[d.first])
 			continue
 		}
 		r.Objects = append(r.Objects, objects[d.first:d.last]...)
@@ -198,17 +198,6 @@ type Hook struct {
 func isHook(object *unstructured.Unstructured) bool {
 	_, ok := object.GetAnnotations()[helmrelease.HookAnnotation]
 	return ok
-}
-
-// asHook is the object of a hook as Helm applies it: of a text without the end of its last line, which matters where
-// that is the end of a text itself.
-func asHook(object *unstructured.Unstructured, text string) *unstructured.Unstructured {
-	var reader manifest.Reader
-	reader.Read("", []byte(text))
-	if again, _ := reader.Objects(); len(again) == 1 {
-		return again[0]
-	}
-	return object
 }
 
 // takeHook reads the annotations of a hook. Those of an event that is unknown are left out,

@@ -30,6 +30,11 @@ const maxNesting = 200
 type preparation struct {
 	// done has the templates that are prepared, and how deep their blocks are; nil to prepare nothing.
 	done map[*parse.Tree]int
+	out  []*parse.CommandNode // what is printed passes through it; the same for all
+}
+
+func newPreparation() preparation {
+	return preparation{map[*parse.Tree]int{}, call(outFunction).Pipe.Cmds}
 }
 
 // all prepares the templates that have been parsed since the last time, which it gives.
@@ -44,13 +49,24 @@ func (p preparation) all(t *template.Template) (added []*parse.Tree, err error) 
 		if _, done := p.done[named.Tree]; done {
 			continue
 		}
-		p.done[named.Tree] = 0
 		added = append(added, named.Tree)
-		if err := p.list(named.Tree, named.Root, 0); err != nil {
-			return added, fmt.Errorf("%s: %w", named.ParseName, err)
+		if err := p.one(named.Tree); err != nil {
+			return added, err
 		}
 	}
 	return added, nil
+}
+
+// one prepares a template.
+func (p preparation) one(tree *parse.Tree) error {
+	if p.done == nil {
+		return nil
+	}
+	p.done[tree] = 0
+	if err := p.list(tree, tree.Root, 0); err != nil {
+		return fmt.Errorf("%s: %w", tree.ParseName, err)
+	}
+	return nil
 }
 
 // forget drops templates that are not used any more.
@@ -73,7 +89,7 @@ func (p preparation) list(tree *parse.Tree, list *parse.ListNode, depth int) err
 		switch node := node.(type) {
 		case *parse.ActionNode:
 			if err = p.pipeline(tree, node.Pipe, depth); err == nil && len(node.Pipe.Decl) == 0 {
-				node.Pipe.Cmds = append(node.Pipe.Cmds, call(outFunction).Pipe.Cmds...)
+				node.Pipe.Cmds = append(node.Pipe.Cmds, p.out...)
 			}
 		case *parse.IfNode:
 			err = p.branch(tree, &node.BranchNode, depth)

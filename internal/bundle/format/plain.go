@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -59,7 +60,8 @@ func checkOperator(fsys fs.FS, objects []*unstructured.Unstructured, files []str
 	return nil
 }
 
-// readManifests reads every file of the flat directory of manifests. If it is not flat, another format may be meant.
+// readManifests reads every file of the flat directory of manifests, but for text in Markdown. If it is not flat,
+// another format may be meant.
 func readManifests(ctx context.Context, fsys fs.FS, reader *manifest.Reader, mayBeTree func() bool) error {
 	entries, err := fs.ReadDir(fsys, manifestsDir)
 	if err != nil {
@@ -82,6 +84,8 @@ func readManifests(ctx context.Context, fsys fs.FS, reader *manifest.Reader, may
 		case !entry.Type().IsRegular():
 			reader.Problem(name, 0, "not a regular file")
 			continue
+		case strings.EqualFold(path.Ext(name), ".md"):
+			continue // it says what the others are; kubectl does not read it either
 		}
 		text, err := readFile(fsys, name, manifest.MaxBytes)
 		if err != nil {

@@ -2,11 +2,13 @@ package format_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/berthdev/berth/internal/bundle/format"
+	"github.com/berthdev/berth/internal/chart"
 )
 
 // The bundles of testdata/small are of one peculiarity each, which real content has. They are read as Helm, kubectl or
@@ -16,6 +18,8 @@ func TestSmall(t *testing.T) {
 		format   format.Format
 		objects  []string
 		warnings []string
+		options  format.Options
+		refused  string
 	}{
 		// a ClusterServiceVersion is known by its kind
 		"csv": {format: format.Registry, objects: []string{"Namespace/p-system"}},
@@ -33,10 +37,27 @@ func TestSmall(t *testing.T) {
 			},
 		},
 		"rec": {format: format.Plain, objects: []string{"Secret/a", "ConfigMap/b"}},
+		// a directory of YAML is plain content, and what is no YAML in it is not read
+		"flat":   {format: format.YAML, objects: []string{"ConfigMap/a"}},
+		"readme": {format: format.Plain, objects: []string{"ConfigMap/a"}},
+		// kubeVersion is compared with the version that is said
+		"kver": {refused: "kubeVersion: requires Kubernetes <1.35.0-0, this is v1.37.0"},
+		"kver of an older cluster": {
+			format: format.Helm, objects: []string{"ConfigMap/i-x"},
+			options: format.Options{Capabilities: chart.Capabilities{Version: "v1.34.1"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := format.Load(t.Context(), os.DirFS("testdata/small/"+name),
-				format.Options{Instance: "i", Namespace: "space"})
+			o := want.options
+			o.Instance, o.Namespace = "i", "space"
+			bundle, _, _ := strings.Cut(name, " ")
+			p, err := format.Load(t.Context(), os.DirFS("testdata/small/"+bundle), o)
+			if want.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), want.refused) {
+					t.Errorf("got %v, want %s", err, want.refused)
+				}
+				return
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

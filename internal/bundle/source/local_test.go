@@ -127,6 +127,24 @@ func TestOneFileIsManifests(t *testing.T) {
 	}
 }
 
+// A chart may keep its values elsewhere inside of it.
+func TestLocalFollowsLinksInside(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "base.yaml"), "a: 1\n")
+	if err := os.Symlink("base.yaml", filepath.Join(dir, "values.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	f := newFetcher(t)
+	c, err := f.Local(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if got, err := fs.ReadFile(c.FS(), "values.yaml"); err != nil || string(got) != "a: 1\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestLocalRefusesLinks(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a"), "a")

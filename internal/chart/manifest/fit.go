@@ -16,19 +16,49 @@ import (
 // more when something is created. Fields that the kind does not have go, and of entries of a list that have one key
 // those that do not count, such as the first of two variables of one name: dropped says what went. Refused are entries
 // that count both, such as two named ports of one number. Of a newer API server unknown fields may be new.
-func fit(object *unstructured.Unstructured, newer bool) (dropped, refused []string) {
+func fit(object *unstructured.Unstructured, newer bool, known types) (dropped, refused []string) {
 	typed, err := scheme.Scheme.New(object.GroupVersionKind())
 	if err != nil {
 		return nil, nil // of a kind that this program does not know
 	}
-	f := fitting{newer: newer}
+	f := fitting{newer: newer, types: known}
 	f.table(object.Object, reflect.TypeOf(typed).Elem(), "")
 	return f.dropped, f.refused
 }
 
 type fitting struct {
 	newer            bool
+	types            types
 	dropped, refused []string
+}
+
+// types are what is known of the types that have been looked at: most objects are of few kinds.
+type types map[reflect.Type]*typeInfo
+
+// typeInfo is a type without pointers.
+type typeInfo struct {
+	readsItself bool
+	fields      map[string]field // of a struct
+}
+
+// field is one of a struct: its type, and the keys by which the entries of a list are merged.
+type field struct {
+	of   reflect.Type
+	keys []string
+}
+
+func (t types) of(of reflect.Type) *typeInfo {
+	info, ok := t[of]
+	if !ok {
+		info = &typeInfo{readsItself: readsItself(of), fields: map[string]field{}}
+		if of.Kind() == reflect.Struct && !info.readsItself {
+			for name, f := range fieldsOf(of) {
+				info.fields[name] = field{f.Type, mergeKeys(f)}
+			}
+		}
+		t[of] = info
+	}
+	return info
 }
 
 func (f *fitting) drop(format string, args ...any) {
@@ -40,7 +70,7 @@ func (f *fitting) value(v any, t reflect.Type, path string, keys []string) any {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if readsItself(t) {
+	if f.types.of(t).readsItself {
 		return v
 	}
 	switch v := v.(type) {
@@ -67,7 +97,7 @@ func (f *fitting) value(v any, t reflect.Type, path string, keys []string) any {
 
 // table drops the fields that a struct does not have.
 func (f *fitting) table(fields map[string]any, t reflect.Type, path string) {
-	known := fieldsOf(t)
+	known := f.types.of(t).fields
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field, ok := known[name]
 		switch {
@@ -75,7 +105,7 @@ func (f *fitting) table(fields map[string]any, t reflect.Type, path string) {
 			delete(fields, name)
 			f.drop("%s is not a field, and is left out", strings.TrimPrefix(path+"."+name, "."))
 		case ok && fields[name] != nil:
-			fields[name] = f.value(fields[name], field.Type, path+"."+name, mergeKeys(field))
+			fields[name] = f.value(fields[name], field.of, path+"."+name, field.keys)
 		}
 	}
 }

@@ -44,6 +44,7 @@ type Reader struct {
 	bytes, marks int
 	full         bool
 	places       map[identity]string
+	types        types
 	objects      []*unstructured.Unstructured
 	files        []string
 	problems     []string
@@ -187,7 +188,10 @@ func (r *Reader) add(line int, content any, parent string) {
 		return
 	}
 	if r.Fits {
-		dropped, refused := fit(object, r.Newer)
+		if r.types == nil {
+			r.types = types{}
+		}
+		dropped, refused := fit(object, r.Newer, r.types)
 		for _, text := range dropped {
 			r.warn(line, label(object)+text)
 		}

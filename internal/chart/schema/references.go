@@ -26,13 +26,18 @@ const maxMoved = 8 << 20
 
 // settle takes the references out that are not followed, to another document or by a name, and gives them. What is
 // referred to in a place where the validator expects no schema, such as a container of definitions that a chart has
-// made up, is written among the definitions as well.
+// made up, is written among the definitions as well. So is what is in "definitions" where there is "$defs", too: the
+// validator takes one of them.
 func (r *references) settle() (outside []string, err error) {
 	root, ok := r.root.(map[string]any)
 	if !ok {
 		return nil, nil
 	}
-	moved := moving{references: r, definitions: map[string]any{}, names: map[string]string{}}
+	moved := moving{references: r, into: "definitions", definitions: map[string]any{}, names: map[string]string{}}
+	if root["$defs"] != nil {
+		moved.into = "$defs"
+	}
+	both := withBoth(root)
 	err = eachSchema(root, func(schema map[string]any) error {
 		for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 			reference, ok := schema[key].(string)
@@ -43,30 +48,45 @@ func (r *references) settle() (outside []string, err error) {
 				if !slices.Contains(outside, reference) {
 					outside = append(outside, reference)
 				}
-			case !leadsToSchema(reference):
+			case !leadsToSchema(reference), len(both) > 0 && strings.Contains(reference, "/definitions/"):
 				name, err := moved.name(reference)
 				if err != nil {
 					return err
 				}
-				schema[key] = "#/definitions/" + name
+				schema[key] = "#/" + moved.into + "/" + name
 			}
 		}
 		return nil
 	})
+	for _, schema := range both {
+		delete(schema, "definitions")
+	}
 	if err != nil || len(moved.names) == 0 {
 		return outside, err
 	}
-	if definitions, ok := root["definitions"].(map[string]any); ok {
+	if definitions, ok := root[moved.into].(map[string]any); ok {
 		maps.Copy(definitions, moved.definitions)
 	} else {
-		root["definitions"] = moved.definitions
+		root[moved.into] = moved.definitions
 	}
 	return outside, nil
+}
+
+// withBoth are the schemas that have both "definitions" and "$defs".
+func withBoth(root map[string]any) (schemas []map[string]any) {
+	_ = eachSchema(root, func(schema map[string]any) error {
+		if schema["$defs"] != nil && schema["definitions"] != nil {
+			schemas = append(schemas, schema)
+		}
+		return nil
+	})
+	return schemas
 }
 
 // moving are the schemas that are written among the definitions as well.
 type moving struct {
 	*references
+	into        string // the key of the definitions
 	definitions map[string]any
 	names       map[string]string // by the reference
 	size        int               // in bytes

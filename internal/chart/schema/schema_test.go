@@ -76,6 +76,22 @@ func TestCheck(t *testing.T) {
 			unchecked: true, outside: []string{"https://example.com/a.json"},
 			want: []string{`.b: must be integer, is "x"`},
 		},
+		"definitions of an old draft and of a new one": {
+			schema: `{"definitions":{"a":{"type":"integer"},"c":{"$ref":"#/definitions/a"},"net":{"port":{"minimum":1}}},
+				"$defs":{"a":{"type":"string"},"b":{"$ref":"#/definitions/c"}},
+				"properties":{"a":{"$ref":"#/definitions/a"},"b":{"$ref":"#/$defs/b"},"c":{"$ref":"#/$defs/a"},"d":{"$ref":"#/definitions/net/port"}}}`,
+			values: `{"a":"x","b":"y","c":1,"d":0}`,
+			want: []string{
+				`.a: must be integer, is "x"`, `.b: must be integer, is "y"`, ".c: must be string, is 1",
+				".d: must be at least 1, is 0",
+			},
+		},
+		"a container beside definitions of the new draft": {
+			schema: `{"$defs":{"a":{"type":"string"}},"made":{"up":{"type":"integer"}},
+				"properties":{"a":{"$ref":"#/$defs/a"},"b":{"$ref":"#/made/up"}}}`,
+			values: `{"a":1,"b":"x"}`,
+			want:   []string{".a: must be string, is 1", `.b: must be integer, is "x"`},
+		},
 		"a definition in a container": {
 			schema: `{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"net":{"port":{"type":"integer"}}},
 				"properties":{"port":{"$ref":"#/definitions/net/port"}}}`, values: `{"port":"x"}`,
