@@ -61,7 +61,8 @@ func children(pid int) (all []string) {
 // A process that builds ends with the one that has started it, even if that is killed.
 func TestWorkersEndWithTheirServer(t *testing.T) {
 	if os.Getenv(envSlow) != "" {
-		text, err := kustomize.Build(t.Context(), content(laborious()), kustomize.Limits{Time: time.Hour, Memory: 1 << 30})
+		limits := kustomize.Limits{Time: time.Hour, Memory: 1 << 30}
+		text, err := kustomize.Build(t.Context(), content(laborious()), limits)
 		t.Fatal(len(text), err)
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$")

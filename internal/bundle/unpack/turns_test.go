@@ -67,7 +67,8 @@ func TestKustomizationsThatTakeMoreHaveATurnOfTheirOwn(t *testing.T) {
 		t.Errorf("it is built while another is built: %v", err)
 	}
 	plain := fstest.MapFS{"manifests/a.yaml": fsys["a.yaml"]}
-	if p, err := turns.Load(t.Context(), plain, format.Options{Format: format.Plain}); err != nil || len(p.Objects) != 1 {
+	p, err := turns.Load(t.Context(), plain, format.Options{Format: format.Plain})
+	if err != nil || len(p.Objects) != 1 {
 		t.Errorf("while another is built nothing is read: %v", err)
 	}
 	<-turns.building
