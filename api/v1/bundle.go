@@ -120,7 +120,7 @@ type BundleOfInstance struct {
 	Phase  string `json:"phase"`
 	Source string `json:"source"`
 	Digest string `json:"digest,omitempty"`
-	// ContentURL is where it is served; empty if nobody does.
+	// ContentURL is where it is served; empty if nobody does, or the server is not told by what name.
 	ContentURL string `json:"contentURL,omitempty"`
 	Message    string `json:"message,omitempty"`
 }

@@ -105,6 +105,8 @@ type Options struct {
 	// of package chart if they are 0. RenderTime is also for the building of a kustomization.
 	RenderTime   time.Duration
 	RenderMemory int64
+	// Built is called once a kustomization is built, before what that makes is read; nil for nothing.
+	Built func(ctx context.Context) error
 }
 
 // Load reads a bundle. The error has all problems together, with their places.

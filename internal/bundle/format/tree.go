@@ -51,6 +51,9 @@ func loadYAML(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 // loadKustomize reads what the kustomization at the root is built to.
 func loadKustomize(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	text, err := kustomize.Build(ctx, fsys, kustomize.Limits{Time: o.RenderTime, Output: manifest.MaxBytes})
+	if err == nil && o.Built != nil {
+		err = o.Built(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

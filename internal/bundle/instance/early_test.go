@@ -77,8 +77,8 @@ func TestPassesThatEndEarly(t *testing.T) {
 				v1alpha1.ConditionHealthy: test.healthy,
 			} {
 				c := meta.FindStatusCondition(now.Status.Conditions, kind)
-				if c == nil || string(c.Status)+"/"+c.Reason != want || c.Message == "" && c.Status != metav1.ConditionTrue ||
-					c.ObservedGeneration != 2 {
+				if c == nil || string(c.Status)+"/"+c.Reason != want || c.ObservedGeneration != 2 ||
+					c.Message == "" && c.Status != metav1.ConditionTrue {
 					t.Errorf("%s is %+v, want %s", kind, c, want)
 				}
 			}
@@ -100,8 +100,8 @@ func TestEndsEarly(t *testing.T) {
 		"a request fails": {"shop-1", false, resource.Yes("", ""), broken,
 			"Unknown/ReconcileFailed: it has not been looked at: the API server does not answer"},
 		"the bundle is fetched": {"shop-1", false, resource.No("", ""), reconcile.After(nil),
-			"Unknown/InstallationStatusFalse: it has not been looked at since another bundle is wanted, which is not ready " +
-				"to be installed yet"},
+			"Unknown/InstallationStatusFalse: it has not been looked at since another bundle is wanted, which is not " +
+				"ready to be installed yet"},
 		"the bundle is wrong": {"shop-1", false, resource.No("", ""), broken,
 			"Unknown/InstallationStatusFalse: it has not been looked at since the bundle could not be installed"},
 		"it was looked at":     {"shop-1", true, resource.Yes("", ""), broken, "True/Healthy: "},

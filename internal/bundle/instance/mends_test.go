@@ -197,7 +197,8 @@ func TestServerMends(t *testing.T) {
 	} {
 		before := written()
 		do()
-		waittest.Until(t, "what was "+what+" is back", func() bool { return written() > before && says() == "shop one" })
+		waittest.Until(t, "what was "+what+" is back",
+			func() bool { return written() > before && says() == "shop one" })
 	}
 
 	m.available(0)

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,6 +131,9 @@ func work(ctx context.Context, fsys fs.FS, names []string, limits Limits, left t
 		workerName, left.String(), strconv.FormatInt(limits.Memory, 10), strconv.Itoa(limits.Output),
 	}
 	cmd.Env, cmd.WaitDelay = []string{}, time.Second
+	tie(cmd)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &bounded{&out, limits.Output + 1}, &bounded{&said, maxSaid}
 	in, err := cmd.StdinPipe()

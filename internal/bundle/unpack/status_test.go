@@ -30,11 +30,13 @@ func TestBundlesSayWhereTheyAreServed(t *testing.T) {
 		want   string
 		says   string // behind what was unpacked
 	}{
-		"a server that knows where":                   {there, true, there, there, ""},
-		"a server that is elsewhere now":              {there, true, before, there, ""},
-		"a server after a terminal":                   {there, true, "", there, ""},
-		"a server without --base-url":                 {"", true, "", "", "; as it was"},
-		"a server that has no --base-url any more":    {"", true, before, "", "; it has no contentURL, as the server runs without --base-url"},
+		"a server that knows where":      {there, true, there, there, ""},
+		"a server that is elsewhere now": {there, true, before, there, ""},
+		"a server after a terminal":      {there, true, "", there, ""},
+		"a server without --base-url":    {"", true, "", "", "; as it was"},
+		"a server that has no --base-url any more": {
+			"", true, before, "", "; it has no contentURL, as the server runs without --base-url",
+		},
 		"a terminal, and nobody serves it":            {"", false, "", "", "; as it was"},
 		"a terminal, where a server has written that": {"", false, before, before, ""},
 	} {

@@ -25,15 +25,17 @@ const (
 // Turns are those to read content, of a server's workers, as that takes much memory for a while.
 // All of them together stay within that of a server's pod.
 type Turns struct {
-	parsing chan struct{} // has the one that reads what is no chart, or builds it before
-	quick   chan struct{} // those that render charts beside others
-	slow    chan struct{} // the one that renders a chart, or builds a kustomization, that takes more
+	parsing  chan struct{} // has the one that reads what is no chart
+	building chan struct{} // the one that builds a kustomization beside others
+	quick    chan struct{} // those that render charts beside others
+	slow     chan struct{} // the one that renders a chart, or builds a kustomization, that takes more
 }
 
 // NewTurns makes those of a server.
 func NewTurns() *Turns {
 	return &Turns{
-		parsing: make(chan struct{}, 1), quick: make(chan struct{}, beside), slow: make(chan struct{}, 1),
+		parsing: make(chan struct{}, 1), building: make(chan struct{}, 1), quick: make(chan struct{}, beside),
+		slow: make(chan struct{}, 1),
 	}
 }
 
@@ -51,19 +53,43 @@ func (t *Turns) Load(ctx context.Context, fsys fs.FS, o format.Options) (*format
 		turn = t.quick
 		o.RenderTime, o.RenderMemory = atMost(o.RenderTime, besideTime), besideMemory
 	default:
+		turn = t.building
 		o.RenderTime = atMost(o.RenderTime, besideBuild)
 	}
-	select {
-	case turn <- struct{}{}:
-		defer func() { <-turn }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	var held place
+	defer held.leave()
+	if err := held.take(ctx, turn); err != nil {
+		return nil, err
 	}
+	// What a kustomization makes is read as all else is.
+	o.Built = func(ctx context.Context) error { return held.take(ctx, t.parsing) }
 	p, err := format.Load(ctx, fsys, o)
 	if turn != t.slow && takesMore(err) {
 		return nil, reconcile.Slowly(err)
 	}
 	return p, err
+}
+
+// place is a turn that is held; nil for none.
+type place struct{ turn chan struct{} }
+
+// take leaves the turn that is held, and waits for another one.
+func (p *place) take(ctx context.Context, turn chan struct{}) error {
+	p.leave()
+	select {
+	case turn <- struct{}{}:
+		p.turn = turn
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (p *place) leave() {
+	if p.turn != nil {
+		<-p.turn
+		p.turn = nil
+	}
 }
 
 // atMost is a time, where 0 is any, or most.

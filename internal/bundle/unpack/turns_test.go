@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/kustomize"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/reconcile"
+	"github.com/berthdev/berth/internal/waittest"
 )
 
 // Workers read content one after the other.
@@ -61,9 +62,34 @@ func TestKustomizationsThatTakeMoreHaveATurnOfTheirOwn(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	turns.parsing <- struct{}{} // another is at it
+	turns.building <- struct{}{} // another is at it
 	if _, err := turns.Load(over, fsys, o); !errors.Is(err, context.Canceled) {
-		t.Errorf("it is built while another is read: %v", err)
+		t.Errorf("it is built while another is built: %v", err)
+	}
+	plain := fstest.MapFS{"manifests/a.yaml": fsys["a.yaml"]}
+	p, err := turns.Load(t.Context(), plain, format.Options{Format: format.Plain})
+	if err != nil || len(p.Objects) != 1 {
+		t.Errorf("while another is built nothing is read: %v", err)
+	}
+	<-turns.building
+	turns.parsing <- struct{}{}
+	ended := make(chan error, 1)
+	o.RenderTime = time.Minute
+	go func() {
+		_, err := turns.Load(reconcile.WithSlow(t.Context()), fsys, o)
+		ended <- err
+	}()
+	waittest.Until(t, "it is built", func() bool { return len(turns.slow) == 1 })
+	waittest.Until(t, "it is to be read", func() bool { return len(turns.slow) == 0 })
+	if len(ended) > 0 {
+		t.Error("what is built is read while another is")
+	}
+	<-turns.parsing
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if n := len(turns.parsing) + len(turns.building) + len(turns.slow); n != 0 {
+		t.Errorf("%d turns are held by nobody", n)
 	}
 }
 

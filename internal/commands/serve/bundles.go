@@ -92,6 +92,10 @@ Without --installer, which is required in a pod, it is done with the rights of t
 kubeconfig, no matter who has written the instance. The system namespace and the definitions,
 roles and policies of berth are left alone, unless --allow-system is given.
 
+What instances have installed is watched with the same rights. What somebody deletes or
+edits is put back within seconds, and the health of an instance is on it as soon; all
+objects are looked at once a --period.
+
 A bundle that another program has unpacked is fetched from that program, with the
 token of this process. It is sent to Services of the cluster and to the hosts of
 --content-host, and nowhere else.

@@ -102,10 +102,13 @@ func TestManifestsOptions(t *testing.T) {
 			Args: "bundles --afterlife 1h",
 			Err:  "[--afterlife=1h0m0s] require the role volumes",
 		},
-		"no period":                  {Args: "bundles --period 0s", Err: "--period must be positive, got 0s"},
-		"the period of another role": {Args: "gateway --period 1m", Err: "--period requires the role bundles"},
-		"too much headroom":          {Args: "volumes --headroom 1.5", Err: "--headroom must be from 0 to 1, got 1.5"},
-		"no sessions":                {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
+		"no period": {Args: "bundles --period 0s", Err: "--period must be positive, got 0s"},
+		"the period of another role": {
+			Args: "gateway --period 1m",
+			Err:  "--period requires the role bundles",
+		},
+		"too much headroom": {Args: "volumes --headroom 1.5", Err: "--headroom must be from 0 to 1, got 1.5"},
+		"no sessions":       {Args: "gateway --max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
 		"no host": {
 			Args: "gateway --host https://a",
 			Err:  `--host must be a DNS name or an IP address, got "https://a"`,

@@ -13,7 +13,8 @@ func TestReached(t *testing.T) {
 		want    string
 	}{
 		"without a certificate": {
-			"127.0.0.1:8443", false, "content is served to this host alone, at http://127.0.0.1:8443/bundles/BUNDLE.tgz",
+			"127.0.0.1:8443", false,
+			"content is served to this host alone, at http://127.0.0.1:8443/bundles/BUNDLE.tgz",
 		},
 		"with one, on this host": {
 			"[::1]:8443", true, "content is served to this host alone, at https://[::1]:8443/bundles/BUNDLE.tgz",
