@@ -97,6 +97,8 @@ type Options struct {
 	Namespace string
 	// Values are those of a chart: a text of YAML.
 	Values []byte
+	// Watch are the namespaces that an operator is to watch; none are those that it watches by itself.
+	Watch []string
 	// Lookup asks the cluster for a template; nil finds nothing, as without a cluster.
 	Lookup chart.Lookup
 	// Capabilities are those of the cluster, for templates and for what a chart requires.
@@ -118,6 +120,10 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	if o.Format != Helm && len(o.Values) > 0 {
 		return nil, fault.New(fault.InvalidArgument, "a bundle of format %s takes no values", o.Format).
 			WithHint("only charts have values")
+	}
+	if o.Format != Registry && len(o.Watch) > 0 {
+		return nil, fault.New(fault.InvalidArgument, "a bundle of format %s takes no namespaces to watch", o.Format).
+			WithHint("only operators of format %s are told which namespaces they watch", Registry)
 	}
 	switch o.Format {
 	case Plain:

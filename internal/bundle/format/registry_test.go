@@ -124,8 +124,8 @@ func TestRegistry(t *testing.T) {
 	if n, _, _ := unstructured.NestedInt64(last, "spec", "template", "spec", "priority"); n != 9007199254740993 {
 		t.Errorf("priority %d", n)
 	}
-	if diff := cmp.Diff([]string{"the bundle depends on olm.package map[packageName:db version:1], which is not " +
-		"installed with it"}, pkg.Warnings); diff != "" {
+	if diff := cmp.Diff([]string{"the bundle depends on the package db in version 1, which is not installed with " +
+		"it: install that, too"}, pkg.Warnings); diff != "" {
 		t.Error(diff)
 	}
 
@@ -171,13 +171,14 @@ func TestRegistryProblems(t *testing.T) {
 		"what cannot be installed": {
 			map[string]string{file: strings.NewReplacer("strategy: deployment", "strategy: other",
 				"AllNamespaces, supported: true", "SingleNamespace, supported: true").Replace(operatorCSV) +
-				"  apiservicedefinitions: {owned: [{name: v1.api.example.com, kind: Api}]}\n" +
+				"  apiservicedefinitions: {owned: [{name: apis, group: api.example.com, version: v1, kind: Api}]}\n" +
 				"  webhookdefinitions: [{type: ConversionWebhook, generateName: convert}]\n"},
 			[]string{
-				file + ": apiServiceDefinitions are not supported: v1.api.example.com",
-				file + ": webhookDefinitions are not supported: ConversionWebhook convert",
 				file + `: install strategy "other" is not supported, only deployment`,
-				file + ": install mode AllNamespaces is required, the operator supports SingleNamespace",
+				file + ": the operator has to be told with --watch-namespaces what to watch: it supports SingleNamespace",
+				file + ": ConversionWebhook convert: conversionCRDs: required",
+				file + `: ConversionWebhook convert: the ClusterServiceVersion has no deployment ""`,
+				file + `: API api.example.com/v1: the ClusterServiceVersion has no deployment ""`,
 			},
 		},
 		"annotations": {
