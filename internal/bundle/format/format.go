@@ -99,6 +99,8 @@ type Options struct {
 	Values []byte
 	// Watch are the namespaces that an operator is to watch; none are those that it watches by itself.
 	Watch []string
+	// anyWatch reads an operator though it is not known yet what it is to watch.
+	anyWatch bool
 	// Lookup asks the cluster for a template; nil finds nothing, as without a cluster.
 	Lookup chart.Lookup
 	// Capabilities are those of the cluster, for templates and for what a chart requires.
@@ -143,7 +145,7 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 }
 
 // Check says what the format of a bundle is, and refuses what Load refuses; of a chart without
-// rendering it, which takes its values.
+// rendering it, which takes its values, and of an operator without knowing what it is to watch.
 func Check(ctx context.Context, fsys fs.FS) (Format, error) {
 	format, err := Recognize(fsys)
 	if err != nil {
@@ -156,7 +158,7 @@ func Check(ctx context.Context, fsys fs.FS) (Format, error) {
 		}
 		return format, chart.Check(ctx, sub, chart.Options{})
 	}
-	_, err = Load(ctx, fsys, Options{Format: format})
+	_, err = Load(ctx, fsys, Options{Format: format, anyWatch: true})
 	return format, err
 }
 

@@ -30,7 +30,9 @@ func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) 
 	if len(problems) > 0 {
 		return nil, invalid(Registry, problems)
 	}
-	op, problems := operator.Read(version.object, others, operator.Options{Package: about.name, Watch: o.Watch})
+	op, problems := operator.Read(version.object, others, operator.Options{
+		Package: about.name, Watch: o.Watch, AnyWatch: o.anyWatch,
+	})
 	if len(problems) > 0 {
 		for i := range problems {
 			problems[i] = fault.Line(version.file + ": " + problems[i])

@@ -32,8 +32,8 @@ func (v *version) modes() (modes []string) {
 }
 
 // targets are the namespaces that the operator watches, of those that are asked for; empty for all. If none are asked
-// for, it watches all, or its own if it does not support that.
-func (r *reading) targets(asked []string) []string {
+// for, it watches all, or its own if it does not support that; one that supports neither is taken if any will do.
+func (r *reading) targets(asked []string, anyWill bool) []string {
 	modes := r.modes()
 	if len(asked) == 0 {
 		switch {
@@ -45,7 +45,7 @@ func (r *reading) targets(asked []string) []string {
 			return []string{r.namespace}
 		case len(modes) == 0:
 			r.problem("the operator supports no install mode")
-		default:
+		case !anyWill:
 			r.problem("the operator has to be told with --watch-namespaces what to watch: it supports %s",
 				strings.Join(modes, ", "))
 		}

@@ -106,6 +106,8 @@ type Options struct {
 	Package string
 	// Watch are the namespaces that the operator is to watch; none are those that it supports by itself.
 	Watch []string
+	// AnyWatch reads the description though it is not known yet what the operator is to watch.
+	AnyWatch bool
 }
 
 // Operator is what a description stands for.
@@ -144,7 +146,7 @@ func Read(object *unstructured.Unstructured, others []*unstructured.Unstructured
 		r.problem("install strategy %q is not supported, only deployment", strategy)
 	}
 	r.namespace = r.namespaceOf(o.Package)
-	r.watch = r.targets(o.Watch)
+	r.watch = r.targets(o.Watch, o.AnyWatch)
 	r.serving()
 	op = &Operator{Version: v.Spec.Version, Namespace: r.namespace}
 	op.Objects = slices.Concat(r.accountsAndRoles(), r.endpoints(), r.deployments(), r.registrations())

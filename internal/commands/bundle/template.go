@@ -47,7 +47,7 @@ func (o *RenderOptions) load(ctx context.Context, from *ContentOptions) (*conten
 	}
 	p, err := format.Load(ctx, c.FS(), format.Options{
 		Format: from.Format, Instance: o.Release, Namespace: cmp.Or(o.Namespace, "default"), Values: values,
-		RenderTime:   from.RenderTimeout,
+		RenderTime: from.RenderTimeout, Watch: from.Watch,
 		Capabilities: chart.Capabilities{Version: o.KubeVersion, Additional: o.APIVersions},
 	})
 	if err != nil {
