@@ -196,6 +196,16 @@ func (s *Set) Trusting(objects []*unstructured.Unstructured, live Live) (some []
 	return some
 }
 
+// Renewed are those of the objects that are Secrets, filled in and there already, with another certificate.
+func (s *Set) Renewed(objects []*unstructured.Unstructured, live Live) (some []*unstructured.Unstructured) {
+	for _, object := range objects {
+		if madeFor(object) != nil && s.pairs[referenceTo(object)].made && live(object) != nil {
+			some = append(some, object)
+		}
+	}
+	return some
+}
+
 // Made are the Secrets for which a certificate is new, in order, as NAMESPACE/NAME.
 func (s *Set) Made() (names []string) {
 	for at, p := range s.pairs {

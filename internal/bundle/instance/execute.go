@@ -26,9 +26,9 @@ type changing struct {
 	// before is what is installed, objects what is to be, and attempted what may have been
 	// left by attempts that were not completed.
 	before, objects, attempted []*unstructured.Unstructured
-	// trusting are of what is there, and applied before all others: what serves gets another certificate, which they
-	// are to trust, too.
-	trusting []*unstructured.Unstructured
+	// ahead are those that are applied before all others where a certificate is renewed: what is there and is to trust
+	// it, and then the Secrets.
+	ahead [][]*unstructured.Unstructured
 }
 
 // execute makes a change: the record of an installation or an upgrade is written before
@@ -68,13 +68,30 @@ func (p *pass) certify(ctx context.Context, applier apply.Applier, c *changing) 
 		return err
 	}
 	c.objects, c.before = set.Fill(c.objects), set.Fill(c.before)
-	there := c.before
+	there, live := c.before, seenBy(ctx, applier)
 	if !c.installed {
 		there = c.objects
 	}
-	c.trusting = set.Trusting(p.Reserved.Allowed(there, applier.Namespace), seenBy(ctx, applier))
-	if made := set.Made(); len(c.trusting) > 0 {
+	c.ahead = [][]*unstructured.Unstructured{
+		set.Trusting(p.Reserved.Allowed(there, applier.Namespace), live), set.Renewed(c.objects, live),
+	}
+	if made := set.Made(); len(c.ahead[0]) > 0 {
 		p.steps.Note("renewing the certificate in %s", strings.Join(made, ", "))
+	}
+	return nil
+}
+
+// renew applies what is trusted, and then the certificates, before anything is started again that serves with one. Nobody
+// else has a say in these fields.
+func (p *pass) renew(ctx context.Context, applier apply.Applier, c changing) error {
+	applier.Force = true
+	for _, objects := range c.ahead {
+		if len(objects) == 0 {
+			continue
+		}
+		if _, err := applier.Apply(ctx, apply.Objects(objects)); err != nil {
+			return inBundle(err)
+		}
 	}
 	return nil
 }
@@ -119,10 +136,8 @@ func (p *pass) applyAll(ctx context.Context, applier apply.Applier, c changing) 
 				return "", err
 			}
 		}
-		if len(c.trusting) > 0 {
-			if _, err := applier.Apply(ctx, apply.Objects(c.trusting)); err != nil {
-				return "", inBundle(err)
-			}
+		if err := p.renew(ctx, applier, c); err != nil {
+			return "", err
 		}
 		applier.Report, applier.First = p.reporter(len(c.objects)), c.current == nil
 		changes, err := applier.Apply(ctx, apply.Objects(c.objects))
