@@ -63,6 +63,10 @@ A chart is upgraded with the values of its last installation. --values and --set
 them, all of them, and --reset-values installs with those of the chart alone; which values change
 is printed.
 
+An operator watches all namespaces, or its own if it does not support that; with
+--watch-namespaces those that are named, also after upgrades. Certificates of its webhooks
+are made, and renewed by an upgrade or a server when a third of their time is left.
+
 The pods of a workload are followed as those of a workspace are: what will not pass, such
 as an image that does not exist, ends the wait with exit status 3, its cause and what to do.
 --policy and the other flags about it say what that is, as in "berth help policies". What
@@ -93,6 +97,7 @@ berth reconciles bundles, it does the work, and this command follows it.`,
   berth bundle install shop git+https://git.example.com/shop.git//deploy --tag v2
   berth bundle install shop oci://registry.example.com/private/shop:v2 --source-secret shop-login
   berth bundle install shop ./chart --values production.yaml --timeout 5m
+  berth bundle install caches oci://registry.example.com/caches:v1.4.0 --watch-namespaces shop,stage
   berth bundle install shop ./shop --dry-run=server`,
 		ValidArgsFunction: completeSource(f),
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
