@@ -39,7 +39,7 @@ func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) 
 		}
 		return nil, invalid(Registry, problems)
 	}
-	all := &manifest.Reader{Namespace: op.Namespace}
+	all := &manifest.Reader{Namespace: op.Namespace, Fits: true, Newer: o.Capabilities.Newer()}
 	if !has(others, "Namespace", op.Namespace) {
 		namespace := &unstructured.Unstructured{}
 		namespace.SetAPIVersion("v1")
@@ -57,7 +57,7 @@ func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) 
 		return nil, invalid(Registry, problems)
 	}
 	objects, _ = all.Objects()
-	warnings := slices.Concat(reader.Warnings(), about.warnings, op.Warnings)
+	warnings := slices.Concat(reader.Warnings(), about.warnings, op.Warnings, all.Warnings())
 	for i := range warnings {
 		warnings[i] = fault.Line(warnings[i])
 	}

@@ -142,6 +142,24 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
+// What the API server would not take of a deployment is left out, as where a typed client sends it.
+func TestRegistryDeploymentFits(t *testing.T) {
+	csv := strings.Replace(operatorCSV, "spec: {serviceAccountName: web,", "spec: {containers: [{name: web, env: "+
+		"[{name: A, value: one}, {name: A, value: two}], sincere: true}], serviceAccountName: web,", 1)
+	pkg, err := format.Load(t.Context(), bundle(map[string]string{
+		"metadata/annotations.yaml": annotations, "manifests/web.csv.yaml": csv,
+	}), format.Options{})
+	if err != nil {
+		t.Fatal(err, problems(t, err))
+	}
+	const at = "manifests/web.csv.yaml: Deployment web: spec.template.spec.containers[0]."
+	if diff := cmp.Diff([]string{
+		at + "env has name A more than once: the last one counts", at + "sincere is not a field, and is left out",
+	}, pkg.Warnings); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRegistryNamesFit(t *testing.T) {
 	long := strings.Repeat("long.", 60)
 	csv := strings.NewReplacer("name: web.v1", "name: "+long+"v1").Replace(operatorCSV)
