@@ -247,6 +247,10 @@ func TestRegistryProblems(t *testing.T) {
 func FuzzRegistry(f *testing.F) {
 	f.Add([]byte(annotations), []byte(operatorCSV))
 	f.Add([]byte("annotations: [1]"), []byte(strings.Replace(operatorCSV, "template:", "templates:", 1)))
+	f.Add([]byte(annotations), []byte(strings.ReplaceAll(operatorCSV, "priority:", "containers: [{volumeMounts: "+
+		"[{name: [], mountPath: /tmp/k8s-webhook-server/serving-certs}]}], volumes: [{name: {}}, 1], priority:")+
+		"  webhookdefinitions: [{type: MutatingAdmissionWebhook, generateName: a.b.c, deploymentName: web, rules: [{}]}]\n"+
+		"  apiservicedefinitions: {owned: [{group: a.b, version: v1, deploymentName: web}]}\n"))
 	f.Add([]byte("a: &a [*a]"), []byte(strings.ReplaceAll(operatorCSV, "rules: [", "rules: [1, ")))
 	f.Fuzz(func(t *testing.T, about, csv []byte) {
 		fsys := bundle(map[string]string{"metadata/annotations.yaml": string(about), "manifests/csv.yaml": string(csv)})
