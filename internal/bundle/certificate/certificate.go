@@ -24,8 +24,8 @@ type Set struct {
 	pairs map[reference]pair
 }
 
-// pair is a certificate with its key, and the CAs that whoever asks trusts: that of the certificate, and those of the ones
-// before it, as long as something may still serve with one of these.
+// pair is a certificate with its key, and the CAs that whoever asks trusts: that of the certificate, and those of the
+// ones before it, as long as something may still serve with one of these.
 type pair struct {
 	cert, key, cas []byte
 	// renewed says that it is in place of another one, and made that it has just been made.
@@ -108,8 +108,8 @@ func isDue(c *x509.Certificate, now time.Time) bool {
 	return c.NotAfter.Sub(now) <= c.NotAfter.Sub(c.NotBefore)/3
 }
 
-// trusted are the CAs of a certificate whose Secret is lost, as they are trusted in the cluster: something may still serve
-// with it.
+// trusted are the CAs of a certificate whose Secret is lost, as they are trusted in the cluster: something may still
+// serve with it.
 func trusted(objects []*unstructured.Unstructured, secret reference, live Live) (cas []byte) {
 	for _, object := range objects {
 		if at, ok := from(object); !ok || at != secret {
@@ -177,8 +177,8 @@ func (s *Set) Fill(objects []*unstructured.Unstructured) []*unstructured.Unstruc
 		}
 		if object.GetKind() == "Deployment" {
 			sum := sha256.Sum256(p.cert)
-			_ = unstructured.SetNestedField(filled[i].Object, hex.EncodeToString(sum[:]), "spec", "template", "metadata",
-				"annotations", hashAnnotation)
+			_ = unstructured.SetNestedField(filled[i].Object, hex.EncodeToString(sum[:]), "spec", "template",
+				"metadata", "annotations", hashAnnotation)
 		}
 	}
 	return filled

@@ -86,10 +86,18 @@ func (c cluster) data(t *testing.T, key string) []byte {
 	return data
 }
 
+// hash is what starts the pods again with another certificate.
+func (c cluster) hash() string {
+	hash, _, _ := unstructured.NestedString(c[2].Object, "spec", "template", "metadata", "annotations", "olmcahash")
+	return hash
+}
+
 // bundles are the CAs that the objects trust.
 func (c cluster) bundles() (all []string) {
 	for _, o := range c {
-		for _, path := range [][]string{{"spec", "caBundle"}, {"spec", "conversion", "webhook", "clientConfig", "caBundle"}} {
+		for _, path := range [][]string{
+			{"spec", "caBundle"}, {"spec", "conversion", "webhook", "clientConfig", "caBundle"},
+		} {
 			if text, ok, _ := unstructured.NestedString(o.Object, path...); ok {
 				all = append(all, text)
 			}
@@ -142,8 +150,7 @@ func TestMade(t *testing.T) {
 	if text, _, _ := unstructured.NestedString(bundle()[0].Object, "data", "tls.key"); text != "" {
 		t.Errorf("the key is %s", text)
 	}
-	hash, _, _ := unstructured.NestedString(first[2].Object, "spec", "template", "metadata", "annotations", "olmcahash")
-	if hash == "" {
+	if first.hash() == "" {
 		t.Error("the pods do not know their certificate")
 	}
 	if len(set.Trusting(bundle(), cluster(nil).live)) > 0 {
@@ -219,7 +226,8 @@ func TestRenewed(t *testing.T) {
 			if trusting := len(set.Trusting(bundle(), there.live)); trusting != 4 {
 				t.Errorf("%d objects are to trust it before", trusting)
 			}
-			for which, cert := range map[string][]byte{"old": first.data(t, "tls.crt"), "new": second.data(t, "tls.crt")} {
+			for which, c := range map[string]cluster{"old": first, "new": second} {
+				cert := c.data(t, "tls.crt")
 				if !trusts(t, second.data(t, "ca.crt"), cert, host, due) {
 					t.Errorf("the %s certificate is not trusted", which)
 				}
@@ -229,8 +237,7 @@ func TestRenewed(t *testing.T) {
 			}
 			hashes := map[string]bool{}
 			for _, c := range []cluster{first, second} {
-				hash, _, _ := unstructured.NestedString(c[2].Object, "spec", "template", "metadata", "annotations", "olmcahash")
-				hashes[hash] = true
+				hashes[c.hash()] = true
 			}
 			if len(hashes) != 2 {
 				t.Error("the pods are not started again")

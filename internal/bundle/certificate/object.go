@@ -35,8 +35,8 @@ func Secret(namespace, name string, hosts []string) map[string]any {
 	}
 }
 
-// From notes in an object that it has to do with the certificate in a Secret: configurations of webhooks, definitions and
-// API services trust its CA, and a deployment serves with it.
+// From notes in an object that it has to do with the certificate in a Secret: configurations of webhooks, definitions
+// and API services trust its CA, and a deployment serves with it.
 func From(object map[string]any, namespace, secret string) map[string]any {
 	_ = unstructured.SetNestedField(object, namespace+"/"+secret, "metadata", "annotations", annotationFrom)
 	return object

@@ -193,7 +193,8 @@ func TestRegistryProblems(t *testing.T) {
 				"  webhookdefinitions: [{type: ConversionWebhook, generateName: convert}]\n"},
 			[]string{
 				file + `: install strategy "other" is not supported, only deployment`,
-				file + ": the operator has to be told with --watch-namespaces what to watch: it supports SingleNamespace",
+				file + ": the operator has to be told with --watch-namespaces what to watch: it supports " +
+					"SingleNamespace",
 				file + ": ConversionWebhook convert: conversionCRDs: required",
 				file + `: ConversionWebhook convert: the ClusterServiceVersion has no deployment ""`,
 				file + `: API api.example.com/v1: the ClusterServiceVersion has no deployment ""`,
@@ -249,7 +250,8 @@ func FuzzRegistry(f *testing.F) {
 	f.Add([]byte("annotations: [1]"), []byte(strings.Replace(operatorCSV, "template:", "templates:", 1)))
 	f.Add([]byte(annotations), []byte(strings.ReplaceAll(operatorCSV, "priority:", "containers: [{volumeMounts: "+
 		"[{name: [], mountPath: /tmp/k8s-webhook-server/serving-certs}]}], volumes: [{name: {}}, 1], priority:")+
-		"  webhookdefinitions: [{type: MutatingAdmissionWebhook, generateName: a.b.c, deploymentName: web, rules: [{}]}]\n"+
+		"  webhookdefinitions: [{type: MutatingAdmissionWebhook, generateName: a.b.c, deploymentName: web, "+
+		"rules: [{}]}]\n"+
 		"  apiservicedefinitions: {owned: [{group: a.b, version: v1, deploymentName: web}]}\n"))
 	f.Add([]byte("a: &a [*a]"), []byte(strings.ReplaceAll(operatorCSV, "rules: [", "rules: [1, ")))
 	f.Fuzz(func(t *testing.T, about, csv []byte) {

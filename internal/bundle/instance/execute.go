@@ -81,8 +81,8 @@ func (p *pass) certify(ctx context.Context, applier apply.Applier, c *changing) 
 	return nil
 }
 
-// renew applies what is trusted, and then the certificates, before anything is started again that serves with one. Nobody
-// else has a say in these fields.
+// renew applies what trusts new certificates, and then the certificates, before anything is started again that serves
+// with one. Nobody else has a say in these fields.
 func (p *pass) renew(ctx context.Context, applier apply.Applier, c changing) error {
 	applier.Force = true
 	for _, objects := range c.ahead {

@@ -54,8 +54,8 @@ func volumes() []volume {
 	}
 }
 
-// mount puts the certificate into every container of a deployment. A volume that is mounted at one of the places is left
-// out: it is of a certificate that something else would have to make.
+// mount puts the certificate into every container of a deployment. A volume that is mounted at one of the places is
+// left out: it is of a certificate that something else would have to make.
 func (s *server) mount(spec map[string]any) {
 	pod, _, _ := unstructured.NestedMap(spec, "template", "spec")
 	if pod == nil {

@@ -97,15 +97,19 @@ func TestInstallModes(t *testing.T) {
 		targets  string
 		problem  string
 	}{
-		"all by itself":      {supports: []string{own, all}, targets: ""},
-		"its own by itself":  {supports: []string{own, single}, targets: "web-system"},
-		"nothing by itself":  {supports: []string{single, multi}, problem: "it supports SingleNamespace, MultiNamespace"},
-		"no mode":            {problem: "supports no install mode"},
-		"its own":            {supports: []string{own, all}, watch: []string{"web-system"}, targets: "web-system"},
-		"another":            {supports: []string{single}, watch: []string{"a"}, targets: "a"},
-		"another, not taken": {supports: []string{own, all}, watch: []string{"a"}, problem: "SingleNamespace is not supported"},
-		"several":            {supports: []string{multi}, watch: []string{"b", "a", "b"}, targets: "a,b"},
-		"several, not taken": {supports: []string{single}, watch: []string{"a", "b"}, problem: "MultiNamespace is not supported"},
+		"all by itself":     {supports: []string{own, all}, targets: ""},
+		"its own by itself": {supports: []string{own, single}, targets: "web-system"},
+		"nothing by itself": {supports: []string{single, multi}, problem: "supports SingleNamespace, MultiNamespace"},
+		"no mode":           {problem: "supports no install mode"},
+		"its own":           {supports: []string{own, all}, watch: []string{"web-system"}, targets: "web-system"},
+		"another":           {supports: []string{single}, watch: []string{"a"}, targets: "a"},
+		"another, not taken": {
+			supports: []string{own, all}, watch: []string{"a"}, problem: "SingleNamespace is not supported",
+		},
+		"several": {supports: []string{multi}, watch: []string{"b", "a", "b"}, targets: "a,b"},
+		"several, not taken": {
+			supports: []string{single}, watch: []string{"a", "b"}, problem: "MultiNamespace is not supported",
+		},
 		"several and its own": {
 			supports: []string{own, multi}, watch: []string{"web-system", "a"}, targets: "a,web-system",
 		},
@@ -167,7 +171,8 @@ spec:
     strategy: deployment
     spec:
       permissions: [{serviceAccountName: web, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}]
-      deployments: [{name: web, spec: {selector: {matchLabels: {app: web}}, template: {spec: {containers: [{name: web}]}}}}]
+      deployments:
+      - {name: web, spec: {selector: {matchLabels: {app: web}}, template: {spec: {containers: [{name: web}]}}}}
 `
 
 func TestWebhooksRefused(t *testing.T) {
@@ -176,7 +181,8 @@ func TestWebhooksRefused(t *testing.T) {
 		want     []string
 	}{
 		"every group": {
-			"{type: ValidatingAdmissionWebhook, generateName: v.kb.io, deploymentName: web, rules: [{apiGroups: ['*']}]}",
+			"{type: ValidatingAdmissionWebhook, generateName: v.kb.io, deploymentName: web, " +
+				"rules: [{apiGroups: ['*']}]}",
 			[]string{"ValidatingAdmissionWebhook v.kb.io: a rule has all groups"},
 		},
 		"those of the manager": {
@@ -194,7 +200,8 @@ func TestWebhooksRefused(t *testing.T) {
 				"rules: [{apiGroups: [admissionregistration.k8s.io], resources: [validatingadmissionpolicies]}]}", nil,
 		},
 		"another type": {
-			"{type: Other, generateName: m.kb.io, deploymentName: web}", []string{"Other m.kb.io: the type of a webhook is"},
+			"{type: Other, generateName: m.kb.io, deploymentName: web}",
+			[]string{"Other m.kb.io: the type of a webhook is"},
 		},
 		"a deployment that is not there": {
 			"{type: MutatingAdmissionWebhook, generateName: m.kb.io, deploymentName: gone}",
@@ -216,11 +223,12 @@ func TestWebhooksRefused(t *testing.T) {
 		},
 		"a definition of others": {
 			"{type: ConversionWebhook, generateName: c.kb.io, deploymentName: web, conversionCRDs: [gone.example.com]}",
-			[]string{"ConversionWebhook c.kb.io: the bundle does not have the CustomResourceDefinition gone.example.com"},
+			[]string{"ConversionWebhook c.kb.io: the bundle does not have the CustomResourceDefinition gone"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			csv := strings.Replace(minimal, "installModes: []", "installModes: [{type: AllNamespaces, supported: true}]", 1)
+			csv := strings.Replace(minimal, "installModes: []",
+				"installModes: [{type: AllNamespaces, supported: true}]", 1)
 			_, problems := tried(t, csv+"  webhookdefinitions: ["+test.webhooks+"]\n", operator.Options{Package: "web"})
 			if !slices.EqualFunc(problems, test.want, strings.HasPrefix) {
 				t.Error(cmp.Diff(test.want, problems))
@@ -231,23 +239,23 @@ func TestWebhooksRefused(t *testing.T) {
 
 func TestDependency(t *testing.T) {
 	for text, want := range map[string]string{
-		"{type: olm.package, value: {packageName: db, version: '>1.0.0'}}":            "the package db in version >1.0.0",
-		"{type: olm.gvk, value: {group: example.com, version: v1, kind: Database}}":   "the API example.com/v1 Database",
-		"{type: olm.label, value: {label: gpu}}":                                      "a bundle with the label gpu",
-		"{type: other, value: x}":                                                     "other x",
-		"{type: olm.constraint, value: {failureMessage: a GPU, cel: {rule: 'true'}}}": "a constraint: a GPU",
-		"{type: olm.constraint, value: {any: {constraints: [{package: {packageName: a, versionRange: '1'}}, " +
-			"{gvk: {group: example.com, version: v1, kind: B}}]}}}": "the package a in version 1 or the API example.com/v1 B",
+		"olm.package: {packageName: db, version: '>1.0.0'}":            "the package db in version >1.0.0",
+		"olm.gvk: {group: example.com, version: v1, kind: Database}":   "the API example.com/v1 Database",
+		"olm.label: {label: gpu}":                                      "a bundle with the label gpu",
+		"other: x":                                                     "other x",
+		"olm.constraint: {failureMessage: a GPU, cel: {rule: 'true'}}": "a constraint: a GPU",
+		"olm.constraint: {any: {constraints: [{package: {packageName: a, versionRange: '1'}}, " +
+			"{gvk: {group: example.com, version: v1, kind: B}}]}}": "the package a in version 1 or the API " +
+			"example.com/v1 B",
 	} {
-		var d struct {
-			Type  string
-			Value any
-		}
-		if err := yaml.Unmarshal([]byte(text), &d); err != nil {
+		var dependencies map[string]any
+		if err := yaml.Unmarshal([]byte(text), &dependencies); err != nil {
 			t.Fatal(err)
 		}
-		if got := operator.Dependency(d.Type, d.Value); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
+		for kind, value := range dependencies {
+			if got := operator.Dependency(kind, value); got != want {
+				t.Errorf("%s: %q, want %q", text, got, want)
+			}
 		}
 	}
 }

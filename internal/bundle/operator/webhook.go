@@ -11,8 +11,8 @@ import (
 	"github.com/berthdev/berth/internal/bundle/certificate"
 )
 
-// checkWebhook says what is wrong with a webhook, or is refused as the Operator Lifecycle Manager does: one that is asked
-// about the objects of every group, or about webhooks, could keep the cluster from being put right.
+// checkWebhook says what is wrong with a webhook, or is refused as the Operator Lifecycle Manager does: one that is
+// asked about the objects of every group, or about webhooks, could keep the cluster from being put right.
 func (r *reading) checkWebhook(what string, w webhook) {
 	switch w.Type {
 	case conversion:
@@ -26,17 +26,18 @@ func (r *reading) checkWebhook(what string, w webhook) {
 	if problems := validation.IsDNS1123Subdomain(w.GenerateName); len(problems) > 0 {
 		r.problem("%s: invalid generateName: %s", what, strings.Join(problems, "; "))
 	}
+	refuse := func(has string) {
+		r.problem("%s: a rule has %s, which an operator's webhook may not be asked about", what, has)
+	}
 	for _, rule := range w.Rules {
 		switch {
 		case slices.Contains(rule.APIGroups, "*"):
-			r.problem("%s: a rule has all groups, which an operator's webhook may not be asked about", what)
+			refuse("all groups")
 		case slices.Contains(rule.APIGroups, "operators.coreos.com"):
-			r.problem("%s: a rule has the group operators.coreos.com, which an operator's webhook may not be asked about",
-				what)
+			refuse("the group operators.coreos.com")
 		case slices.Contains(rule.APIGroups, "admissionregistration.k8s.io") &&
 			slices.ContainsFunc(rule.Resources, isOfWebhooks):
-			r.problem("%s: a rule has the configurations of webhooks, which an operator's webhook may not be asked about",
-				what)
+			refuse("the configurations of webhooks")
 		}
 	}
 }
