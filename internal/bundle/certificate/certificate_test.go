@@ -72,7 +72,8 @@ func (c cluster) applied(t *testing.T, now time.Time) (cluster, *certificate.Set
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set.Fill(bundle()), set
+	filled := set.Fill(bundle())
+	return filled, set
 }
 
 // data is what the Secret has.

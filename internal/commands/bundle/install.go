@@ -45,14 +45,8 @@ type InstallOptions struct {
 	goesOn string // the command that goes on with a rollback that does not end; empty for an installation
 }
 
-// NewInstall makes `berth bundle install`.
-func NewInstall(f *cmdutil.Factory, runF func(context.Context, *InstallOptions) error) *cobra.Command {
-	o := &InstallOptions{IO: f.IO}
-	cmd := &cobra.Command{
-		Use:        "install NAME SOURCE",
-		SuggestFor: []string{"add", "apply", "create", "upgrade"},
-		Short:      "Install a bundle, or upgrade it",
-		Long: `Install a bundle under a name, or upgrade what is installed under it, and wait until
+// aboutInstall is the help of install.
+const aboutInstall = `Install a bundle under a name, or upgrade what is installed under it, and wait until
 every object is healthy. Nothing is written before all of the bundle has been
 checked. Objects that name no namespace go into that of the context, or of
 --namespace, and stay there in upgrades; those that the bundle does not have any
@@ -90,7 +84,16 @@ With --service-account the bundle is installed, upgraded and removed as that one
 server as well; an upgrade keeps it unless another one is named, or "" for none.
 
 The release can be looked at with helm in the system namespace. While a server of
-berth reconciles bundles, it does the work, and this command follows it.`,
+berth reconciles bundles, it does the work, and this command follows it.`
+
+// NewInstall makes `berth bundle install`.
+func NewInstall(f *cmdutil.Factory, runF func(context.Context, *InstallOptions) error) *cobra.Command {
+	o := &InstallOptions{IO: f.IO}
+	cmd := &cobra.Command{
+		Use:        "install NAME SOURCE",
+		SuggestFor: []string{"add", "apply", "create", "upgrade"},
+		Short:      "Install a bundle, or upgrade it",
+		Long:       aboutInstall,
 		Example: `  berth bundle install shop ./shop
   berth bundle install shop ./repo//overlays/prod
   berth bundle install shop oci://registry.example.com/shop:v2
