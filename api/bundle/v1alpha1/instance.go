@@ -60,6 +60,9 @@ type Config struct {
 	Namespace string `json:"namespace,omitempty"`
 	// Format is what the content is read as, if it may be several of the class: yaml or kustomize.
 	Format string `json:"format,omitempty"`
+	// WatchNamespaces are those that an operator is to watch; none are all of them, or its own if it does not support
+	// that.
+	WatchNamespaces []string `json:"watchNamespaces,omitempty"`
 	// Requested is when somebody asked for the same once more, after it had failed; any
 	// text.
 	Requested string `json:"requested,omitempty"`

@@ -97,6 +97,10 @@ type Options struct {
 	Namespace string
 	// Values are those of a chart: a text of YAML.
 	Values []byte
+	// Watch are the namespaces that an operator is to watch; none are those that it watches by itself.
+	Watch []string
+	// anyWatch reads an operator though it is not known yet what it is to watch.
+	anyWatch bool
 	// Lookup asks the cluster for a template; nil finds nothing, as without a cluster.
 	Lookup chart.Lookup
 	// Capabilities are those of the cluster, for templates and for what a chart requires.
@@ -121,6 +125,10 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 		return nil, fault.New(fault.InvalidArgument, "a bundle of format %s takes no values", o.Format).
 			WithHint("only charts have values")
 	}
+	if o.Format != Registry && len(o.Watch) > 0 {
+		return nil, fault.New(fault.InvalidArgument, "a bundle of format %s takes no namespaces to watch", o.Format).
+			WithHint("only operators of format %s are told which namespaces they watch", Registry)
+	}
 	switch o.Format {
 	case Plain:
 		return loadPlain(ctx, fsys, o)
@@ -139,7 +147,7 @@ func Load(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 }
 
 // Check says what the format of a bundle is, and refuses what Load refuses; of a chart without
-// rendering it, which takes its values.
+// rendering it, which takes its values, and of an operator without knowing what it is to watch.
 func Check(ctx context.Context, fsys fs.FS) (Format, error) {
 	format, err := Recognize(fsys)
 	if err != nil {
@@ -152,7 +160,7 @@ func Check(ctx context.Context, fsys fs.FS) (Format, error) {
 		}
 		return format, chart.Check(ctx, sub, chart.Options{})
 	}
-	_, err = Load(ctx, fsys, Options{Format: format})
+	_, err = Load(ctx, fsys, Options{Format: format, anyWatch: true})
 	return format, err
 }
 

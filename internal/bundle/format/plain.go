@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/berthdev/berth/internal/bundle/operator"
 	"github.com/berthdev/berth/internal/chart/manifest"
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -50,7 +51,7 @@ func checkOperator(fsys fs.FS, objects []*unstructured.Unstructured, files []str
 		return nil
 	}
 	for i, object := range objects {
-		if object.GetKind() == kindVersion {
+		if object.GetKind() == operator.Kind {
 			return fault.New(fault.InvalidArgument, "%s", fault.Line(fmt.Sprintf("the bundle is of format %s, not %s: "+
 				"ClusterServiceVersion %s in %s stands for objects that %s would not install", Registry, Plain,
 				object.GetName(), files[i], Plain))).

@@ -10,14 +10,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/berthdev/berth/internal/bundle/operator"
 	"github.com/berthdev/berth/internal/chart/manifest"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // loadRegistry reads a bundle as operator registries keep them, and makes of its
-// ClusterServiceVersion the objects that it stands for: an installation that watches all
-// namespaces.
+// ClusterServiceVersion the objects that it stands for.
 func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	about, problems := readMetadata(fsys)
 	reader := &manifest.Reader{Repeats: true, Fits: true, Newer: o.Capabilities.Newer()}
@@ -25,42 +25,47 @@ func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) 
 		return nil, err
 	}
 	objects, files := reader.Objects()
-	others, version, more := operator(objects, files)
+	others, version, more := parted(objects, files)
 	problems = append(append(problems, reader.Problems()...), more...)
 	if len(problems) > 0 {
 		return nil, invalid(Registry, problems)
 	}
-	c, problems := readVersion(version.object, version.file)
-	problems = append(problems, c.unsupported(version.file)...)
-	namespace, problem := c.namespace(about.name)
-	if problem != "" {
-		problems = append(problems, version.file+": "+problem)
-	}
+	op, problems := operator.Read(version.object, others, operator.Options{
+		Package: about.name, Watch: o.Watch, AnyWatch: o.anyWatch,
+	})
 	if len(problems) > 0 {
+		for i := range problems {
+			problems[i] = fault.Line(version.file + ": " + problems[i])
+		}
 		return nil, invalid(Registry, problems)
 	}
-	all := &manifest.Reader{Namespace: namespace}
-	if !has(others, "Namespace", namespace) {
-		all.Add(version.file, plainObject("v1", "Namespace", "", namespace))
+	all := &manifest.Reader{Namespace: op.Namespace, Fits: true, Newer: o.Capabilities.Newer()}
+	if !has(others, "Namespace", op.Namespace) {
+		namespace := &unstructured.Unstructured{}
+		namespace.SetAPIVersion("v1")
+		namespace.SetKind("Namespace")
+		namespace.SetName(op.Namespace)
+		all.Add(version.file, namespace.Object)
 	}
-	for i, object := range others {
-		all.Add(files[i], object.Object)
+	for _, other := range op.Others {
+		all.Add(files[other.Place], other.Object.Object)
 	}
-	for _, object := range c.objects(namespace, others) {
+	for _, object := range op.Objects {
 		all.Add(version.file, object)
 	}
 	if problems := all.Problems(); len(problems) > 0 {
 		return nil, invalid(Registry, problems)
 	}
 	objects, _ = all.Objects()
+	warnings := slices.Concat(reader.Warnings(), about.warnings, op.Warnings, all.Warnings())
+	for i := range warnings {
+		warnings[i] = fault.Line(warnings[i])
+	}
 	return &Package{
-		Format: Registry, Name: about.name, Version: c.Spec.Version, Namespace: namespace,
-		Objects: objects, Warnings: slices.Concat(reader.Warnings(), about.warnings, c.warnings(others)),
+		Format: Registry, Name: about.name, Version: op.Version, Namespace: op.Namespace, Objects: objects,
+		Warnings: warnings,
 	}, nil
 }
-
-// kindVersion is the kind of the object that an operator is described by.
-const kindVersion = "ClusterServiceVersion"
 
 // found is an object and the file that it was read from.
 type found struct {
@@ -68,14 +73,14 @@ type found struct {
 	file   string
 }
 
-// operator parts the one ClusterServiceVersion from the other objects, and from their files.
-func operator(objects []*unstructured.Unstructured, files []string) (others []*unstructured.Unstructured,
+// parted parts the one ClusterServiceVersion from the other objects, and from their files.
+func parted(objects []*unstructured.Unstructured, files []string) (others []*unstructured.Unstructured,
 	version found, problems []string,
 ) {
 	var versions []found
 	kept := files[:0]
 	for i, object := range objects {
-		if object.GetKind() == kindVersion {
+		if object.GetKind() == operator.Kind {
 			versions = append(versions, found{object, files[i]})
 			continue
 		}
@@ -103,50 +108,6 @@ func has(objects []*unstructured.Unstructured, kind, name string) bool {
 		}
 	}
 	return false
-}
-
-// plainObject is an object with nothing but its name.
-func plainObject(version, kind, namespace, name string) map[string]any {
-	metadata := map[string]any{"name": name}
-	if namespace != "" {
-		metadata["namespace"] = namespace
-	}
-	return map[string]any{"apiVersion": version, "kind": kind, "metadata": metadata}
-}
-
-// unsupported says what the operator asks for that an installation as plain objects cannot
-// give.
-func (c *operatorVersion) unsupported(file string) (problems []string) {
-	problem := func(format string, args ...any) {
-		problems = append(problems, fault.Line(file+": "+fmt.Sprintf(format, args...)))
-	}
-	for _, service := range c.Spec.APIServices.Owned {
-		problem("apiServiceDefinitions are not supported: %s", cmpName(service.Name, service.Kind))
-	}
-	for _, webhook := range c.Spec.Webhooks {
-		problem("webhookDefinitions are not supported: %s %s", webhook.Type, webhook.GenerateName)
-	}
-	if strategy := c.Spec.Install.Strategy; strategy != "deployment" {
-		problem("install strategy %q is not supported, only deployment", strategy)
-	}
-	var modes []string
-	for _, mode := range c.Spec.InstallModes {
-		if mode.Supported && mode.Type == "AllNamespaces" {
-			return problems
-		}
-		if mode.Supported {
-			modes = append(modes, mode.Type)
-		}
-	}
-	problem("install mode AllNamespaces is required, the operator supports %s", orNone(modes))
-	return problems
-}
-
-func orNone(some []string) string {
-	if len(some) == 0 {
-		return "none"
-	}
-	return strings.Join(some, ", ")
 }
 
 // The files that tell about a bundle of a registry.
@@ -197,8 +158,8 @@ func readMetadata(fsys fs.FS) (about metadata, problems []string) {
 	}
 	problems = append(problems, readYAML(fsys, dependenciesFile, &dependencies)...)
 	for _, d := range dependencies.Dependencies {
-		about.warnings = append(about.warnings,
-			fault.Line(fmt.Sprintf("the bundle depends on %s %v, which is not installed with it", d.Type, d.Value)))
+		about.warnings = append(about.warnings, "the bundle depends on "+operator.Dependency(d.Type, d.Value)+
+			", which is not installed with it: install that, too")
 	}
 	return about, problems
 }

@@ -124,8 +124,8 @@ func TestRegistry(t *testing.T) {
 	if n, _, _ := unstructured.NestedInt64(last, "spec", "template", "spec", "priority"); n != 9007199254740993 {
 		t.Errorf("priority %d", n)
 	}
-	if diff := cmp.Diff([]string{"the bundle depends on olm.package map[packageName:db version:1], which is not " +
-		"installed with it"}, pkg.Warnings); diff != "" {
+	if diff := cmp.Diff([]string{"the bundle depends on the package db in version 1, which is not installed with " +
+		"it: install that, too"}, pkg.Warnings); diff != "" {
 		t.Error(diff)
 	}
 
@@ -139,6 +139,24 @@ func TestRegistry(t *testing.T) {
 	}
 	if pkg.Namespace != "here" || kinds["Namespace"] != 1 || kinds["ServiceAccount"] != 1 {
 		t.Errorf("namespace %s, objects %v", pkg.Namespace, names(pkg.Objects))
+	}
+}
+
+// What the API server would not take of a deployment is left out, as where a typed client sends it.
+func TestRegistryDeploymentFits(t *testing.T) {
+	csv := strings.Replace(operatorCSV, "spec: {serviceAccountName: web,", "spec: {containers: [{name: web, env: "+
+		"[{name: A, value: one}, {name: A, value: two}], sincere: true}], serviceAccountName: web,", 1)
+	pkg, err := format.Load(t.Context(), bundle(map[string]string{
+		"metadata/annotations.yaml": annotations, "manifests/web.csv.yaml": csv,
+	}), format.Options{})
+	if err != nil {
+		t.Fatal(err, problems(t, err))
+	}
+	const at = "manifests/web.csv.yaml: Deployment web: spec.template.spec.containers[0]."
+	if diff := cmp.Diff([]string{
+		at + "env has name A more than once: the last one counts", at + "sincere is not a field, and is left out",
+	}, pkg.Warnings); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -171,13 +189,15 @@ func TestRegistryProblems(t *testing.T) {
 		"what cannot be installed": {
 			map[string]string{file: strings.NewReplacer("strategy: deployment", "strategy: other",
 				"AllNamespaces, supported: true", "SingleNamespace, supported: true").Replace(operatorCSV) +
-				"  apiservicedefinitions: {owned: [{name: v1.api.example.com, kind: Api}]}\n" +
+				"  apiservicedefinitions: {owned: [{name: apis, group: api.example.com, version: v1, kind: Api}]}\n" +
 				"  webhookdefinitions: [{type: ConversionWebhook, generateName: convert}]\n"},
 			[]string{
-				file + ": apiServiceDefinitions are not supported: v1.api.example.com",
-				file + ": webhookDefinitions are not supported: ConversionWebhook convert",
 				file + `: install strategy "other" is not supported, only deployment`,
-				file + ": install mode AllNamespaces is required, the operator supports SingleNamespace",
+				file + ": the operator has to be told with --watch-namespaces what to watch: it supports " +
+					"SingleNamespace",
+				file + ": ConversionWebhook convert: conversionCRDs: required",
+				file + `: ConversionWebhook convert: the ClusterServiceVersion has no deployment ""`,
+				file + `: API api.example.com/v1: the ClusterServiceVersion has no deployment ""`,
 			},
 		},
 		"annotations": {
@@ -228,6 +248,11 @@ func TestRegistryProblems(t *testing.T) {
 func FuzzRegistry(f *testing.F) {
 	f.Add([]byte(annotations), []byte(operatorCSV))
 	f.Add([]byte("annotations: [1]"), []byte(strings.Replace(operatorCSV, "template:", "templates:", 1)))
+	f.Add([]byte(annotations), []byte(strings.ReplaceAll(operatorCSV, "priority:", "containers: [{volumeMounts: "+
+		"[{name: [], mountPath: /tmp/k8s-webhook-server/serving-certs}]}], volumes: [{name: {}}, 1], priority:")+
+		"  webhookdefinitions: [{type: MutatingAdmissionWebhook, generateName: a.b.c, deploymentName: web, "+
+		"rules: [{}]}]\n"+
+		"  apiservicedefinitions: {owned: [{group: a.b, version: v1, deploymentName: web}]}\n"))
 	f.Add([]byte("a: &a [*a]"), []byte(strings.ReplaceAll(operatorCSV, "rules: [", "rules: [1, ")))
 	f.Fuzz(func(t *testing.T, about, csv []byte) {
 		fsys := bundle(map[string]string{"metadata/annotations.yaml": string(about), "manifests/csv.yaml": string(csv)})

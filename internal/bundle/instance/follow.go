@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,11 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -125,4 +129,18 @@ func (p *pass) arrived(now *v1alpha1.Instance) (bool, error) {
 	}
 	p.outcome.Healthy = true
 	return true, nil
+}
+
+// observe says what a server is to watch: what is installed, and what is to be.
+func (p *pass) observe(ctx context.Context, applier apply.Applier, c changing) {
+	scopes, err := applier.Scopes(ctx, slices.Concat(c.objects, c.before))
+	if err != nil || ctx.Err() != nil {
+		return // it stays as it is
+	}
+	installs := p.Installs
+	p.outcome.Watch = observe.Set{
+		As: p.account.String(), Scopes: scopes, Client: func() (metadata.Interface, error) {
+			return metadata.NewForConfigAndClient(installs.Config, installs.HTTP)
+		},
+	}
 }

@@ -3,7 +3,6 @@ package instance
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	helm "helm.sh/helm/v3/pkg/release"
@@ -15,8 +14,6 @@ import (
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
-	"github.com/berthdev/berth/internal/english"
-	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
 )
@@ -202,114 +199,4 @@ func owned(in *v1alpha1.Instance, objects []*unstructured.Unstructured) []*unstr
 		}
 	}
 	return all
-}
-
-// changing is a change, with the record of what there is and of what is to be.
-type changing struct {
-	todo          change
-	current, next *helm.Release
-	installed     bool // any revision was applied as a whole
-	// before is what is installed, objects what is to be, and attempted what may have been
-	// left by attempts that were not completed.
-	before, objects, attempted []*unstructured.Unstructured
-}
-
-// execute makes a change: the record of an installation or an upgrade is written before
-// and after the objects. A repair has none.
-func (p *pass) execute(ctx context.Context, applier apply.Applier, pkg *format.Package, c changing) error {
-	if c.todo == toRepair {
-		p.outcome.Revision = c.current.Version
-		return p.applyAll(ctx, applier, c)
-	}
-	p.outcome.Revision = c.next.Version
-	if err := p.records().Create(ctx, c.next); err != nil {
-		return err
-	}
-	if release.IsInChunks(c.next) {
-		p.steps.Warn("LargeRelease", "",
-			"the release does not fit into one Secret: helm lists it, and can neither read nor uninstall it")
-	}
-	err := p.runHooks(ctx, applier, pkg, "pre", c.todo)
-	if err == nil {
-		err = p.applyAll(ctx, applier, c)
-	}
-	if err == nil {
-		if err = p.runHooks(ctx, applier, pkg, "post", c.todo); err != nil {
-			err = p.rollBack(ctx, applier, c, err)
-		}
-	}
-	return p.conclude(ctx, c.next, err)
-}
-
-// applyAll applies the objects and removes those that are not wanted any more.
-func (p *pass) applyAll(ctx context.Context, applier apply.Applier, c changing) error {
-	return p.steps.Do("install", func() (string, error) {
-		if c.current != nil {
-			if err := applier.Watch(ctx, slices.Concat(c.objects, c.before)); err != nil {
-				return "", err
-			}
-			if err := watchAttempted(ctx, applier, c.attempted); err != nil {
-				return "", err
-			}
-		}
-		applier.Report, applier.First = p.reporter(len(c.objects)), c.current == nil
-		changes, err := applier.Apply(ctx, apply.Objects(c.objects))
-		p.outcome.Changes = changes
-		if fault.ReasonOf(err) == apply.ReasonNothingWritten {
-			return "", inBundle(err)
-		}
-		if err != nil {
-			return "", p.rollBack(ctx, applier, c, inBundle(err))
-		}
-		if c.current != nil { // at first there is nothing to be left over
-			var removed apply.Changes
-			removed, err = applier.Remove(ctx, leftovers(applier, c.objects))
-			p.outcome.Changes = append(p.outcome.Changes, removed...)
-		}
-		if err != nil {
-			return "", p.rollBack(ctx, applier, c, err)
-		}
-		return english.Count(len(c.objects), "object"), nil
-	})
-}
-
-// reporter tells of each object as it is done.
-func (p *pass) reporter(total int) func(apply.Change) {
-	var done int64
-	return func(c apply.Change) {
-		done++
-		p.steps.Progress(v1.Progress{
-			Message: fmt.Sprintf("%s %s/%s", c.Action, c.Object.GetKind(), c.Object.GetName()),
-			Done:    done, Total: int64(total),
-		})
-	}
-}
-
-// rollBack puts the objects of the recorded release back where an upgrade has failed in
-// the middle, and removes those that it has added, or an attempt before it. It returns why
-// it failed, and what could not be put back.
-func (p *pass) rollBack(ctx context.Context, applier apply.Applier, c changing, because error) error {
-	if !c.installed || ctx.Err() != nil {
-		return because
-	}
-	p.steps.Note("putting back what was installed")
-	applier.Force, applier.Report = true, nil
-	applier.First = true // the view may still have what has just been changed
-	_, err := applier.Apply(ctx, apply.Objects(p.Reserved.Allowed(c.before, applier.Namespace)))
-	if err == nil {
-		var added []*unstructured.Unstructured
-		for _, c := range p.outcome.Changes.With(apply.Created) {
-			added = append(added, c.Object)
-		}
-		added = apply.Without(added, c.before, applier.Namespace)
-		rest := apply.Without(leftovers(applier, c.before), added, applier.Namespace)
-		_, err = applier.Remove(ctx, append(added, rest...))
-	}
-	failed := *fault.From(because)
-	if err != nil {
-		failed.Message += "; what was installed before could not be put back: " + err.Error()
-	} else {
-		failed.Message += "; what was installed before is back"
-	}
-	return &failed
 }

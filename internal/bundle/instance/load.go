@@ -38,6 +38,11 @@ func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
 		}
 		q.Config.Values = values
 	}
+	if q.KeepWatch && resource.FormatOf(q.Class) == format.Registry {
+		if q.Config.WatchNamespaces, err = k.Watch(); err != nil {
+			return err
+		}
+	}
 	wanted, err := instanceOf(*q)
 	if err != nil {
 		return err
@@ -104,7 +109,7 @@ func (r Reconciler) read(ctx context.Context, c *content.Content, instance strin
 ) (*format.Package, error) {
 	o := format.Options{
 		Format: of, Instance: instance, Namespace: r.namespaceOf(conf),
-		Values: []byte(conf.Values),
+		Values: []byte(conf.Values), Watch: conf.WatchNamespaces,
 	}
 	if o.Format == format.Helm {
 		if err := r.ofCluster(ctx, &o, current); err != nil {

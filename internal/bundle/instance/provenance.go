@@ -27,6 +27,8 @@ type provenance struct {
 	Namespace string `json:"namespace,omitempty"`
 	// Format is what the content was read as, if the instance says it.
 	Format string `json:"format,omitempty"`
+	// Watch are the namespaces that an operator was told to watch.
+	Watch []string `json:"watch,omitempty"`
 }
 
 // annotationMadeOf has the provenance, in the chart of the record like the origin.
@@ -37,6 +39,7 @@ func provenanceOf(b *v1alpha1.Bundle, c v1alpha1.Config) provenance {
 	p := provenance{
 		Bundle: b.Name, Class: b.Spec.ProvisionerClassName, Source: b.Spec.Source, Resolved: b.Spec.Source,
 		Digest: resource.DigestOf(b), Namespace: c.Namespace, Format: c.Format,
+		Watch: c.WatchNamespaces,
 	}
 	if b.Status.ResolvedSource != nil {
 		p.Resolved = *b.Status.ResolvedSource

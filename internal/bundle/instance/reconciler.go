@@ -6,6 +6,7 @@ package instance
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -13,8 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/installer"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
@@ -23,6 +26,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
+	"github.com/berthdev/berth/internal/reconcile"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
@@ -230,4 +234,46 @@ func (r Reconciler) denied(err error) error {
 	f.Message = "the ServiceAccount " + r.account.String() + " lacks a permission: " + f.Message
 	return f.WithHint("what a bundle contains is read, written and watched as that ServiceAccount: bind it to a " +
 		"role that allows it")
+}
+
+// Backend is what a server works with: nobody sees its steps, since all that comes of
+// them is on the objects.
+type Backend struct {
+	Reconciler
+}
+
+// NewBackend makes the backend of a reconciler.
+func NewBackend(r Reconciler) Backend {
+	r.turns, r.fetches = unpack.NewTurns(), unpack.NewFetches(r.Fetcher.Cache)
+	return Backend{Reconciler: r}
+}
+
+// Bundle unpacks a bundle.
+func (b Backend) Bundle(ctx context.Context, name string) error {
+	steps := b.unseen()
+	defer steps.Finish(v1.Result{})
+	return b.unpacker(v1alpha1.KindBundle).Bundle(ctx, name, steps)
+}
+
+// Instance makes one pass over an instance, and asks for another one while its objects
+// are not healthy. It gives what is to be watched from then on.
+func (b Backend) Instance(ctx context.Context, name string) (observe.Set, error) {
+	steps := b.unseen()
+	defer steps.Finish(v1.Result{})
+	out, err := b.Reconciler.Instance(ctx, name, UntilLookedAt, steps)
+	if err == nil && out.Again > 0 {
+		err = reconcile.Again(out.Again)
+	}
+	return out.Watch, err
+}
+
+func (b Backend) unseen() *event.Steps {
+	return event.NewSteps(event.NewStream("", b.Now), b.Now)
+}
+
+// Open opens the archive of a bundle that is unpacked. It is nil if its digest is known.
+func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.ReadSeekCloser, digest string,
+	modified time.Time, err error,
+) {
+	return b.unpacker("").Open(ctx, bundle, known)
 }

@@ -204,6 +204,7 @@ type origin struct {
 	Class     string    `json:"class"`
 	Namespace string    `json:"namespace"`
 	Values    string    `json:"values"`
+	Watch     []string  `json:"watch,omitempty"`
 
 	// made is the bundle in words, and says nothing that the above does not.
 	made provenance
@@ -223,7 +224,8 @@ func (o origin) hash() string {
 func (r Reconciler) originOf(in *v1alpha1.Instance, b *v1alpha1.Bundle, class string, c v1alpha1.Config) origin {
 	return origin{
 		Instance: in.UID, Bundle: b.UID, Class: class, Namespace: r.namespaceOf(c), Values: c.Values,
-		made: provenanceOf(b, c),
+		Watch: c.WatchNamespaces,
+		made:  provenanceOf(b, c),
 	}
 }
 

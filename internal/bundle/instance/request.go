@@ -43,7 +43,9 @@ type Request struct {
 	ServiceAccount *v1alpha1.ServiceAccount
 	// KeepValues installs a chart with the values of the last installation; see Load.
 	KeepValues bool
-	Until      Until
+	// KeepWatch has an operator watch the namespaces that it has watched; see Load.
+	KeepWatch bool
+	Until     Until
 	// Revision is the one that is to be had again; 0 for what is new. See Earlier.
 	Revision int
 }
@@ -203,6 +205,13 @@ func (r Reconciler) Preview(ctx context.Context, q Request, k Known, dry apply.D
 	}
 	if err := watchAttempted(ctx, applier, h.attempted); err != nil {
 		return nil, err
+	}
+	set, err := r.certificates(ctx, applier, objects, true)
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		objects = set.Fill(objects)
 	}
 	changes, err := applier.Apply(ctx, apply.Objects(objects))
 	if err != nil {

@@ -90,11 +90,11 @@ func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Kn
 		}
 		q.Config.Values = string(values)
 	}
-	q.Config.Format = made.Format
+	q.Config.Format, q.Config.WatchNamespaces = made.Format, made.Watch
 	err = r.again(ctx, &q, *made, k, steps)
 	if gone, is := errors.AsType[notKeptError](err); is {
 		if err = gone.because; err == nil || q.Class != v1alpha1.ClassHelm {
-			q.Config.Format = "" // the objects become plain manifests
+			q.Config.Format, q.Config.WatchNamespaces = "", nil // the objects become plain manifests
 			err = r.restore(ctx, &q, record, k.Instance, true, steps)
 		}
 	}

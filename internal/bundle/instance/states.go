@@ -243,6 +243,15 @@ func (k Known) Values() (string, error) {
 	return c.Values, err
 }
 
+// Watch are the namespaces that an operator was last told to watch; none if it was not.
+func (k Known) Watch() ([]string, error) {
+	if k.Instance == nil {
+		return nil, nil
+	}
+	c, err := resource.ConfigOf(k.Instance)
+	return c.WatchNamespaces, err
+}
+
 // ServiceAccount is the one that the instance was to be installed as last; nil for none.
 func (k Known) ServiceAccount() *v1alpha1.ServiceAccount {
 	if k.Instance == nil {

@@ -52,7 +52,7 @@ func ConfigOf(in *v1alpha1.Instance) (c v1alpha1.Config, err error) {
 	}
 	if err := strictly(in.Spec.Config, &c); err != nil {
 		return c, fault.New(fault.InvalidArgument, "the config of instance %s cannot be read: %w", in.Name, err).
-			WithHint("of berth's classes it has values (a text of YAML) and namespace")
+			WithHint("of berth's classes it has values (a text of YAML), namespace, format and watchNamespaces")
 	}
 	return c, nil
 }

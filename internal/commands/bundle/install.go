@@ -45,14 +45,8 @@ type InstallOptions struct {
 	goesOn string // the command that goes on with a rollback that does not end; empty for an installation
 }
 
-// NewInstall makes `berth bundle install`.
-func NewInstall(f *cmdutil.Factory, runF func(context.Context, *InstallOptions) error) *cobra.Command {
-	o := &InstallOptions{IO: f.IO}
-	cmd := &cobra.Command{
-		Use:        "install NAME SOURCE",
-		SuggestFor: []string{"add", "apply", "create", "upgrade"},
-		Short:      "Install a bundle, or upgrade it",
-		Long: `Install a bundle under a name, or upgrade what is installed under it, and wait until
+// aboutInstall is the help of install.
+const aboutInstall = `Install a bundle under a name, or upgrade what is installed under it, and wait until
 every object is healthy. Nothing is written before all of the bundle has been
 checked. Objects that name no namespace go into that of the context, or of
 --namespace, and stay there in upgrades; those that the bundle does not have any
@@ -62,6 +56,10 @@ helm.sh/resource-policy: keep stay.
 A chart is upgraded with the values of its last installation. --values and --set replace
 them, all of them, and --reset-values installs with those of the chart alone; which values change
 is printed.
+
+An operator watches all namespaces, or its own if it does not support that; with
+--watch-namespaces those that are named, also after upgrades. Certificates of its webhooks
+are made, and renewed by an upgrade or a server when a third of their time is left.
 
 The pods of a workload are followed as those of a workspace are: what will not pass, such
 as an image that does not exist, ends the wait with exit status 3, its cause and what to do.
@@ -86,13 +84,23 @@ With --service-account the bundle is installed, upgraded and removed as that one
 server as well; an upgrade keeps it unless another one is named, or "" for none.
 
 The release can be looked at with helm in the system namespace. While a server of
-berth reconciles bundles, it does the work, and this command follows it.`,
+berth reconciles bundles, it does the work, and this command follows it.`
+
+// NewInstall makes `berth bundle install`.
+func NewInstall(f *cmdutil.Factory, runF func(context.Context, *InstallOptions) error) *cobra.Command {
+	o := &InstallOptions{IO: f.IO}
+	cmd := &cobra.Command{
+		Use:        "install NAME SOURCE",
+		SuggestFor: []string{"add", "apply", "create", "upgrade"},
+		Short:      "Install a bundle, or upgrade it",
+		Long:       aboutInstall,
 		Example: `  berth bundle install shop ./shop
   berth bundle install shop ./repo//overlays/prod
   berth bundle install shop oci://registry.example.com/shop:v2
   berth bundle install shop git+https://git.example.com/shop.git//deploy --tag v2
   berth bundle install shop oci://registry.example.com/private/shop:v2 --source-secret shop-login
   berth bundle install shop ./chart --values production.yaml --timeout 5m
+  berth bundle install caches oci://registry.example.com/caches:v1.4.0 --watch-namespaces shop,stage
   berth bundle install shop ./shop --dry-run=server`,
 		ValidArgsFunction: completeSource(f),
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {

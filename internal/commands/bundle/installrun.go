@@ -78,9 +78,11 @@ func (o *InstallOptions) fetched(
 ) (q instance.Request, known instance.Known, err error) {
 	q = instance.Request{
 		Name: o.Name, Class: o.class(), Format: o.Format, Config: conf, Until: instance.UntilHealthy,
+		KeepWatch:  o.Watch == nil,
 		KeepValues: len(o.ValuesFiles) == 0 && o.Set.IsZero() && !o.ResetValues,
 		Source:     v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}},
 	}
+	q.Config.WatchNamespaces = o.Watch
 	if o.NoWait {
 		q.Until = instance.UntilInstalled
 	}

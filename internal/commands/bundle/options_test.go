@@ -48,6 +48,18 @@ func TestOptions(t *testing.T) {
 				},
 			}}, RenderOptions: render},
 		},
+		"an operator of some namespaces": {
+			Args: "op --watch-namespaces a,b --watch-namespaces c",
+			Want: bundle.ValidateOptions{ContentOptions: bundle.ContentOptions{SourceOptions: bundle.SourceOptions{
+				Arg: "op", Watch: []string{"a", "b", "c"}, RenderTimeout: rendering,
+			}}, RenderOptions: render},
+		},
+		"an operator as it is by itself": {
+			Args: "op --watch-namespaces=",
+			Want: bundle.ValidateOptions{ContentOptions: bundle.ContentOptions{SourceOptions: bundle.SourceOptions{
+				Arg: "op", Watch: []string{}, RenderTimeout: rendering,
+			}}, RenderOptions: render},
+		},
 		"a chart for a cluster": {
 			Args: "shop --kube-version 1.31 --api-versions a/v1 --api-versions b/v1/C --release-name r",
 			Want: bundle.ValidateOptions{

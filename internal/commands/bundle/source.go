@@ -30,7 +30,10 @@ type SourceOptions struct {
 	ValuesFiles                       []string // of a chart
 	Set                               chart.Set
 	ResetValues                       bool // does not use those of the last installation
-	RenderTimeout                     time.Duration
+	// Watch are the namespaces that an operator is to watch; nil if the command line does not say, and empty for those
+	// that it watches by itself.
+	Watch         []string
+	RenderTimeout time.Duration
 
 	target source.Target
 }
@@ -123,6 +126,10 @@ func (o *SourceOptions) addFormatFlags(cmd *cobra.Command) {
 		cmd.Flags().StringArrayVar(set.to, flag, nil, set.usage)
 		cmdutil.NoFlagValues(cmd, flag)
 	}
+	cmd.Flags().StringSliceVar(&o.Watch, "watch-namespaces", nil,
+		"the namespaces that an operator watches, with commas between them (default: as last time; at first all, or "+
+			"its own if it does not support that)")
+	cmdutil.NoFlagValues(cmd, "watch-namespaces")
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 }
 

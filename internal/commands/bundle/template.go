@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/bundle/certificate"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/chart"
@@ -47,7 +48,7 @@ func (o *RenderOptions) load(ctx context.Context, from *ContentOptions) (*conten
 	}
 	p, err := format.Load(ctx, c.FS(), format.Options{
 		Format: from.Format, Instance: o.Release, Namespace: cmp.Or(o.Namespace, "default"), Values: values,
-		RenderTime:   from.RenderTimeout,
+		RenderTime: from.RenderTimeout, Watch: from.Watch,
 		Capabilities: chart.Capabilities{Version: o.KubeVersion, Additional: o.APIVersions},
 	})
 	if err != nil {
@@ -80,9 +81,9 @@ func NewTemplate(f *cmdutil.Factory, runF func(context.Context, *TemplateOptions
 		SuggestFor: []string{"render"},
 		Short:      "Print the objects of a bundle",
 		Long: `Fetch a bundle and print the objects that it is made of, as YAML: a chart rendered with
-its values, a kustomization as it is built, an operator bundle as what it stands for. No
-cluster is asked, so that a chart's lookups find nothing; --kube-version and
---api-versions say what it sees of one.
+its values, a kustomization as it is built, an operator bundle as what it stands for,
+without the certificates that are made when it is installed. No cluster is asked, so that
+a chart's lookups find nothing; --kube-version and --api-versions say what it sees of one.
 
 What is printed of a chart is what "helm template" prints, but for the hooks of tests.`,
 		Example: `  berth bundle template ./chart --set image.tag=v2
@@ -115,6 +116,9 @@ func Template(ctx context.Context, o *TemplateOptions) error {
 	}
 	for _, warning := range p.Warnings {
 		printer.PrintWarning(o.IO, warning)
+	}
+	if len(certificate.Involved(p.Objects)) > 0 {
+		printer.PrintWarning(o.IO, "certificates are made when a bundle is installed: what is printed has none")
 	}
 	var all strings.Builder
 	if p.Chart != nil && o.IncludeCRDs {

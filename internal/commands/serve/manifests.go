@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/keypair"
 	"github.com/berthdev/berth/internal/serve"
 	"github.com/berthdev/berth/internal/serve/manifest"
 	"github.com/berthdev/berth/internal/terminal"
@@ -282,11 +283,11 @@ func (o *ManifestsOptions) manifests(name string) ([]byte, error) {
 func (o *ManifestsOptions) ofRole(role manifest.Role, options manifest.Options) (_ []byte, err error) {
 	if o.Issuer == "" {
 		now := o.IO.Now()
-		if options.Pair, err = manifest.NewPair(append(role.Hosts(o.Namespace), options.Hosts...), now); err != nil {
+		if options.Pair, err = keypair.New(append(role.Hosts(o.Namespace), options.Hosts...), now); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(o.IO.Err, "The Secret that is printed holds a private key. Its certificate is good until %s.\n",
-			now.Add(manifest.PairFor).UTC().Format(time.DateOnly))
+			now.Add(keypair.Lifetime).UTC().Format(time.DateOnly))
 	}
 	return manifest.YAML(role, options)
 }

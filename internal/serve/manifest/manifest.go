@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/berthdev/berth/internal/keypair"
 	"github.com/berthdev/berth/internal/rbac"
 )
 
@@ -71,7 +72,7 @@ type Options struct {
 	Replicas  int32
 	// Issuer is cert-manager's, as NAME or KIND/NAME; empty for Pair.
 	Issuer string
-	Pair   Pair
+	Pair   keypair.Pair
 	// Arguments are more of the command's.
 	Arguments []string
 	// Authorities are certificates in PEM that the role checks others with; it finds them in the file PathAuthorities.
@@ -283,7 +284,7 @@ func (r Role) values(o Options) values {
 	for namespace, accounts := range names {
 		v.Impersonated[namespace] = r.Installer.PolicyRulesOf(accounts...)
 	}
-	v.DNSNames, v.Addresses = apart(append(r.Hosts(o.Namespace), o.Hosts...))
+	v.DNSNames, v.Addresses = keypair.Apart(append(r.Hosts(o.Namespace), o.Hosts...))
 	var divided bool
 	if v.IssuerKind, v.IssuerName, divided = strings.Cut(o.Issuer, "/"); !divided {
 		v.IssuerKind, v.IssuerName = "ClusterIssuer", o.Issuer

@@ -1,4 +1,5 @@
-package manifest
+// Package keypair makes certificates for what serves TLS in a cluster, each with a CA that signs nothing else.
+package keypair
 
 import (
 	"crypto/ecdsa"
@@ -16,16 +17,15 @@ import (
 // Pair is a certificate with its key, and the CA to hand out, in PEM.
 type Pair struct{ CA, Cert, Key []byte }
 
-// PairFor is how long a certificate is good that is made here. There is nobody who renews it: the manifests are printed
-// and applied again.
-const PairFor = 2 * 365 * 24 * time.Hour
+// Lifetime is how long a certificate is good.
+const Lifetime = 2 * 365 * 24 * time.Hour
 
-// NewPair makes a certificate for some names and IP addresses. The key of its CA is thrown away: it signs nothing else.
-func NewPair(names []string, now time.Time) (Pair, error) {
+// New makes a certificate for some names and IP addresses. The key of its CA is thrown away: it signs nothing else.
+func New(names []string, now time.Time) (Pair, error) {
 	ca := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "CA of " + names[0]},
 		NotBefore: now.Add(-time.Hour),
-		NotAfter:  now.Add(PairFor),
+		NotAfter:  now.Add(Lifetime),
 		IsCA:      true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
@@ -33,7 +33,7 @@ func NewPair(names []string, now time.Time) (Pair, error) {
 		NotAfter: ca.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
-	leaf.DNSNames, leaf.IPAddresses = apart(names)
+	leaf.DNSNames, leaf.IPAddresses = Apart(names)
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return Pair{}, fmt.Errorf("make a key: %w", err)
@@ -58,8 +58,8 @@ func NewPair(names []string, now time.Time) (Pair, error) {
 		nil
 }
 
-// apart are the names, and the IP addresses among them.
-func apart(hosts []string) (names []string, addresses []net.IP) {
+// Apart are the names, and the IP addresses among them.
+func Apart(hosts []string) (names []string, addresses []net.IP) {
 	for _, host := range hosts {
 		if address := net.ParseIP(host); address != nil {
 			addresses = append(addresses, address)
