@@ -277,6 +277,9 @@ func (u Unpacker) WriteUnpacked(ctx context.Context, b *v1alpha1.Bundle, c *cont
 ) error {
 	b.Status.ResolvedSource, b.Status.Digest, b.Status.ContentURL = &resolved, c.Digest, u.contentURL(b.Name)
 	message := fmt.Sprintf("unpacked %s (%s)", c.Digest, english.Count(c.Files, "file"))
+	if c.SignedBy != "" {
+		message += "; signed by " + c.SignedBy
+	}
 	if u.BaseURL == "" {
 		message += "; nobody serves it"
 	}
