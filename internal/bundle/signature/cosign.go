@@ -199,9 +199,17 @@ func another(hint, certificate string) string {
 	case certificate != "":
 		return "a certificate" + subject(certificate) + ": keys count, and certificates do not"
 	case hint != "":
-		return "another key, of which it says " + hint
+		return "another key, which it says is " + fingerprintOf(hint)
 	}
 	return "another key"
+}
+
+// fingerprintOf is the hint of cosign about a key as the fingerprint that it is.
+func fingerprintOf(hint string) string {
+	if sum, err := base64.StdEncoding.DecodeString(hint); err == nil && len(sum) == sha256.Size {
+		return "sha256:" + hex.EncodeToString(sum)
+	}
+	return fault.Line(hint)
 }
 
 // subject is to whom a certificate was issued and by whom, for messages: nobody has verified it.

@@ -169,7 +169,7 @@ func TestImage(t *testing.T) {
 		}, reason: signature.ReasonUntrusted, says: "it is signed with another key"},
 		"a bundle by another": {sign: func(t *testing.T, r *registry, image, _ ocispec.Descriptor) {
 			refer(r, image, other.bundle(t, image.Digest.String(), signPredicate))
-		}, reason: signature.ReasonUntrusted, says: "another key, of which it says h1nt"},
+		}, reason: signature.ReasonUntrusted, says: "another key, which it says is h1nt"},
 		"the signature of another image": {sign: func(t *testing.T, r *registry, image, another ocispec.Descriptor) {
 			s.tag(t, r, image, payload(another.Digest.String()))
 		}, reason: signature.ReasonOfOther, says: "is of sha256:"},

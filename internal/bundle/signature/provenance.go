@@ -119,6 +119,12 @@ func (p *Policy) provenance(text []byte, file string) (by, sum string, problem f
 	if len(text) > MaxProvenance {
 		return invalid("it has more than %d KiB", MaxProvenance>>10)
 	}
+	// The library panics at some texts that nobody signs, such as an empty one.
+	defer func() {
+		if recover() != nil {
+			by, sum, problem = invalid("it is not a signed text")
+		}
+	}()
 	text = bytes.TrimSpace(text)
 	block, rest := clearsign.Decode(text)
 	switch {
