@@ -246,4 +246,6 @@ func (p *Policy) Unsupported(what string) error {
 }
 
 // short is the beginning of a digest, for messages.
-func short(digest string) string { return cmp.Or(digest[:min(len(digest), len("sha256:")+12)], "nothing") }
+func short(digest string) string {
+	return cmp.Or(digest[:min(len(digest), len("sha256:")+12)], "nothing")
+}

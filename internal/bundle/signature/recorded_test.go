@@ -55,7 +55,7 @@ func signedWith(t *testing.T, r *registry, pub string, hinted bool) {
 		t.Errorf("%q %v", by, err)
 	}
 	_, err = policy(t, ecdsaSigner(t).pub).Image(t.Context(), r.resolve(t, ":v1"))
-	if fault.ReasonOf(err) != signature.ReasonUntrusted || 
+	if fault.ReasonOf(err) != signature.ReasonUntrusted ||
 		hinted && !strings.Contains(err.Error(), strings.TrimPrefix(by, "key ")) {
 		t.Errorf("another key: %s: %v", fault.ReasonOf(err), err)
 	}

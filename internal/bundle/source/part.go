@@ -13,8 +13,8 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
-	"github.com/berthdev/berth/internal/bundle/signature"
 	"github.com/berthdev/berth/internal/bundle/kustomize"
+	"github.com/berthdev/berth/internal/bundle/signature"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
 )
