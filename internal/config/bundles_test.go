@@ -35,7 +35,8 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 		},
 		"not verified, without being required": {file: "keys: [a.pub]", flags: "--verify=false", keys: "/a.pub"},
 		"not verified, although required": {
-			file: "verify: required", flags: "--verify=false", says: "the configuration requires that bundles are signed",
+			file: "verify: required", flags: "--verify=false",
+			says: "the configuration requires that bundles are signed",
 		},
 		"another word": {file: "verify: maybe", says: `bundles.verify: "maybe": must be required, or left out`},
 		"an empty key": {file: "keys: ['']", says: "bundles.keys[0]: must be a file"},

@@ -3,7 +3,6 @@ package signature
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/berthdev/berth/internal/registry/pull"
 )
@@ -53,8 +52,7 @@ func (p *Policy) bundle(a pull.Attachment, digest string) (by string, _ found) {
 	}
 	if signer == nil {
 		if len(b.Material.Certificate.Raw) > 0 {
-			return "", found{ReasonUntrusted, "it is signed with a certificate" + subjectOf(b.Material.Certificate.Raw) +
-				": keys count, and certificates do not"}
+			return "", found{ReasonUntrusted, "it is signed with " + certified(b.Material.Certificate.Raw)}
 		}
 		return "", found{ReasonUntrusted, "it is signed with " + another(b.Material.PublicKey.Hint, "")}
 	}
@@ -63,7 +61,7 @@ func (p *Policy) bundle(a pull.Attachment, digest string) (by string, _ found) {
 
 // envelopeText is what is signed of an envelope: its type and its payload, with their lengths.
 func envelopeText(payloadType string, payload []byte) []byte {
-	text := []byte("DSSEv1 " + strconv.Itoa(len(payloadType)) + " " + payloadType + " " + strconv.Itoa(len(payload)) + " ")
+	text := fmt.Appendf(nil, "DSSEv1 %d %s %d ", len(payloadType), payloadType, len(payload))
 	return append(text, payload...)
 }
 
@@ -78,7 +76,7 @@ func statement(payload []byte, signer *key, digest string) (by string, _ found) 
 	err := json.Unmarshal(payload, &s)
 	switch {
 	case err != nil || len(s.Subject) == 0 || len(s.Subject) > maxSubjects:
-		return "", found{ReasonOfOther, "what key " + signer.fingerprint + " has signed is not the signature of an image"}
+		return "", notOfImage(signer)
 	case s.PredicateType != typeOfSigned:
 		return "", found{} // an attestation, which stands beside signatures
 	}

@@ -50,8 +50,8 @@ func parseKeys(text []byte, where string) (keys []key, _ error) {
 		case *ecdsa.PublicKey, ed25519.PublicKey:
 		case *rsa.PublicKey:
 			if n := k.N.BitLen(); n < leastRSA || n > mostRSA {
-				return nil, fault.New(fault.InvalidArgument, "%s is an RSA key of %d bits: %d to %d are accepted", where,
-					n, leastRSA, mostRSA)
+				return nil, fault.New(fault.InvalidArgument, "%s is an RSA key of %d bits: %d to %d are accepted",
+					where, n, leastRSA, mostRSA)
 			}
 		default:
 			return nil, fault.New(fault.InvalidArgument, "%s is of a kind that is not known: %T", where, public).
@@ -124,10 +124,10 @@ func (p *Policy) Image(ctx context.Context, image *pull.Image) (by string, _ err
 		}
 		all = append(all, problem)
 	}
-	what, hint := "image "+image.Ref, "sign it with `cosign sign --key`, or name the key that it is signed with: --"+FlagKey
+	what, hint := "image "+image.Ref, "sign it with `cosign sign --key`, or name the key that has signed it: --"+FlagKey
 	switch {
 	case image.Chart:
-		what, hint = "chart "+image.Ref, hint+", or, for a chart that was packed with `helm package --sign`, --"+FlagKeyring
+		what, hint = "chart "+image.Ref, hint+", or, of a chart that `helm package --sign` has packed, --"+FlagKeyring
 	case len(p.keys) == 0:
 		all = append(all, found{ReasonUnsigned, "a keyring is for charts, and no key of cosign is given"})
 	}
@@ -185,7 +185,7 @@ func (p *Policy) payload(a pull.Attachment, digest string) (by string, _ found) 
 	of := payload.Critical
 	switch {
 	case err != nil, of.Type != typeOfPayload && of.Type != typeOfSigned:
-		return "", found{ReasonOfOther, "what key " + signer.fingerprint + " has signed is not the signature of an image"}
+		return "", notOfImage(signer)
 	case of.Image.Digest != digest:
 		return "", found{ReasonOfOther, fmt.Sprintf("the signature of key %s is of %s", signer.fingerprint,
 			short(of.Image.Digest))}
@@ -193,11 +193,19 @@ func (p *Policy) payload(a pull.Attachment, digest string) (by string, _ found) 
 	return "key " + signer.fingerprint, found{}
 }
 
+func notOfImage(signer *key) found {
+	return found{ReasonOfOther, "what key " + signer.fingerprint + " has signed is not the signature of an image"}
+}
+
 // another says what else than a key that counts has signed.
 func another(hint, certificate string) string {
 	switch {
 	case certificate != "":
-		return "a certificate" + subject(certificate) + ": keys count, and certificates do not"
+		block, _ := pem.Decode([]byte(certificate))
+		if block == nil {
+			block = &pem.Block{}
+		}
+		return certified(block.Bytes)
 	case hint != "":
 		return "another key, which it says is " + fingerprintOf(hint)
 	}
@@ -212,31 +220,25 @@ func fingerprintOf(hint string) string {
 	return fault.Line(hint)
 }
 
-// subject is to whom a certificate was issued and by whom, for messages: nobody has verified it.
-func subject(text string) string {
-	block, _ := pem.Decode([]byte(text))
-	if block == nil {
-		return ""
-	}
-	return subjectOf(block.Bytes)
-}
-
-func subjectOf(der []byte) (text string) {
+// certified names a certificate by to whom it was issued, and by whom: nobody has verified that.
+func certified(der []byte) string {
+	text := "a certificate"
+	const count = ": keys count, and certificates do not"
 	certificate, err := x509.ParseCertificate(der)
 	if err != nil {
-		return ""
+		return text + count
 	}
 	names := certificate.EmailAddresses
 	for _, uri := range certificate.URIs {
 		names = append(names, uri.String())
 	}
 	if len(names) > 0 {
-		text = " that says it is of " + names[0]
+		text += " that says it is of " + names[0]
 	}
 	for _, extension := range certificate.Extensions {
 		if extension.Id.String() == "1.3.6.1.4.1.57264.1.1" { // the issuer of the identity, as Fulcio has it
-			text += " (" + string(extension.Value) + ")"
+			text += " (" + fault.Line(string(extension.Value)) + ")"
 		}
 	}
-	return text
+	return text + count
 }

@@ -42,8 +42,8 @@ func FuzzSignature(f *testing.F) {
 	of := payload(someDigest)
 	f.Add(s.bundle(f, someDigest, signPredicate), true, s.sign(f, of))
 	f.Add(of, false, s.sign(f, of))
-	f.Add([]byte(`{"dsseEnvelope":{"payload":"e30=","payloadType":"application/vnd.in-toto+json","signatures":[{}]}}`), true,
-		[]byte(nil))
+	f.Add([]byte(`{"dsseEnvelope":{"payload":"e30=","payloadType":"application/vnd.in-toto+json",`+
+		`"signatures":[{}]}}`), true, []byte(nil))
 	p := policy(f, s.pub)
 	f.Fuzz(func(t *testing.T, text []byte, bundle bool, signed []byte) {
 		a := pull.Attachment{MediaType: pull.TypePayload, Content: text, Annotations: map[string]string{

@@ -183,8 +183,8 @@ func (p *Policy) readKeyring(name string, sum io.Writer) error {
 	}
 	if err != nil {
 		return fault.New(fault.InvalidArgument, "%s cannot be read: %w", where, err).
-			WithHint("write it with `gpg --export KEY > FILE`; the files that gpg itself works with (pubring.kbx) are " +
-				"of another format")
+			WithHint("write it with `gpg --export KEY > FILE`; the files that gpg itself works with (pubring.kbx) " +
+				"are of another format")
 	}
 	p.keyringFrom = where
 	return nil

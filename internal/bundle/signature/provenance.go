@@ -29,8 +29,8 @@ const Suffix = ".prov"
 // MaxProvenance is how large a provenance may be, in bytes: it has the Chart.yaml of a chart and a digest.
 const MaxProvenance = 1 << 20
 
-const hintOfArchive = "sign it with `helm package --sign` and put its provenance (.prov) beside it, or name the keyring " +
-	"with the key that it is signed with: --" + FlagKeyring
+const hintOfArchive = "sign it with `helm package --sign` and put its provenance (.prov) beside it, or name the " +
+	"keyring with the key that it is signed with: --" + FlagKeyring
 
 // Archive is an archive of which is known who has signed it and what digest it then has. The zero value is one of which
 // nothing was asked.
@@ -100,8 +100,8 @@ func (p *Policy) pushed(ctx context.Context, image *pull.Image) (by string, _ fo
 	}
 	by, sum, problem := p.provenance(text, file)
 	if problem.reason == "" && sum != digest.String() {
-		problem = found{ReasonOfOther, fmt.Sprintf("its archive is %s, and %s has signed %s", short(digest.String()), by,
-			short(sum))}
+		problem = found{ReasonOfOther, fmt.Sprintf("its archive is %s, and %s has signed %s", short(digest.String()),
+			by, short(sum))}
 	}
 	if problem.reason != "" {
 		return "", problem, nil

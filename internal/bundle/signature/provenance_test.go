@@ -142,7 +142,8 @@ func TestArchive(t *testing.T) {
 			text: m.sign(t, file, chart(t, "1.2.4")), reason: signature.ReasonOfOther, says: "has signed sha256:",
 		},
 		"of another file": {
-			text: m.sign(t, "app-1.2.2.tgz", archive), reason: signature.ReasonOfOther, says: "is of app-1.2.2.tgz, not of",
+			text: m.sign(t, "app-1.2.2.tgz", archive), reason: signature.ReasonOfOther,
+			says: "is of app-1.2.2.tgz, not of",
 		},
 		"a changed digest": {
 			text:   bytes.Replace(signed, []byte(sumOf(archive)), []byte(sumOf(nil)), 1),
@@ -233,14 +234,16 @@ func TestKeyring(t *testing.T) {
 		getenv func(string) string
 		says   string
 	}{
-		"a file":           {keys: signature.Keys{Keyring: m.ring}},
-		"in armor":         {keys: signature.Keys{Keyring: written(t, "a.asc", armored.Bytes())}},
-		"as a text":        {keys: texts},
-		"at home":          {getenv: home},
-		"nobody at home":   {says: "no keys are given"},
-		"with another key": {keys: signature.Keys{Public: []string{ecdsaSigner(t).pub}}, getenv: home, says: "no keyring"},
-		"not a keyring":    {keys: signature.Keys{Keyring: written(t, "x", []byte("KBXf"))}, says: "gpg --export"},
-		"an empty one":     {keys: signature.Keys{Keyring: written(t, "x", nil)}, says: "has no keys"},
+		"a file":         {keys: signature.Keys{Keyring: m.ring}},
+		"in armor":       {keys: signature.Keys{Keyring: written(t, "a.asc", armored.Bytes())}},
+		"as a text":      {keys: texts},
+		"at home":        {getenv: home},
+		"nobody at home": {says: "no keys are given"},
+		"with another key": {
+			keys: signature.Keys{Public: []string{ecdsaSigner(t).pub}}, getenv: home, says: "no keyring",
+		},
+		"not a keyring": {keys: signature.Keys{Keyring: written(t, "x", []byte("KBXf"))}, says: "gpg --export"},
+		"an empty one":  {keys: signature.Keys{Keyring: written(t, "x", nil)}, says: "has no keys"},
 	} {
 		archive := chart(t, "1.2.3")
 		p, err := signature.New(test.keys, test.getenv)
@@ -263,7 +266,8 @@ func TestGPG(t *testing.T) {
 	home := t.TempDir()
 	run := func(args ...string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), gpg, append([]string{"--homedir", home, "--batch", "--yes"}, args...)...)
+		args = append([]string{"--homedir", home, "--batch", "--yes"}, args...)
+		cmd := exec.CommandContext(t.Context(), gpg, args...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v %s", err, out)
 		}
@@ -315,8 +319,8 @@ func TestChart(t *testing.T) {
 			keys: signature.Keys{Keyring: m.ring}, reason: signature.ReasonUnsigned, says: "no provenance was pushed",
 		},
 		"by another": {
-			keys: signature.Keys{Keyring: m.ring}, text: other.sign(t, file, archive), reason: signature.ReasonUntrusted,
-			says: "not in the keyring",
+			keys: signature.Keys{Keyring: m.ring}, text: other.sign(t, file, archive),
+			reason: signature.ReasonUntrusted, says: "not in the keyring",
 		},
 		"of another version": {
 			keys: signature.Keys{Keyring: m.ring}, text: m.sign(t, "app-1.2.3.tgz", archive),

@@ -141,7 +141,8 @@ func (r *registry) image(tag, content string) ocispec.Descriptor {
 func (r *registry) resolve(t testing.TB, suffix string) *pull.Image {
 	t.Helper()
 	image, err := pull.Puller{
-		Platform: "linux/amd64", Silence: time.Minute, Limits: pull.Limits{Transfer: 1 << 20, Unpacked: 1 << 20, Entries: 100},
+		Platform: "linux/amd64", Silence: time.Minute,
+		Limits: pull.Limits{Transfer: 1 << 20, Unpacked: 1 << 20, Entries: 100},
 	}.Resolve(t.Context(), r.host()+"/org/app"+suffix)
 	if err != nil {
 		t.Fatal(err)

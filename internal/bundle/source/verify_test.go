@@ -106,7 +106,9 @@ func TestSignedArchives(t *testing.T) {
 		"standard input":           {local: source.Stdin, reason: signature.ReasonUnsupported},
 		"a repository of git": {source: v1alpha1.Source{
 			Type: v1alpha1.SourceGit,
-			Git:  &v1alpha1.GitSource{Repository: "https://git.example.com/x.git", Ref: v1alpha1.GitRef{Branch: "main"}},
+			Git: &v1alpha1.GitSource{
+				Repository: "https://git.example.com/x.git", Ref: v1alpha1.GitRef{Branch: "main"},
+			},
 		}, reason: signature.ReasonUnsupported},
 		"ConfigMaps": {source: v1alpha1.Source{
 			Type:       v1alpha1.SourceConfigMaps,
@@ -136,7 +138,8 @@ func TestSignedArchives(t *testing.T) {
 				}
 			}
 			_, by, err := get(verifying)
-			if fault.ReasonOf(err) != test.reason || test.reason == "" && (err != nil || !strings.Contains(by, "alice")) {
+			if fault.ReasonOf(err) != test.reason ||
+				test.reason == "" && (err != nil || !strings.Contains(by, "alice")) {
 				t.Errorf("%q, %s: %v", by, fault.ReasonOf(err), err)
 			}
 			if test.reason != "" && fault.From(err).Hint == "" {
@@ -181,7 +184,9 @@ func TestHelmSigns(t *testing.T) {
 		{"package", "app", "--sign", "--key", "alice", "--keyring", "secring.gpg"},
 		{"push", "app-1.4.0+build.1.tgz", "oci://" + strings.TrimSuffix(ref, "/app"), "--plain-http"},
 		{"repo", "index", "."},
-		{"pull", "app", "--repo", files, "--version", "1.4.0+build.1", "--verify", "--keyring", ring, "-d", t.TempDir()},
+		{
+			"pull", "app", "--repo", files, "--version", "1.4.0+build.1", "--verify", "--keyring", ring, "-d", t.TempDir(),
+		},
 	} {
 		if out, err := run(args...); err != nil {
 			t.Fatalf("helm %s: %v %s", args[0], err, out)
@@ -203,7 +208,8 @@ func TestHelmSigns(t *testing.T) {
 			t.Errorf("%s: %q", name, c.SignedBy)
 		}
 		_ = c.Close()
-		if _, _, err := f.Verifying(other).Fetch(t.Context(), resolved); fault.ReasonOf(err) != signature.ReasonUntrusted {
+		_, _, err = f.Verifying(other).Fetch(t.Context(), resolved)
+		if fault.ReasonOf(err) != signature.ReasonUntrusted {
 			t.Errorf("%s, by another: %v", name, err)
 		}
 	}

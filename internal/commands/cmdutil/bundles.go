@@ -88,8 +88,8 @@ func AddVerifyFlags(cmd *cobra.Command) {
 		"take only what is signed: with a key of --"+signature.FlagKey+" or --"+signature.FlagKeyring+
 			", or else of the configuration, or of helm's own keyring")
 	flags.StringArray(signature.FlagKey, nil,
-		"the file of a public key of cosign with which an image or a chart in a registry has to be signed; repeatable, "+
-			"one of them suffices")
+		"the file of a public key of cosign with which an image or a chart in a registry has to be signed; "+
+			"repeatable, one of them suffices")
 	flags.String(signature.FlagKeyring, "",
 		"the file of OpenPGP keys with which the provenance of a chart has to be signed, as helm writes it")
 }

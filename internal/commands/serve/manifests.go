@@ -139,7 +139,8 @@ func (o *ManifestsOptions) gatewayFlags(cmd *cobra.Command) {
 func (o *ManifestsOptions) workspaceFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Configuration, flagConfiguration, "",
-		"the configuration file of the role workspaces, or bundles, which gets the section bundles of it (default: none)")
+		"the configuration file of the role workspaces, or of bundles, which gets the section bundles of it "+
+			"(default: none)")
 	flags.StringVar(&o.Only, flagOnly, "", "the one namespace whose workspaces the role workspaces "+
 		"keeps (default: all)")
 	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)

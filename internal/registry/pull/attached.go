@@ -32,6 +32,22 @@ const (
 	maxConfig     = 1 << 20 // bytes
 )
 
+// about is what a manifest says about a chart.
+type about struct {
+	config     ocispec.Descriptor
+	provenance *ocispec.Descriptor // nil for none
+}
+
+func aboutChart(manifest ocispec.Manifest) about {
+	a := about{config: manifest.Config}
+	for _, layer := range manifest.Layers {
+		if layer.MediaType == chartProvenance {
+			a.provenance = &layer
+		}
+	}
+	return a
+}
+
 // Attachment is something about an image that its registry has beside it.
 type Attachment struct {
 	MediaType   string

@@ -233,12 +233,6 @@ type parts struct {
 	about  about
 }
 
-// about is what a manifest says about a chart.
-type about struct {
-	config     ocispec.Descriptor
-	provenance *ocispec.Descriptor // nil for none
-}
-
 // parts reads a manifest, which has to be that of an image or of a chart.
 func (r *remote) parts(text []byte) (found parts, err error) {
 	var manifest ocispec.Manifest
@@ -249,12 +243,7 @@ func (r *remote) parts(text []byte) (found parts, err error) {
 	case config == chartConfig:
 		found.chart = true
 		found.layers, err = r.archive(manifest.Layers)
-		found.about.config = manifest.Config
-		for _, layer := range manifest.Layers {
-			if layer.MediaType == chartProvenance {
-				found.about.provenance = &layer
-			}
-		}
+		found.about = aboutChart(manifest)
 	case config != ocispec.MediaTypeImageConfig && config != dockerConfig:
 		err = r.notAnImage("it is an artifact of the type %q", cmp.Or(manifest.ArtifactType, config))
 	default:
