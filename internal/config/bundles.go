@@ -17,7 +17,7 @@ type Bundles struct {
 	Verify string `yaml:"verify,omitempty"`
 	// Keys are public keys of cosign, each a file or its text.
 	Keys []string `yaml:"keys,omitempty"`
-	// Keyring has the OpenPGP keys of those who sign charts with helm: a file, or its text in armor.
+	// Keyring has the OpenPGP keys by which charts are signed with helm: a file, or its text in armor.
 	Keyring string `yaml:"keyring,omitempty"`
 }
 

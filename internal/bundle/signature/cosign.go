@@ -103,7 +103,7 @@ func (p *Policy) signer(text, signature []byte) *key {
 	return nil
 }
 
-// Image finds out by whom an image was signed, and refuses one that nobody has signed who counts. Of a chart, helm's
+// Image finds out by whom an image was signed, and refuses one without a signature that counts. Of a chart, helm's
 // provenance counts as well.
 func (p *Policy) Image(ctx context.Context, image *pull.Image) (by string, _ error) {
 	if p == nil {

@@ -32,7 +32,7 @@ const MaxProvenance = 1 << 20
 const hintOfArchive = "sign it with `helm package --sign` and put its provenance (.prov) beside it, or name the " +
 	"keyring with the key that it is signed with: --" + FlagKeyring
 
-// Archive is an archive of which is known who has signed it and what digest it then has. The zero value is one of which
+// Archive is an archive of which its signer is known and the digest that it then has. The zero value is one of which
 // nothing was asked.
 type Archive struct {
 	By   string
@@ -84,7 +84,7 @@ func (a Archive) Read(r io.Reader, take func(io.Reader) error) error {
 	}
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != a.sum {
 		return refusal(a.what, []found{{ReasonOfOther, fmt.Sprintf("its digest is %s, and %s has signed %s", short(got),
-			a.By, short(a.sum))}}, "do not use it; tell the one who signs it, and those who maintain where it is")
+			a.By, short(a.sum))}}, "do not use it; tell its signer, and the maintainers of the place")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// signing is someone who signs charts with helm, and the policy by which only theirs count.
+// signing is a signer of charts, as helm has them, and the policy by which only theirs count.
 func signing(t *testing.T) (entity *openpgp.Entity, ring string, policy *signature.Policy) {
 	t.Helper()
 	entity, err := openpgp.NewEntity("alice", "", "alice@example.com", nil)
@@ -131,7 +131,7 @@ func TestSignedArchives(t *testing.T) {
 				return resolved, c.SignedBy, c.Close()
 			}
 			if resolved, _, err := get(f); err == nil && resolved.HTTP != nil && test.reason != "" {
-				// What the source was resolved to is in the cache of those who verify nothing.
+				// What the source was resolved to is in the cache that is used without verification.
 				_, _, err := verifying.Fetch(t.Context(), resolved)
 				if fault.ReasonOf(err) != test.reason {
 					t.Errorf("from the cache: %s: %v", fault.ReasonOf(err), err)

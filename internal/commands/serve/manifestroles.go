@@ -89,7 +89,7 @@ func (o *ManifestsOptions) verification(options *manifest.Options) error {
 	if n := len(options.Configuration); n > maxFile {
 		return fault.New(fault.InvalidArgument, "the keys of bundles in the file of --%s are too large: %d bytes, "+
 			"more than %d", flagConfiguration, n, maxFile).
-			WithHint("export only the keys of those who sign: gpg --export KEY > FILE")
+			WithHint("export the keys of the signers alone: gpg --export KEY > FILE")
 	}
 	return nil
 }
