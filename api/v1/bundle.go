@@ -56,6 +56,8 @@ type BundleContent struct {
 	Digest string `json:"digest"`
 	Files  int    `json:"files"`
 	Bytes  int64  `json:"bytes"`
+	// SignedBy is the key with which it was signed, if that was verified.
+	SignedBy string `json:"signedBy,omitempty"`
 	// Format is plain+v0, yaml, kustomize, helm or registry+v1. What was only unpacked may have none.
 	Format string `json:"format,omitempty"`
 	// Package and Version are those of the chart or of the registry's package.

@@ -49,6 +49,8 @@ type Config struct {
 	Certificate Certificate `yaml:"certificate"`
 	// Limits are for how long workspaces run and are kept, and how many there are.
 	Limits Limits `yaml:"limits"`
+	// Bundles says by whom bundles have to be signed.
+	Bundles Bundles `yaml:"bundles"`
 	// Gateways are what exec can go through instead of the API server.
 	Gateways []Gateway `yaml:"gateways"`
 }
@@ -84,6 +86,9 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 			return Config{}, fault.New(fault.Internal, "configuration: %w", err)
 		}
 		*scalar.value = v.GetString(key)
+	}
+	if err := c.Bundles.lay(flags); err != nil {
+		return Config{}, err
 	}
 	c.Policy, err = file.PolicyFile.policy(flags, getenv)
 	return c, err

@@ -83,7 +83,8 @@ func (c *Config) check(dir string) (problems []string) {
 		p := &c.Identity.Providers[i]
 		relativeTo(dir, &p.Path, &p.TokenFile)
 	}
-	return slices.Concat(problems, c.checkAccess(dir), c.namespaces(), c.Limits.problems(), c.checkGateways(dir))
+	return slices.Concat(problems, c.checkAccess(dir), c.namespaces(), c.Limits.problems(), c.checkGateways(dir),
+		c.Bundles.check(dir))
 }
 
 // located finds where the values are that are wrong. At a place of which a problem is known already, the others follow

@@ -148,7 +148,7 @@ func (w *world) kubectl(args ...string) { w.asAdmin(os.Getenv("BERTH_TEST_KUBECT
 // asAdmin runs another tool.
 func (w *world) asAdmin(program string, args ...string) {
 	w.Helper()
-	out, err := exec.Command(program, append(args, "--namespace", w.namespace, "--kubeconfig", w.admin)...).
+	out, err := exec.Command(program, append([]string{"--namespace", w.namespace, "--kubeconfig", w.admin}, args...)...).
 		CombinedOutput()
 	if err != nil {
 		w.Fatalf("%s %s: %v\n%s", program, args, err, out)

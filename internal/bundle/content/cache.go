@@ -32,6 +32,9 @@ const DefaultCacheSize = 1 << 30
 // NewCache returns the cache in a directory, which is made when it is needed.
 func NewCache(dir string, bytes int64) *Cache { return &Cache{dir, bytes, newVerified()} }
 
+// Within is the cache in a directory of this one's, for content that others must not have put there.
+func (c *Cache) Within(dir string) *Cache { return NewCache(filepath.Join(c.dir, dir), c.max) }
+
 const (
 	algorithm  = "sha256:"
 	extension  = ".tgz"

@@ -19,6 +19,8 @@ type Content struct {
 	Digest string // sha256: and hexadecimal digits
 	Size   int64  // bytes of all files
 	Files  int
+	// SignedBy is the key by which it was signed, of content that was just fetched and verified; empty otherwise.
+	SignedBy string
 
 	archive *os.File
 	packed  int64 // bytes of the archive

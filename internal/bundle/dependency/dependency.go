@@ -62,6 +62,9 @@ func complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole 
 		whole = nil
 	}
 	if whole != c {
+		if whole != nil {
+			whole.SignedBy = c.SignedBy
+		}
 		_ = c.Close()
 	}
 	return whole, err

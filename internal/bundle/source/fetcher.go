@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/signature"
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -32,6 +33,9 @@ type Fetcher struct {
 	Getenv func(string) string
 	// Indexes keep those of chart repositories for a while; nil keeps none.
 	Indexes *Indexes
+	// Verify says by whom everything has to be signed that is fetched; nil asks for no signatures. Its cache has what was
+	// verified under it, and nothing else.
+	Verify *signature.Policy
 	// Progress is told what happens, with bytes so far, and in all if that is known;
 	// from one goroutine at a time. It may be nil.
 	Progress func(v1.Progress)
@@ -77,7 +81,9 @@ func (f Fetcher) fetch(ctx context.Context, s v1alpha1.Source) (c *content.Conte
 		c, s.HTTP, err = f.chart(ctx, *s.Chart)
 		s.Type, s.Chart = v1alpha1.SourceHTTP, nil
 	case v1alpha1.SourceConfigMaps:
-		c, err = f.configMaps(ctx, s.ConfigMaps)
+		if err = f.Verify.Unsupported("what is in ConfigMaps"); err == nil {
+			c, err = f.configMaps(ctx, s.ConfigMaps)
+		}
 	case v1alpha1.SourceUpload:
 		c, s.Upload, err = f.upload(ctx, *s.Upload)
 	default:
@@ -135,6 +141,16 @@ func together(problems []string, hint string) error {
 		problems[0]).WithHint("%s", hint)
 	err.Problems = problems
 	return err
+}
+
+// Verifying is a fetcher that takes only what is signed as a policy says, and nothing from a cache that was fetched
+// without it.
+func (f Fetcher) Verifying(p *signature.Policy) Fetcher {
+	f.Verify = p
+	if p != nil {
+		f.Cache = f.Cache.Within("signed-" + p.Sum()[:16])
+	}
+	return f
 }
 
 // build makes content of what fill takes into a builder.

@@ -17,6 +17,9 @@ import (
 // git fetches a directory of a commit, and pins it to the commit's hash.
 func (f Fetcher) git(ctx context.Context, s v1alpha1.GitSource) (*content.Content, *v1alpha1.GitSource, error) {
 	address, err := repositoryURL(s)
+	if err == nil {
+		err = f.Verify.Unsupported("repository " + address.Redacted())
+	}
 	if err != nil {
 		return nil, nil, err
 	}

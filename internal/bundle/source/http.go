@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/signature"
 	"github.com/berthdev/berth/internal/credential"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/pace"
@@ -39,11 +41,19 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	if err != nil {
 		return nil, nil, err
 	}
+	signed, err := f.provenance(ctx, address, s.Auth, login)
+	if err != nil {
+		return nil, nil, err
+	}
 	// The builder is the first to find it too large, and says so.
 	client := clientOf(address, s.Auth, login, f.Limits.Compressed+1<<20)
 	c, err = f.build(ctx, func(b *content.Builder) error {
 		return f.download(ctx, client, address, s.Auth, f.Limits.Compressed,
-			func(r io.Reader) error { return b.TarOrText(ctx, r, manifestOf(address.Path), objects) })
+			func(r io.Reader) error {
+				return signed.Read(r, func(r io.Reader) error {
+					return b.TarOrText(ctx, r, manifestOf(address.Path), objects)
+				})
+			})
 	})
 	if err != nil {
 		return nil, nil, within(name(address), err)
@@ -54,8 +64,39 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 			s.Digest).
 			WithHint("install the bundle again from its source to get the new content")
 	}
-	s.Digest = c.Digest
+	s.Digest, c.SignedBy = c.Digest, signed.By
 	return c, &s, nil
+}
+
+// provenance is what helm has beside an archive at a URL: by whom it is signed, and what digest it has then.
+func (f Fetcher) provenance(ctx context.Context, address *url.URL, auth *v1alpha1.Authorization,
+	login *credential.Source,
+) (signed signature.Archive, _ error) {
+	if f.Verify == nil {
+		return signed, nil
+	}
+	what, file := "the archive "+name(address), path.Base(address.Path)
+	if isText(file) {
+		return signed, f.Verify.Unsupported("the file " + name(address))
+	}
+	var text []byte
+	err := f.Verify.CheckKeyring(what)
+	if err == nil {
+		beside := *address
+		beside.Path += signature.Suffix
+		if beside.RawPath != "" {
+			beside.RawPath += signature.Suffix
+		}
+		client := clientOf(&beside, auth, login, signature.MaxProvenance+1<<10)
+		err = f.download(ctx, client, &beside, auth, signature.MaxProvenance, func(r io.Reader) (err error) {
+			text, err = io.ReadAll(io.LimitReader(r, signature.MaxProvenance+1))
+			return err
+		})
+	}
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return signed, err
+	}
+	return f.Verify.Archive(what, file, text)
 }
 
 // download gives what is at a URL to take, unless it says that it has more than most bytes.
@@ -201,7 +242,7 @@ func objects(text io.Reader) (io.Reader, error) {
 			Bytes: maxText, Marks: maxTextMarks, Weight: 4 * maxText, Depth: maxTextDepth,
 		})
 		switch {
-		case len(problems) > 0, top != nil && (!isText(top, "apiVersion") || !isText(top, "kind")):
+		case len(problems) > 0, top != nil && (!hasText(top, "apiVersion") || !hasText(top, "kind")):
 			return nil, notObjects()
 		case top != nil:
 			n++
@@ -229,8 +270,8 @@ func areJSON(raw []byte) bool {
 
 func isJSONText(raw json.RawMessage) bool { return len(raw) > len(`""`) && raw[0] == '"' }
 
-// isText says whether a field of a mapping is a text.
-func isText(top *yaml.Node, name string) bool {
+// hasText says whether a field of a mapping is a text.
+func hasText(top *yaml.Node, name string) bool {
 	field := yamldoc.Field(top, name)
 	return field != nil && field.Kind == yaml.ScalarNode && field.ShortTag() == "!!str" && field.Value != ""
 }

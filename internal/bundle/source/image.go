@@ -36,6 +36,10 @@ func (f Fetcher) image(ctx context.Context, s v1alpha1.ImageSource) (*content.Co
 	if err != nil {
 		return nil, nil, err
 	}
+	by, err := f.Verify.Image(ctx, image)
+	if err != nil {
+		return nil, nil, err
+	}
 	c, err := f.build(ctx, func(b *content.Builder) error {
 		if image.Chart {
 			return within("chart "+s.Ref, image.Archive(ctx, func(r io.Reader) error { return b.Tar(ctx, r) }))
@@ -47,7 +51,7 @@ func (f Fetcher) image(ctx context.Context, s v1alpha1.ImageSource) (*content.Co
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Ref = image.Ref
+	s.Ref, c.SignedBy = image.Ref, by
 	return c, &s, nil
 }
 

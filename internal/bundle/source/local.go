@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/signature"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/pattern"
 )
@@ -26,7 +27,10 @@ const localSources = "a directory, a tar file, a file of YAML or JSON, or - for 
 // that a working tree has the content of its commit. DIRECTORY//PART is a part of a directory, as of a repository.
 func (f Fetcher) Local(ctx context.Context, name string, stdin io.Reader) (*content.Content, error) {
 	if name == Stdin {
-		return f.archive(ctx, "standard input", stdin, 0)
+		if err := f.Verify.Unsupported("standard input"); err != nil {
+			return nil, err
+		}
+		return f.archive(ctx, "standard input", stdin, 0, signature.Archive{})
 	}
 	base, dir, isPart := cutDirectory(name)
 	if isPart {
@@ -39,39 +43,80 @@ func (f Fetcher) Local(ctx context.Context, name string, stdin io.Reader) (*cont
 	case isPart && !info.IsDir():
 		return nil, fault.New(fault.InvalidArgument, "%s is not a directory, of which //%s is a part", name, dir).
 			WithHint("unpack it, and name the directory")
-	case isPart:
-		return f.part(ctx, name, dir)
-	case info.IsDir():
+	case isPart, info.IsDir():
+		if err := f.Verify.Unsupported("the directory " + name); err != nil {
+			return nil, err
+		}
+		if isPart {
+			return f.part(ctx, name, dir)
+		}
 		return f.directory(ctx, name)
 	case !info.Mode().IsRegular():
 		return nil, fault.New(fault.InvalidArgument, "%s is neither a directory nor a file", name).
 			WithHint("name %s", localSources)
+	}
+	signed, err := f.localProvenance(name)
+	if err != nil {
+		return nil, err
 	}
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, localFault(err)
 	}
 	defer file.Close()
-	return f.archive(ctx, name, file, info.Size())
+	return f.archive(ctx, name, file, info.Size(), signed)
 }
 
-func (f Fetcher) archive(ctx context.Context, name string, r io.Reader, total int64) (*content.Content, error) {
+func (f Fetcher) archive(ctx context.Context, name string, r io.Reader, total int64,
+	signed signature.Archive,
+) (*content.Content, error) {
 	c, err := f.build(ctx, func(b *content.Builder) error {
-		return b.TarOrText(ctx, f.Watch("Reading "+name, r, total), manifestOf(filepath.ToSlash(name)), nil)
+		return signed.Read(f.Watch("Reading "+name, r, total), func(r io.Reader) error {
+			return b.TarOrText(ctx, r, manifestOf(filepath.ToSlash(name)), nil)
+		})
 	})
-	return c, within(name, err)
+	if err != nil {
+		return nil, within(name, err)
+	}
+	c.SignedBy = signed.By
+	return c, nil
+}
+
+// localProvenance is what helm has beside an archive.
+func (f Fetcher) localProvenance(name string) (signed signature.Archive, _ error) {
+	if f.Verify == nil {
+		return signed, nil
+	}
+	if isText(name) {
+		return signed, f.Verify.Unsupported("the file " + name)
+	}
+	var text []byte
+	file, err := os.Open(name + signature.Suffix)
+	if err == nil {
+		defer file.Close()
+		text, err = io.ReadAll(io.LimitReader(file, signature.MaxProvenance+1))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return signed, localFault(err)
+	}
+	return f.Verify.Archive("the archive "+name, filepath.Base(name), text)
+}
+
+// isText says whether a file is one of YAML or JSON, by its name.
+func isText(name string) bool {
+	switch path.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
 }
 
 // manifestOf is the file that a source becomes which is a single one, of YAML or JSON: the content is that of a
 // directory with manifests/, in which the file has the name that it has at its source.
 func manifestOf(source string) string {
 	const dir, unnamed = "manifests/", "manifest.yaml"
-	name := path.Base(source)
-	switch path.Ext(name) {
-	case ".yaml", ".yml", ".json":
-		if fileName.MatchString(name) {
-			return dir + name
-		}
+	if name := path.Base(source); isText(name) && fileName.MatchString(name) {
+		return dir + name
 	}
 	return dir + unnamed
 }

@@ -14,6 +14,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/kustomize"
+	"github.com/berthdev/berth/internal/bundle/signature"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/git"
 )
@@ -89,7 +90,8 @@ func (f Fetcher) partFile(ctx context.Context, root *os.Root, base, name string)
 	if err != nil {
 		return nil, localFault(err)
 	}
-	return f.archive(ctx, filepath.Join(base, filepath.FromSlash(name)), file, info.Size())
+	return f.archive(ctx, filepath.Join(base, filepath.FromSlash(name)), file, info.Size(),
+		signature.Archive{})
 }
 
 // addRoot takes the kustomization that leads to that of the part.

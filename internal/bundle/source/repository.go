@@ -57,12 +57,16 @@ func (f Fetcher) chart(ctx context.Context, s v1alpha1.ChartSource) (*content.Co
 	if address.Scheme != repository.Scheme || hostPort(address) != hostPort(repository) {
 		resolved.Auth, login = nil, nil
 	}
+	signed, err := f.provenance(ctx, address, resolved.Auth, login)
+	if err != nil {
+		return nil, nil, err
+	}
 	sum := sha256.New()
 	c, err := f.build(ctx, func(b *content.Builder) error {
 		client := clientOf(address, resolved.Auth, login, f.Limits.Compressed+1<<20)
 		return f.download(ctx, client, address, resolved.Auth, f.Limits.Compressed, func(r io.Reader) error {
 			r = io.TeeReader(r, sum)
-			if err := b.Tar(ctx, r); err != nil {
+			if err := signed.Read(r, func(r io.Reader) error { return b.Tar(ctx, r) }); err != nil {
 				return err
 			}
 			if _, err := io.Copy(io.Discard, r); err != nil {
@@ -74,7 +78,7 @@ func (f Fetcher) chart(ctx context.Context, s v1alpha1.ChartSource) (*content.Co
 	if err != nil {
 		return nil, nil, within(name(address), err)
 	}
-	resolved.Digest = c.Digest
+	resolved.Digest, c.SignedBy = c.Digest, signed.By
 	return c, resolved, nil
 }
 

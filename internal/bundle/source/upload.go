@@ -105,6 +105,9 @@ func (f Fetcher) upload(ctx context.Context, s v1alpha1.UploadSource) (*content.
 	if ok || err != nil {
 		return c, &v1alpha1.UploadSource{Digest: digest}, err
 	}
+	if err := f.Verify.Unsupported("the upload of bundle " + f.Bundle.Name); err != nil {
+		return nil, nil, err
+	}
 	first, err := f.Cluster.chunk(ctx, f.Bundle, digest, 0, 0)
 	if err != nil {
 		return nil, nil, err

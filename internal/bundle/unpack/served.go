@@ -73,6 +73,9 @@ func (u Unpacker) kept(ctx context.Context, found *v1alpha1.Bundle) io.ReadSeekC
 
 // FromOthers is the content of a bundle that another program has unpacked.
 func (u Unpacker) FromOthers(ctx context.Context, b *v1alpha1.Bundle) (*content.Content, error) {
+	if err := u.Fetcher.Verify.Unsupported("bundle " + b.Name + ", which another program has unpacked,"); err != nil {
+		return nil, err
+	}
 	if b.Status.ContentURL == "" {
 		return nil, fault.New(fault.Unavailable, "bundle %s is unpacked, and nobody serves its content", b.Name).
 			WithHint("its class %s has to be served by the program that reconciles it", b.Spec.ProvisionerClassName)

@@ -67,7 +67,11 @@ func (u Unpacker) WriteUnpacked(ctx context.Context, b *v1alpha1.Bundle, c *cont
 	resolved v1alpha1.Source,
 ) error {
 	b.Status.ResolvedSource, b.Status.Digest, b.Status.ContentURL = &resolved, c.Digest, u.contentURL(b.Name)
-	message := fmt.Sprintf("unpacked %s (%s)", c.Digest, english.Count(c.Files, "file")) + u.served()
+	message := fmt.Sprintf("unpacked %s (%s)", c.Digest, english.Count(c.Files, "file"))
+	if c.SignedBy != "" {
+		message += "; signed by " + c.SignedBy
+	}
+	message += u.served()
 	resource.SetUnpacked(b, v1alpha1.PhaseUnpacked, resource.Yes(v1alpha1.ReasonUnpackSuccessful, message), u.Now())
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		err := u.Objects.SetBundleStatus(ctx, b)

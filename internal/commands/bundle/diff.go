@@ -31,7 +31,7 @@ type DiffOptions struct {
 
 // NewDiff makes `berth bundle diff`.
 func NewDiff(f *cmdutil.Factory, runF func(context.Context, *DiffOptions) error) *cobra.Command {
-	o := &DiffOptions{InstallOptions: InstallOptions{IO: f.IO, Open: f.Bundles, DryRun: apply.DryRunServer}}
+	o := &DiffOptions{InstallOptions: InstallOptions{IO: f.IO, DryRun: apply.DryRunServer}}
 	cmd := &cobra.Command{
 		Use:   "diff NAME SOURCE",
 		Short: "Show what installing a bundle would change",
@@ -53,6 +53,7 @@ anything would change.`,
 			return o.validate()
 		}),
 	}
+	o.Open = f.For(cmd).VerifiedBundles
 	o.addInstallFlags(cmd)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)

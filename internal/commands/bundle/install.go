@@ -138,7 +138,7 @@ func (o *InstallOptions) addFlags(f *cmdutil.Factory, cmd *cobra.Command) {
 
 // addFollowFlags adds the flags about how it is written, followed and printed.
 func (o *InstallOptions) addFollowFlags(f *cmdutil.Factory, cmd *cobra.Command) {
-	o.Open = f.For(cmd).FollowedBundles
+	o.Open = f.For(cmd).VerifiedBundles
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonl", "name", "jsonpath=", "go-template=")
 	cmd.Flags().BoolVar(&o.ForceConflicts, "force-conflicts", false,
 		"take over what other programs have set in the objects")

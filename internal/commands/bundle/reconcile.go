@@ -61,7 +61,7 @@ The exit status is 3 if any of them failed; why is on the objects, too.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	o := newCluster(f, cmd, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
-	o.Open = f.For(cmd).FollowedBundles
+	o.Open = f.For(cmd).VerifiedBundles
 	cmdutil.EnumVar(cmd, &o.Only, "only", "work on these alone", onlyBundles, onlyInstances)
 	o.addServiceAccountFlag(cmd)
 	cmdutil.AddTimeoutFlag(cmd, &o.Timeout)

@@ -99,6 +99,7 @@ func (o *SourceOptions) addSourceFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.Version, "version", "", "of a chart in a registry or repository: the version, or a range of "+
 		"which the newest is taken")
 	cmdutil.NoFlagValues(cmd, "branch", "tag", "commit", "directory", "version")
+	cmdutil.AddVerifyFlags(cmd)
 }
 
 // addSecretFlag adds --source-secret, of commands that have a cluster.
@@ -164,7 +165,7 @@ func (o *SourceOptions) values(ctx context.Context, io terminal.Streams) ([]byte
 
 // describe is what is in a bundle; of one that was not read, its content alone.
 func describe(from string, c *content.Content, p *format.Package) v1.BundleContent {
-	d := v1.BundleContent{Source: from, Digest: c.Digest, Files: c.Files, Bytes: c.Size}
+	d := v1.BundleContent{Source: from, Digest: c.Digest, Files: c.Files, Bytes: c.Size, SignedBy: c.SignedBy}
 	if p == nil {
 		return d
 	}

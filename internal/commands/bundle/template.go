@@ -75,7 +75,7 @@ type TemplateOptions struct {
 
 // NewTemplate makes `berth bundle template`.
 func NewTemplate(f *cmdutil.Factory, runF func(context.Context, *TemplateOptions) error) *cobra.Command {
-	o := &TemplateOptions{ContentOptions: ContentOptions{IO: f.IO, Sources: f.Sources}}
+	o := &TemplateOptions{ContentOptions: ContentOptions{IO: f.IO}}
 	cmd := &cobra.Command{
 		Use:        "template SOURCE",
 		SuggestFor: []string{"render"},
@@ -96,6 +96,7 @@ What is printed of a chart is what "helm template" prints, but for the hooks of 
 			return o.parse()
 		}),
 	}
+	o.Sources = f.For(cmd).VerifiedSources
 	o.addSourceFlags(cmd)
 	o.addFormatFlags(cmd)
 	o.addRenderFlags(cmd)

@@ -36,7 +36,7 @@ type ContentOptions struct {
 
 // NewUnpack makes `berth bundle unpack`.
 func NewUnpack(f *cmdutil.Factory, runF func(context.Context, *ContentOptions) error) *cobra.Command {
-	o := &ContentOptions{IO: f.IO, Sources: f.Sources}
+	o := &ContentOptions{IO: f.IO}
 	cmd := &cobra.Command{
 		Use:   "unpack SOURCE DIRECTORY",
 		Short: "Fetch a bundle and unpack it into a directory",
@@ -54,6 +54,7 @@ rendered, which takes its values.`,
 			return o.parse()
 		}),
 	}
+	o.Sources = f.For(cmd).VerifiedSources
 	o.addSourceFlags(cmd)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	return cmd
@@ -111,7 +112,7 @@ your token, as "berth bundle reconcile" does.`,
   berth bundle content shop ./shop && diff --recursive ./shop ./deploy`,
 		ValidArgsFunction: completeSource(f),
 	}
-	o.IO, o.Open = f.IO, f.Bundles
+	o.IO, o.Open = f.IO, f.For(cmd).VerifiedBundles
 	addSystemFlag(cmd, &o.System)
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "name", "jsonpath=", "go-template=")
 	cmdutil.AddContentFlags(cmd, &o.Trust)

@@ -34,7 +34,7 @@ type ValidateOptions struct {
 
 // NewValidate makes `berth bundle validate`.
 func NewValidate(f *cmdutil.Factory, runF func(context.Context, *ValidateOptions) error) *cobra.Command {
-	o := &ValidateOptions{ContentOptions: ContentOptions{IO: f.IO, Sources: f.Sources}, Open: f.Bundles}
+	o := &ValidateOptions{ContentOptions: ContentOptions{IO: f.IO}}
 	cmd := &cobra.Command{
 		Use:   "validate SOURCE",
 		Short: "Check a bundle, and say what is in it",
@@ -59,6 +59,7 @@ objects.`,
 			return o.validate()
 		}),
 	}
+	o.Sources, o.Open = f.For(cmd).VerifiedSources, f.For(cmd).VerifiedBundles
 	o.addSourceFlags(cmd)
 	o.addFormatFlags(cmd)
 	o.addRenderFlags(cmd)

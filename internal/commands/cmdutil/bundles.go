@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/installer"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/bundle/server"
+	"github.com/berthdev/berth/internal/bundle/signature"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/fault"
@@ -43,6 +44,54 @@ func (d *Dependencies) FollowedBundles(ctx context.Context, system string) (r in
 	r, err = d.Bundles(ctx, system)
 	r.Policy = c.Policy
 	return r, err
+}
+
+// VerifiedBundles is FollowedBundles for what fetches: only what is signed as the configuration and the flags of
+// AddVerifyFlags say.
+func (d *Dependencies) VerifiedBundles(ctx context.Context, system string) (r instance.Reconciler, err error) {
+	if r, err = d.FollowedBundles(ctx, system); err == nil {
+		r.Fetcher, err = d.verified(r.Fetcher, d.Getenv)
+	}
+	return r, err
+}
+
+// ServedBundles is VerifiedBundles for a server, where nobody is at home.
+func (d *Dependencies) ServedBundles(ctx context.Context, system string) (r instance.Reconciler, err error) {
+	if r, err = d.FollowedBundles(ctx, system); err == nil {
+		r.Fetcher, err = d.verified(r.Fetcher, nil)
+	}
+	r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of this process
+	return r, err
+}
+
+// VerifiedSources is Sources for only what is signed as the configuration and the flags of AddVerifyFlags say.
+func (d *Dependencies) VerifiedSources() (s source.Fetcher, err error) {
+	if s, err = d.Sources(); err == nil {
+		s, err = d.verified(s, d.Getenv)
+	}
+	return s, err
+}
+
+func (d *Dependencies) verified(s source.Fetcher, getenv func(string) string) (source.Fetcher, error) {
+	c, err := d.Config()
+	if err != nil {
+		return s, err
+	}
+	policy, err := c.Bundles.Policy(getenv)
+	return s.Verifying(policy), err
+}
+
+// AddVerifyFlags adds the flags that say by whom a bundle has to be signed; the configuration reads them.
+func AddVerifyFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Bool(signature.FlagVerify, false,
+		"take only what is signed: with a key of --"+signature.FlagKey+" or --"+signature.FlagKeyring+
+			", or else of the configuration, or of helm's own keyring")
+	flags.StringArray(signature.FlagKey, nil,
+		"the file of a public key of cosign with which an image or a chart in a registry has to be signed; "+
+			"repeatable, one of them suffices")
+	flags.String(signature.FlagKeyring, "",
+		"the file of OpenPGP keys with which the provenance of a chart has to be signed, as helm writes it")
 }
 
 // Bundles works on the bundles of the cluster, with what is kept in a system namespace.

@@ -64,6 +64,9 @@ func (o *ManifestsOptions) ofBundles(options manifest.Options) ([]byte, error) {
 	if err := o.trust(&options); err != nil {
 		return nil, err
 	}
+	if err := o.verification(&options); err != nil {
+		return nil, err
+	}
 	if o.InstallRole == "" {
 		fmt.Fprintln(o.IO.Err, "The server can install nothing: choose the ClusterRole for that with --install-role "+
 			"(cluster-admin is what most bundles take).")
@@ -72,6 +75,26 @@ func (o *ManifestsOptions) ofBundles(options manifest.Options) ([]byte, error) {
 			fault.Line(o.InstallRole))
 	}
 	return o.ofRole(role, options)
+}
+
+// verification is what the server is told about by whom bundles have to be signed: of the configuration nothing else.
+func (o *ManifestsOptions) verification(options *manifest.Options) error {
+	if o.Configuration == "" {
+		return nil
+	}
+	text, err := cmdutil.ReadFile(o.Configuration, o.IO.In, maxFile, "--"+flagConfiguration)
+	if err != nil {
+		return err
+	}
+	if options.Configuration, err = config.ForServer(o.Configuration, text, o.Getenv); err != nil {
+		return err
+	}
+	if n := len(options.Configuration); n > maxFile {
+		return fault.New(fault.InvalidArgument, "the keys of bundles in the file of --%s are too large: %d bytes, "+
+			"more than %d", flagConfiguration, n, maxFile).
+			WithHint("export the keys of the signers alone: gpg --export KEY > FILE")
+	}
+	return nil
 }
 
 // trust are the options of the server about other programs that serve content.

@@ -143,7 +143,8 @@ func (o *ManifestsOptions) gatewayFlags(cmd *cobra.Command) {
 func (o *ManifestsOptions) workspaceFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Configuration, flagConfiguration, "",
-		"the configuration file of the role workspaces (default: none)")
+		"the configuration file of the role workspaces, or of bundles, which gets the section bundles of it "+
+			"(default: none)")
 	flags.StringVar(&o.Only, flagOnly, "", "the one namespace whose workspaces the role workspaces "+
 		"keeps (default: all)")
 	cmdutil.AddTrustFlag(cmd, &o.TrustRecords)
@@ -216,7 +217,8 @@ func (o *ManifestsOptions) checkBundles() error {
 // checkWorkspaces finds what is wrong with the options of that role.
 func (o *ManifestsOptions) checkWorkspaces() error {
 	for flag, value := range map[string]string{flagConfiguration: o.Configuration, flagOnly: o.Only} {
-		if value != "" && !slices.Contains(o.Roles, roleWorkspaces) {
+		also := flag == flagConfiguration && slices.Contains(o.Roles, server.Role)
+		if value != "" && !also && !slices.Contains(o.Roles, roleWorkspaces) {
 			return invalid("--%s requires the role %s", flag, roleWorkspaces)
 		}
 	}

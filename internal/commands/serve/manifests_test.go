@@ -80,7 +80,7 @@ func TestManifestsOptions(t *testing.T) {
 			Err:  `--only must be the name of a namespace, got "A"`,
 		},
 		"a configuration of another role": {
-			Args: "bundles --configuration c",
+			Args: "gateway --configuration c",
 			Err:  "--configuration requires the role workspaces",
 		},
 		"scratch volumes": {
@@ -286,6 +286,50 @@ func TestManifestsOfWorkspaces(t *testing.T) {
 		t.Errorf("%v:\n%s", err, out.Out.String())
 	}
 	if err := os.WriteFile(file, []byte("limits: {maxActiveHour: 36}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.IO, out = terminal.Test("", time.Now())
+	if err := serve.Manifests(t.Context(), o); fault.CodeOf(err) != fault.InvalidArgument || out.Out.String() != "" {
+		t.Errorf("%v, and %q is printed", err, out.Out.String())
+	}
+}
+
+// The role bundles gets the keys by which bundles have to be signed, and nothing else of the configuration; one that it
+// could not start with is refused before anything is printed.
+func TestManifestsOfVerifiedBundles(t *testing.T) {
+	dir := t.TempDir()
+	const key = "-----BEGIN PUBLIC KEY-----\n" +
+		"MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"
+	file := filepath.Join(dir, "config.yaml")
+	for name, text := range map[string]string{
+		"cosign.pub":  key,
+		"config.yaml": "bundles: {verify: required, keys: [cosign.pub]}\nregistry: {server: x, username: u, password: hunter2}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	streams, out := terminal.Test("", time.Now())
+	o := &serve.ManifestsOptions{
+		IO: streams, Roles: []string{"bundles"}, Image: "i", Namespace: "berth-system", Replicas: 2, Issuer: "ours",
+		Configuration: file, Getenv: func(string) string { return "" },
+	}
+	if err := serve.Manifests(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	text := out.Out.String()
+	for _, want := range []string{
+		"name: berth-bundles-configuration\n", "value: /etc/berth/configuration/config.yaml", "verify: required",
+		"MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("missing %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "hunter2") {
+		t.Error("a password is printed")
+	}
+	if err := os.WriteFile(file, []byte("bundles: {verify: required}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o.IO, out = terminal.Test("", time.Now())

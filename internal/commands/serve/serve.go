@@ -16,7 +16,7 @@ import (
 func NewCmd(f *cmdutil.Factory) *cobra.Command {
 	var cmd *cobra.Command
 	backend := func(ctx context.Context, o BackendOptions) (Backend, error) {
-		r, err := f.For(cmd).FollowedBundles(ctx, o.Namespace)
+		r, err := f.For(cmd).ServedBundles(ctx, o.Namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -25,7 +25,6 @@ func NewCmd(f *cmdutil.Factory) *cobra.Command {
 			r.Reserved = installer.Reserved{System: o.Namespace}
 		}
 		r.Fetcher.Time = o.FetchTimeout
-		r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of this process
 		if r, err = r.As(o.Installer); err != nil {
 			return nil, err
 		}

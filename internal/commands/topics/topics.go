@@ -113,6 +113,10 @@ In the file only:
     maxAgeHours: 8760
     workspacesPerUser: 3     how many there may be in a namespace; one more is not
     workspaces: 100          created
+  bundles:                   by whom they have to be signed; see docs/bundles.md
+    verify: required         of each; otherwise where --verify says so
+    keys: [FILE]             public keys of cosign, or their texts: !file PATH
+    keyring: FILE            OpenPGP keys, for the provenance of charts
   gateways:                  what berth exec and cp --gateway NAME go through
     - name: NAME
       url: https://HOST      the credential is sent there, and nowhere else

@@ -58,6 +58,8 @@ type Image struct {
 	Chart bool
 
 	name   reference
+	root   ocispec.Descriptor // of what the reference names
+	about  about
 	layers []ocispec.Descriptor
 	remote *remote
 	puller Puller
@@ -81,8 +83,8 @@ func (p Puller) Resolve(ctx context.Context, ref string) (*Image, error) {
 		return nil, r.fault(ctx, err)
 	}
 	return &Image{
-		Ref: name.repository() + "@" + root.String(), Chart: found.chart,
-		name: name, layers: found.layers, remote: r, puller: p,
+		Ref: name.repository() + "@" + root.Digest.String(), Chart: found.chart,
+		name: name, root: root, about: found.about, layers: found.layers, remote: r, puller: p,
 	}, nil
 }
 

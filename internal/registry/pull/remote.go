@@ -155,35 +155,35 @@ const (
 
 // resolve finds the layers of the image for a platform, or of a chart its archive alone, and the digest of what the
 // reference names.
-func (r *remote) resolve(ctx context.Context, platform string) (root digest.Digest, found parts, err error) {
+func (r *remote) resolve(ctx context.Context, platform string) (root ocispec.Descriptor, found parts, err error) {
 	ref := r.name.Reference.Reference
 	for range maxIndexes + 1 {
 		desc, text, err := r.manifest(ctx, ref)
 		if err != nil {
-			return "", parts{}, err
+			return root, parts{}, err
 		}
-		if root == "" {
-			root = desc.Digest
+		if root.Digest == "" {
+			root = desc
 		}
 		switch desc.MediaType {
 		case ocispec.MediaTypeImageIndex, dockerList:
 			var index ocispec.Index
 			if err := json.Unmarshal(text, &index); err != nil {
-				return "", parts{}, r.notAnImage("its index is not valid: %v", err)
+				return root, parts{}, r.notAnImage("its index is not valid: %v", err)
 			}
 			chosen, err := r.choose(index.Manifests, platform)
 			if err != nil {
-				return "", parts{}, err
+				return root, parts{}, err
 			}
 			ref = chosen.String()
 		case ocispec.MediaTypeImageManifest, dockerManifest:
 			found, err := r.parts(text)
 			return root, found, err
 		default:
-			return "", parts{}, r.notAnImage("its manifest has the media type %q", desc.MediaType)
+			return root, parts{}, r.notAnImage("its manifest has the media type %q", desc.MediaType)
 		}
 	}
-	return "", parts{}, r.notAnImage("it has more than %d indexes, one in the other", maxIndexes)
+	return root, parts{}, r.notAnImage("it has more than %d indexes, one in the other", maxIndexes)
 }
 
 // choose picks the image for a platform out of an index. One that is alone is for every platform.
@@ -230,6 +230,7 @@ func platformOf(d ocispec.Descriptor) string {
 type parts struct {
 	chart  bool // then the one layer is its archive
 	layers []ocispec.Descriptor
+	about  about
 }
 
 // parts reads a manifest, which has to be that of an image or of a chart.
@@ -242,6 +243,7 @@ func (r *remote) parts(text []byte) (found parts, err error) {
 	case config == chartConfig:
 		found.chart = true
 		found.layers, err = r.archive(manifest.Layers)
+		found.about = aboutChart(manifest)
 	case config != ocispec.MediaTypeImageConfig && config != dockerConfig:
 		err = r.notAnImage("it is an artifact of the type %q", cmp.Or(manifest.ArtifactType, config))
 	default:

@@ -29,6 +29,7 @@ func (c Content) Text(p style.Page) ([]string, error) {
 		{"Source", p.Text(c.Source)},
 		{"Format", what},
 		{"Digest", c.Digest},
+		{"Signed by", p.Text(c.SignedBy)},
 		{"Files", fmt.Sprintf("%s, %s", english.Plural(c.Files, "file"), style.Bytes(c.Bytes)+"B")},
 		{"Objects", p.Text(kinds(c.Objects))},
 		{"Directory", p.Text(c.Directory)},

@@ -1,0 +1,244 @@
+package signature
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+
+	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/registry/pull"
+)
+
+// key is a public key of cosign.
+type key struct {
+	public      crypto.PublicKey
+	fingerprint string
+}
+
+const (
+	leastRSA = 2048  // bits
+	mostRSA  = 16384 // bits
+)
+
+// parseKeys reads the public keys of a text.
+func parseKeys(text []byte, where string) (keys []key, _ error) {
+	const hint = "name the file that `cosign generate-key-pair` or `cosign public-key` writes: cosign.pub"
+	for rest := text; ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "PUBLIC KEY" {
+			return nil, fault.New(fault.InvalidArgument, "%s has a %s, not a PUBLIC KEY", where, block.Type).
+				WithHint(hint)
+		}
+		public, err := x509.ParsePKIXPublicKey(block.Bytes)
+		if err != nil {
+			return nil, fault.New(fault.InvalidArgument, "%s is not valid: %w", where, err).WithHint(hint)
+		}
+		switch k := public.(type) {
+		case *ecdsa.PublicKey, ed25519.PublicKey:
+		case *rsa.PublicKey:
+			if n := k.N.BitLen(); n < leastRSA || n > mostRSA {
+				return nil, fault.New(fault.InvalidArgument, "%s is an RSA key of %d bits: %d to %d are accepted",
+					where, n, leastRSA, mostRSA)
+			}
+		default:
+			return nil, fault.New(fault.InvalidArgument, "%s is of a kind that is not known: %T", where, public).
+				WithHint("use a key of ECDSA, Ed25519 or RSA")
+		}
+		sum := sha256.Sum256(block.Bytes)
+		keys = append(keys, key{public: public, fingerprint: "sha256:" + hex.EncodeToString(sum[:])})
+		if len(keys) > maxKeys {
+			return nil, fault.New(fault.InvalidArgument, "%s has more than %d keys", where, maxKeys)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, fault.New(fault.InvalidArgument, "%s is not a public key in PEM", where).WithHint(hint)
+	}
+	return keys, nil
+}
+
+// verify says whether a signature of a text is of this key. As in cosign the hash is SHA-256, or that of the curve.
+func (k key) verify(text, signature []byte) bool {
+	sum := sha256.Sum256(text)
+	switch public := k.public.(type) {
+	case *ecdsa.PublicKey:
+		if ecdsa.VerifyASN1(public, sum[:], signature) {
+			return true
+		}
+		switch bits := public.Curve.Params().BitSize; {
+		case bits > 384:
+			longer := sha512.Sum512(text)
+			return ecdsa.VerifyASN1(public, longer[:], signature)
+		case bits > 256:
+			longer := sha512.Sum384(text)
+			return ecdsa.VerifyASN1(public, longer[:], signature)
+		}
+	case ed25519.PublicKey:
+		return ed25519.Verify(public, text, signature)
+	case *rsa.PublicKey:
+		return rsa.VerifyPKCS1v15(public, crypto.SHA256, sum[:], signature) == nil
+	}
+	return false
+}
+
+// signer is the key that has signed a text; nil if it is none of these.
+func (p *Policy) signer(text, signature []byte) *key {
+	for i := range p.keys {
+		if p.keys[i].verify(text, signature) {
+			return &p.keys[i]
+		}
+	}
+	return nil
+}
+
+// Image finds out by whom an image was signed, and refuses one without a signature that counts. Of a chart, helm's
+// provenance counts as well.
+func (p *Policy) Image(ctx context.Context, image *pull.Image) (by string, _ error) {
+	if p == nil {
+		return "", nil
+	}
+	var all []found
+	if len(p.keys) > 0 {
+		by, problems, err := p.cosigned(ctx, image)
+		if by != "" || err != nil {
+			return by, err
+		}
+		all = problems
+	}
+	if len(p.keyring) > 0 && image.Chart {
+		by, problem, err := p.pushed(ctx, image)
+		if by != "" || err != nil {
+			return by, err
+		}
+		all = append(all, problem)
+	}
+	what, hint := "image "+image.Ref, "sign it with `cosign sign --key`, or name the key that has signed it: --"+FlagKey
+	switch {
+	case image.Chart:
+		what, hint = "chart "+image.Ref, hint+", or, of a chart that `helm package --sign` has packed, --"+FlagKeyring
+	case len(p.keys) == 0:
+		all = append(all, found{ReasonUnsigned, "a keyring is for charts, and no key of cosign is given"})
+	}
+	return "", refusal(what, all, hint)
+}
+
+// cosigned finds the first signature of an image that counts. Without one, all says what there is.
+func (p *Policy) cosigned(ctx context.Context, image *pull.Image) (by string, all []found, _ error) {
+	for a, err := range image.Attachments(ctx) {
+		if err != nil {
+			return "", nil, err
+		}
+		read := p.payload
+		if a.MediaType == pull.TypeBundle {
+			read = p.bundle
+		}
+		by, problem := read(a, image.Digest().String())
+		if by != "" {
+			return by, nil, nil
+		}
+		if problem.reason != "" {
+			all = append(all, problem)
+		}
+	}
+	return "", all, nil
+}
+
+const (
+	annotationSignature   = "dev.cosignproject.cosign/signature"
+	annotationCertificate = "dev.sigstore.cosign/certificate"
+	typeOfPayload         = "cosign container image signature"
+	typeOfSigned          = "https://sigstore.dev/cosign/sign/v1"
+)
+
+// payload verifies a signature of cosign's tag: a text that names the digest of an image, and the signature of it in an
+// annotation.
+func (p *Policy) payload(a pull.Attachment, digest string) (by string, _ found) {
+	signature, err := base64.StdEncoding.DecodeString(a.Annotations[annotationSignature])
+	if err != nil || len(signature) == 0 {
+		return "", found{ReasonUntrusted, "a signature without a valid annotation " + annotationSignature}
+	}
+	signer := p.signer(a.Content, signature)
+	if signer == nil {
+		return "", found{ReasonUntrusted, "it is signed with " + another("", a.Annotations[annotationCertificate])}
+	}
+	var payload struct {
+		Critical struct {
+			Image struct {
+				Digest string `json:"docker-manifest-digest"`
+			} `json:"image"`
+			Type string `json:"type"`
+		} `json:"critical"`
+	}
+	err = json.Unmarshal(a.Content, &payload)
+	of := payload.Critical
+	switch {
+	case err != nil, of.Type != typeOfPayload && of.Type != typeOfSigned:
+		return "", notOfImage(signer)
+	case of.Image.Digest != digest:
+		return "", found{ReasonOfOther, fmt.Sprintf("the signature of key %s is of %s", signer.fingerprint,
+			short(of.Image.Digest))}
+	}
+	return "key " + signer.fingerprint, found{}
+}
+
+func notOfImage(signer *key) found {
+	return found{ReasonOfOther, "what key " + signer.fingerprint + " has signed is not the signature of an image"}
+}
+
+// another says what else than a key that counts has signed.
+func another(hint, certificate string) string {
+	switch {
+	case certificate != "":
+		block, _ := pem.Decode([]byte(certificate))
+		if block == nil {
+			block = &pem.Block{}
+		}
+		return certified(block.Bytes)
+	case hint != "":
+		return "another key, which it says is " + fingerprintOf(hint)
+	}
+	return "another key"
+}
+
+// fingerprintOf is the hint of cosign about a key as the fingerprint that it is.
+func fingerprintOf(hint string) string {
+	if sum, err := base64.StdEncoding.DecodeString(hint); err == nil && len(sum) == sha256.Size {
+		return "sha256:" + hex.EncodeToString(sum)
+	}
+	return fault.Line(hint)
+}
+
+// certified names a certificate by to whom it was issued, and by whom: nobody has verified that.
+func certified(der []byte) string {
+	text := "a certificate"
+	const count = ": keys count, and certificates do not"
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		return text + count
+	}
+	names := certificate.EmailAddresses
+	for _, uri := range certificate.URIs {
+		names = append(names, uri.String())
+	}
+	if len(names) > 0 {
+		text += " that says it is of " + names[0]
+	}
+	for _, extension := range certificate.Extensions {
+		if extension.Id.String() == "1.3.6.1.4.1.57264.1.1" { // the issuer of the identity, as Fulcio has it
+			text += " (" + fault.Line(string(extension.Value)) + ")"
+		}
+	}
+	return text + count
+}

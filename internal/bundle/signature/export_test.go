@@ -1,0 +1,13 @@
+package signature
+
+import "github.com/berthdev/berth/internal/registry/pull"
+
+// Attached is whose signature something is that a registry has beside an image, and what is wrong with it otherwise.
+func (p *Policy) Attached(a pull.Attachment, digest string) (by, problem string) {
+	read := p.payload
+	if a.MediaType == pull.TypeBundle {
+		read = p.bundle
+	}
+	by, f := read(a, digest)
+	return by, f.text
+}

@@ -1,0 +1,90 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/bundle/signature"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+// Bundles says by whom bundles have to be signed.
+type Bundles struct {
+	// Verify is "required" if each bundle has to be signed; without it signatures are verified where the command line
+	// says so.
+	Verify string `yaml:"verify,omitempty"`
+	// Keys are public keys of cosign, each a file or its text.
+	Keys []string `yaml:"keys,omitempty"`
+	// Keyring has the OpenPGP keys by which charts are signed with helm: a file, or its text in armor.
+	Keyring string `yaml:"keyring,omitempty"`
+}
+
+// check finds what is wrong with the section, and makes paths those of the file's directory.
+func (b *Bundles) check(dir string) (problems []string) {
+	if b.Verify != "" && b.Verify != signature.Required {
+		problems = append(problems, fmt.Sprintf("bundles.verify: %q: must be %s, or left out", b.Verify,
+			signature.Required))
+	}
+	for i, key := range b.Keys {
+		if key == "" {
+			problems = append(problems, fmt.Sprintf("bundles.keys[%d]: must be a file, or the text of one", i))
+		}
+		if !signature.IsText(key) {
+			relativeTo(dir, &b.Keys[i])
+		}
+	}
+	if !signature.IsText(b.Keyring) {
+		relativeTo(dir, &b.Keyring)
+	}
+	return problems
+}
+
+// lay lays the flags over the section: keys that are named there are the ones that count, and signatures are verified
+// then. What the file requires no flag takes back.
+func (b *Bundles) lay(flags *pflag.FlagSet) error {
+	given := func(name string) bool { return flags.Changed(name) }
+	verify, _ := flags.GetBool(signature.FlagVerify)
+	if given(signature.FlagVerify) && !verify && b.Verify == signature.Required {
+		return fault.New(fault.InvalidArgument, "--%s=false: the configuration requires that bundles are signed",
+			signature.FlagVerify).
+			WithHint("see bundles.verify in the configuration: %s", "`berth help environment` says where it is")
+	}
+	if given(signature.FlagKey) || given(signature.FlagKeyring) {
+		b.Keys, _ = flags.GetStringArray(signature.FlagKey)
+		b.Keyring, _ = flags.GetString(signature.FlagKeyring)
+		verify = verify || !given(signature.FlagVerify)
+	}
+	if verify {
+		b.Verify = signature.Required
+	}
+	return nil
+}
+
+// Policy is by whom bundles have to be signed; nil if they do not have to be. Without keys helm's own keyring counts,
+// for whoever is at home.
+func (b Bundles) Policy(getenv func(string) string) (*signature.Policy, error) {
+	if b.Verify != signature.Required {
+		return nil, nil
+	}
+	return signature.New(signature.Keys{Public: b.Keys, Keyring: b.Keyring}, getenv)
+}
+
+// ForServer is what a server of bundles is told of a configuration file: the section bundles, with the keys in it
+// rather than the names of their files. The policy that it makes has been tried.
+func ForServer(path string, raw []byte, getenv func(string) string) ([]byte, error) {
+	c, err := parse(path, raw, getenv)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := signature.Keys{Public: c.Bundles.Keys, Keyring: c.Bundles.Keyring}.Texts()
+	if err != nil {
+		return nil, err
+	}
+	own := Bundles{Verify: c.Bundles.Verify, Keys: keys.Public, Keyring: keys.Keyring}
+	if _, err := own.Policy(nil); err != nil {
+		return nil, err
+	}
+	return yaml.Marshal(map[string]Bundles{"bundles": own})
+}
