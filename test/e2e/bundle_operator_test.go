@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-
 	"strings"
 	"sync"
 	"testing"
@@ -256,6 +255,7 @@ func (c *issuers) onlyTheNewOne(client dynamic.Interface) {
 	c.reconciled()
 	now, err := hooks.Get(c.Context(), config.Name, metav1.GetOptions{})
 	if err != nil || !bytes.Equal(now.Webhooks[0].ClientConfig.CABundle, all) {
-		c.Errorf("what the API server trusts was not put right: %v", err)
+		c.Errorf("what the API server trusts was not put right: %v\n%s\nand was\n%s\nof\n%s", err,
+			now.Webhooks[0].ClientConfig.CABundle, all, now.ManagedFields)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
+
+	"github.com/berthdev/berth/internal/kube"
 )
 
 const manager = "berth"
@@ -262,6 +264,11 @@ func TestYield(t *testing.T) {
 	rest := Yield(s.live(), wanted, manager)
 	if got := Compare(s.live(), rest, manager); got != Same || rest == wanted {
 		t.Errorf("%v: %v", got, rest)
+	}
+	own := wanted.DeepCopy()
+	own.SetAnnotations(map[string]string{kube.AnnotationCertificate: "ns/cert"})
+	if got := Yield(s.live(), own, manager); got != own {
+		t.Errorf("the authority of a certificate of berth's own is left to others: %v", got)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // IsContested says whether applying may meet a conflict: another manager owns a field that is wanted otherwise than it
@@ -58,9 +60,11 @@ const scaler = "kube-controller-manager"
 
 // Yield is what is wanted without the fields that are there for others to set, and that
 // others have set: the number of replicas that an autoscaler has chosen, and the
-// authority of a webhook or an API service that a controller has filled in.
+// authority of a webhook or an API service that a controller has filled in, unless it is that of a certificate which
+// berth makes.
 func Yield(current, wanted *unstructured.Unstructured, manager string) *unstructured.Unstructured {
 	mine := owned(current, manager)
+	ownAuthority := wanted.GetAnnotations()[kube.AnnotationCertificate] != ""
 	var theirs []fieldpath.Path
 	for _, entry := range current.GetManagedFields() {
 		set := fieldsOf(entry)
@@ -70,7 +74,7 @@ func Yield(current, wanted *unstructured.Unstructured, manager string) *unstruct
 			if replicas := fieldpath.MakePathOrDie("spec", "replicas"); entry.Manager == scaler && set.Has(replicas) {
 				theirs = append(theirs, replicas)
 			}
-		case entry.Subresource == "":
+		case entry.Subresource == "" && !ownAuthority:
 			set.Iterate(func(path fieldpath.Path) {
 				last := path[len(path)-1].FieldName
 				if last != nil && *last == "caBundle" && !mine.Has(path) {

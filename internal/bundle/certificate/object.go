@@ -6,15 +6,12 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/berthdev/berth/internal/kube"
 )
 
-const (
-	// annotationHosts is on a Secret: the names that its certificate is for, with commas between them.
-	annotationHosts = "berth.dev/certificate-hosts"
-	// annotationFrom is on what trusts the CA of a certificate, and on the deployment that serves with it: the Secret,
-	// as NAMESPACE/NAME.
-	annotationFrom = "berth.dev/certificate-from"
-)
+// annotationHosts is on a Secret: the names that its certificate is for, with commas between them.
+const annotationHosts = "berth.dev/certificate-hosts"
 
 // The keys of a Secret.
 const (
@@ -38,7 +35,7 @@ func Secret(namespace, name string, hosts []string) map[string]any {
 // From notes in an object that it has to do with the certificate in a Secret: configurations of webhooks, definitions
 // and API services trust its CA, and a deployment serves with it.
 func From(object map[string]any, namespace, secret string) map[string]any {
-	_ = unstructured.SetNestedField(object, namespace+"/"+secret, "metadata", "annotations", annotationFrom)
+	_ = unstructured.SetNestedField(object, namespace+"/"+secret, "metadata", "annotations", kube.AnnotationCertificate)
 	return object
 }
 
@@ -56,7 +53,7 @@ func madeFor(object *unstructured.Unstructured) []string {
 
 // from is the Secret of the certificate that an object has to do with.
 func from(object *unstructured.Unstructured) (secret reference, ok bool) {
-	namespace, name, ok := strings.Cut(object.GetAnnotations()[annotationFrom], "/")
+	namespace, name, ok := strings.Cut(object.GetAnnotations()[kube.AnnotationCertificate], "/")
 	return reference{namespace, name}, ok
 }
 
