@@ -1,13 +1,11 @@
 package ssh
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
 	osexec "os/exec"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -43,6 +41,8 @@ func (m *mender) remedyFor(err error) (remedy, bool) {
 	case m.run == nil:
 	case m.starts && (reason == cmdutil.ReasonStopped || reason == pod.ReasonEnded):
 		return remedy{says: "is stopped: starting it", verb: "start"}, true
+	case m.starts && reason == inventory.ReasonPodGone:
+		return remedy{says: "has no pod: starting it", verb: "start"}, true
 	case reason == pod.ReasonNotRunning, reason == inventory.ReasonNoPod:
 		return remedy{says: "is not ready yet: waiting for it", verb: "exec", arguments: []string{"--", "true"}}, true
 	}
@@ -67,20 +67,22 @@ func (m *mender) until(ctx context.Context, of Name, say func(string), try func(
 		return err
 	}
 	say("berth: workspace " + of.Workspace + " " + r.says + "\n")
-	failed := m.run(ctx, of, r.verb, r.arguments...)
+	failed := m.run(ctx, of, say, r.verb, r.arguments...)
 	if err = try(); err != nil && failed != nil {
 		return failed
 	}
 	return err
 }
 
-// another runs a command of berth about a workspace, until the context ends.
-type another func(ctx context.Context, of Name, verb string, arguments ...string) error
+// another runs a command of berth about a workspace, until the context ends. What is known meanwhile about what keeps
+// the workspace back is said.
+type another func(ctx context.Context, of Name, say func(string), verb string, arguments ...string) error
 
 // anotherProcess is for a command as a process of its own, which reads the configuration, follows the policy and keeps
-// a record as that command does. The last of what it says is in the error, unless it goes to out.
+// a record as that command does. What it says about the workspace is passed on, and its error is that of the command,
+// unless all of it goes to out.
 func anotherProcess(cluster, shown []string, out io.Writer) another {
-	return func(ctx context.Context, of Name, verb string, arguments ...string) error {
+	return func(ctx context.Context, of Name, say func(string), verb string, arguments ...string) error {
 		own, err := os.Executable()
 		if err != nil {
 			return err
@@ -90,39 +92,19 @@ func anotherProcess(cluster, shown []string, out io.Writer) another {
 			args = append(args, "--namespace", of.Namespace)
 			named = append(slices.Clip(shown), "--namespace "+fault.Word(of.Namespace))
 		}
-		var said bytes.Buffer
+		said := &log{say: say}
 		cmd := osexec.CommandContext(ctx, own, append(append(args, of.Workspace), arguments...)...) //nolint:gosec // itself
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = giveUp
 		if cmd.Stderr = out; out == nil {
-			cmd.Stderr = &said
+			cmd.Stderr = said
 		}
 		if err := cmd.Run(); err != nil {
-			message := "workspace " + of.Workspace + " cannot be entered: " + lastError(said.String())
-			return fault.New(fault.Failed, "%s", strings.TrimSuffix(strings.TrimSpace(message), ":")).
-				WithHint("see what keeps it back: %s",
-					strings.Join(append([]string{fault.Command("berth", "diagnose", of.Workspace)}, named...), " "))
+			return said.fault(of.Workspace, named)
 		}
 		return nil
 	}
 }
 
-// lastError is the error with which a command of berth has ended: one line, without its code. Without one it is the end
-// of what was said.
-func lastError(said string) string {
-	const begins = "error:"
-	at := strings.LastIndex("\n"+said, "\n"+begins)
-	if at < 0 {
-		return strings.TrimSpace(said[max(0, len(said)-maxSaid):])
-	}
-	text, _, _ := strings.Cut(said[at+len(begins):], "\n")
-	if open := strings.LastIndex(text, " ("); open > 0 && strings.HasSuffix(text, ")") {
-		text = text[:open]
-	}
-	return strings.TrimSpace(text)
-}
-
-const (
-	maxSaid = 4 << 10          // how much of what a command says is passed on, in bytes
-	giveUp  = 10 * time.Second // how long one that is interrupted may take to end
-)
+// giveUp is how long a command that is interrupted may take to end.
+const giveUp = 10 * time.Second

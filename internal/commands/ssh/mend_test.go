@@ -40,6 +40,14 @@ func TestMend(t *testing.T) {
 			name: "it is stopped, and started", starts: true, first: because(cmdutil.ReasonStopped), ran: "start",
 			says: "is stopped",
 		},
+		{
+			name: "its pod was deleted", first: because(inventory.ReasonPodGone), last: errors.New("unused"),
+			want: "it is not there",
+		},
+		{
+			name: "its pod was deleted, and it is started", starts: true, first: because(inventory.ReasonPodGone),
+			ran: "start", says: "has no pod",
+		},
 		{name: "its pod is over", starts: true, first: because(pod.ReasonEnded), ran: "start", says: "is stopped"},
 		{name: "it does not exist", starts: true, first: fault.New(fault.NotFound, "nowhere"), want: "nowhere"},
 		{
@@ -59,7 +67,9 @@ func TestMend(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var ran []string
-			m := newMender(test.starts, func(_ context.Context, of Name, verb string, arguments ...string) error {
+			m := newMender(test.starts, func(
+				_ context.Context, of Name, _ func(string), verb string, arguments ...string,
+			) error {
 				ran = slices.Concat(ran, []string{verb}, arguments)
 				if of.Workspace != "alice" {
 					t.Error(of)
@@ -89,7 +99,7 @@ func TestMend(t *testing.T) {
 func TestMendEnds(t *testing.T) {
 	starts := func() error { return fault.New(fault.Failed, "it starts").WithReason(pod.ReasonNotRunning) }
 	runs := make(chan struct{}, 2)
-	m := newMender(false, func(ctx context.Context, _ Name, _ string, _ ...string) error {
+	m := newMender(false, func(ctx context.Context, _ Name, _ func(string), _ string, _ ...string) error {
 		runs <- struct{}{}
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -104,26 +114,6 @@ func TestMendEnds(t *testing.T) {
 	for range 2 {
 		if err := <-ended; err == nil {
 			t.Error("it is entered")
-		}
-	}
-}
-
-// Of a command that failed, its error is passed on, and not what it said before.
-func TestLastError(t *testing.T) {
-	for name, c := range map[string]struct{ said, want string }{
-		"an error": {
-			"2026-11-27T15:41:40Z bad-d8ac4d2 stage Starting\nerror: the image was not found (FAILED)\nhint:  see it\n",
-			"the image was not found",
-		},
-		"the first line":      {"error: no such place (NOT_FOUND)\n", "no such place"},
-		"one with brackets":   {"error: image a (of b) is gone\n", "image a (of b) is gone"},
-		"the last of them":    {"error: one (A)\nerror: two (B)\n", "two"},
-		"none":                {"panic: at the disco\n", "panic: at the disco"},
-		"none, and no end":    {strings.Repeat("x", 2*maxSaid), strings.Repeat("x", maxSaid)},
-		"within another line": {"warning: no error: fine\n", "warning: no error: fine"},
-	} {
-		if got := lastError(c.said); got != c.want {
-			t.Errorf("%s: %.100q", name, got)
 		}
 	}
 }
