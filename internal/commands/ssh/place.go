@@ -32,6 +32,7 @@ type finder struct {
 	workspaces func() (inventory.Reader, error)
 	states     func(context.Context) (lifecycle.Place, func(), error)
 	flags      []string
+	asOwn      string // how one enters as the container's own user, $own
 	name       Name
 	mender     mender
 
@@ -161,7 +162,9 @@ func (f *finder) locate(ctx context.Context) (l located) {
 
 // login is as whom a session runs: the user that the client names, unless that is the one of the configuration.
 func (f *finder) login(p *corev1.Pod, r pod.Request, user string) pod.Login {
-	return pod.LoginIn(p, r, osUser(pod.OSUser(f.name.Workspace), user))
+	l := pod.LoginIn(p, r, osUser(pod.OSUser(f.name.Workspace), user))
+	l.AsOwn = f.asOwn
+	return l
 }
 
 // osUser is the OS user that is asked for: the one that the client names, or else that of the workspace's name.

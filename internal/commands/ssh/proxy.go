@@ -107,7 +107,10 @@ func (o *ProxyOptions) find(ctx context.Context, name Name) func(context.Context
 	}
 	f := &finder{
 		workspaces: o.Workspaces, states: o.States, flags: o.shown(name), name: name,
-		mender: newMender(o.Start, o.Another),
+		mender: newMender(o.Start, o.Another), asOwn: "ssh $own@" + o.Host,
+	}
+	if o.Workspace != "" {
+		f.asOwn = "-l $own"
 	}
 	f.begin(ctx)
 	return f.find
