@@ -96,7 +96,7 @@ func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions)
 		"KEYWORD=VALUE; may be repeated (-o is not --output here)")
 	flags.BoolVar(&o.Block.Multiplex, "multiplex", false, "let the sessions of a workspace share one "+
 		"connection (ControlMaster)")
-	flags.BoolVar(&o.Start, "start", false, "start a workspace that is stopped when a client connects")
+	flags.BoolVar(&o.Start, "start", false, "start a workspace that is stopped or has no pod when a client connects")
 	flags.BoolVar(&o.List, "list", false, "a line for each workspace, for editors that list hosts")
 	flags.BoolVar(&o.Windows, "wsl", false, "write the configuration of Windows (in WSL)")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")

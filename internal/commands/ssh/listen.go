@@ -83,7 +83,9 @@ connect:   %s
 `, listener.Addr(), sshconfig.User, file, xssh.FingerprintSHA256(key.PublicKey()),
 		fault.Command("ssh", "-F", "none", "-i", file, "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile="+known,
 			"-p", port, sshconfig.User+"@"+host))
-	server := &sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: find, Explain: hints{flags: o.Flags}.explain}
+	server := &sshd.Server{
+		Key: key, Version: cmdutil.Version().Version, Find: find, Explain: hints{flags: o.Flags}.explain,
+	}
 	return cmdutil.FollowEnded(ctx, accept(ctx, listener, func(ctx context.Context, conn net.Conn) {
 		_ = server.ServeKey(ctx, conn, accepted) // its client has been told
 	}))

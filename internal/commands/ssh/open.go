@@ -37,8 +37,8 @@ type OpenOptions struct {
 
 const aboutOpen = `Open a workspace in the editor that is installed here and works over SSH: VS Code,
 Cursor, Windsurf, VSCodium, Zed or JetBrains Gateway. Of several, the first is taken, or
-that of --editor or $BERTH_EDITOR. A workspace that is stopped is started first, and one
-that starts is waited for.
+that of --editor or $BERTH_EDITOR. A workspace that is stopped, or whose pod was
+deleted, is started first, and one that starts is waited for.
 
 The editor finds the workspace by the configuration of ssh. If berth is not in there yet,
 what would change is shown, and you are asked, as by "berth ssh config".`

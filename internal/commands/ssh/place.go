@@ -222,6 +222,9 @@ func (f *finder) portsOf(client *kube.Client, p *corev1.Pod) *forward.Dialer {
 	return f.ports
 }
 
+// Explain is how an error reads at a client.
+func Explain(err error) (text string, status int) { return hints{}.explain(err) }
+
 // hints are for somebody at a client of ssh, which has no flags of berth.
 type hints struct {
 	flags  []string // that say which cluster is meant

@@ -59,7 +59,8 @@ With --listen, berth serves a port of this machine instead, for clients that can
 program to be connected by, such as FileZilla. It makes a key for that and says where.
 
 "berth ssh config" sets up ssh, scp, rsync, git and editors, so that all of them find
-workspaces by name.`
+workspaces by name. Here, too, ID.berth and ID.NAMESPACE.berth name a workspace, and
+OSUSER@ID is "-l OSUSER ID".`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
