@@ -247,47 +247,6 @@ func (s *session) resize(columns, rows uint32) {
 	}
 }
 
-// typed is the input of a terminal. Its end is not passed on: a terminal has none, and a container runtime that closes
-// it loses what the command still writes. sshd does the same.
-type typed struct {
-	ctx context.Context //nolint:containedctx // of the session, with which it ends
-	io.Reader
-}
-
-// Read implements io.Reader.
-func (t typed) Read(p []byte) (int, error) {
-	n, err := t.Reader.Read(p)
-	if n == 0 && errors.Is(err, io.EOF) {
-		<-t.ctx.Done()
-	}
-	return n, err
-}
-
-// lasting is the input of a command, which does not end before that has begun: a container runtime that closes the
-// input earlier loses what the command writes.
-type lasting struct {
-	io.Reader
-	running, over <-chan struct{}
-}
-
-// beginTime is how long the end of the input waits for a command that does not say that it has begun.
-const beginTime = 5 * time.Second
-
-// Read implements io.Reader.
-func (l lasting) Read(p []byte) (int, error) {
-	n, err := l.Reader.Read(p)
-	if n == 0 && errors.Is(err, io.EOF) {
-		late := time.NewTimer(beginTime)
-		defer late.Stop()
-		select {
-		case <-l.running:
-		case <-l.over:
-		case <-late.C:
-		}
-	}
-	return n, err
-}
-
 // sizes are those of a terminal, until the session ends.
 type sizes struct {
 	ctx  context.Context //nolint:containedctx // the queue has no other way to end

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 )
 
 const (
@@ -89,4 +90,45 @@ func (a *ahead) kept(p []byte) int {
 	n := copy(p, a.held)
 	a.held = a.held[n:]
 	return n
+}
+
+// typed is the input of a terminal. Its end is not passed on: a terminal has none, and a container runtime that closes
+// it loses what the command still writes. sshd does the same.
+type typed struct {
+	ctx context.Context //nolint:containedctx // of the session, with which it ends
+	io.Reader
+}
+
+// Read implements io.Reader.
+func (t typed) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	if n == 0 && errors.Is(err, io.EOF) {
+		<-t.ctx.Done()
+	}
+	return n, err
+}
+
+// lasting is the input of a command, which does not end before that has begun: a container runtime that closes the
+// input earlier loses what the command writes.
+type lasting struct {
+	io.Reader
+	running, over <-chan struct{}
+}
+
+// beginTime is how long the end of the input waits for a command that does not say that it has begun.
+const beginTime = 5 * time.Second
+
+// Read implements io.Reader.
+func (l lasting) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if n == 0 && errors.Is(err, io.EOF) {
+		late := time.NewTimer(beginTime)
+		defer late.Stop()
+		select {
+		case <-l.running:
+		case <-l.over:
+		case <-late.C:
+		}
+	}
+	return n, err
 }
