@@ -117,6 +117,7 @@ func (p *Provisioner) Await(ctx context.Context, t *inventory.Target, stream *ev
 	}
 	defer follower.Close()
 	reading, err := s.report(ctx, about, follower, t.Found.Job(), func() {})
+	err = leaves(reading, err)
 	end := progress{found: t.Found, reading: reading}
 	err = s.scripts.Advise(interrupted(ctx, about, end, err), t.ID, t.Namespace)
 	w := t.Found.Describe(t.ID, t.Namespace)
@@ -132,4 +133,19 @@ func (p *Provisioner) Await(ctx context.Context, t *inventory.Target, stream *ev
 		out.Logs = diagnose.Logs(ctx, s.Client, t.Namespace, failedPod(t.ID, reading), reading.Cause)
 	}
 	return out, err
+}
+
+// leaves is the error of following a workspace, which nobody provisions here: its pod is deleted meanwhile, or was being
+// deleted all along.
+func leaves(reading v1.Snapshot, err error) error {
+	if fault.CodeOf(err) != fault.Failed || reading.Cause != nil {
+		return err
+	}
+	switch reading.Verdict() {
+	case v1.VerdictTerminating:
+		return fault.New(fault.Failed, "the pod is being deleted")
+	case v1.VerdictGone:
+		return fault.New(fault.Failed, "the pod was deleted")
+	}
+	return err
 }

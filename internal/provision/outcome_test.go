@@ -32,6 +32,31 @@ func created(reading v1.Snapshot) progress {
 	}
 }
 
+// A workspace that is followed is provisioned by nobody: where its pod leaves, that is all there is to say.
+func TestLeaves(t *testing.T) {
+	failed := fault.New(fault.Failed, "it failed")
+	for name, c := range map[string]struct {
+		reading v1.Snapshot
+		err     error
+		want    string
+	}{
+		"is being deleted": {v1.Snapshot{Stage: v1.StageTerminating}, failed, "the pod is being deleted"},
+		"was deleted":      {v1.Snapshot{Gone: true}, failed, "the pod was deleted"},
+		"failed":           {v1.Snapshot{Stage: v1.StageFailed}, failed, "it failed"},
+		"failed, and is being deleted": {
+			v1.Snapshot{Stage: v1.StageTerminating, Cause: &v1.Cause{}}, failed, "it failed",
+		},
+		"another error": {v1.Snapshot{Gone: true}, fault.New(fault.Interrupted, "interrupted"), "interrupted"},
+	} {
+		if got := fault.From(leaves(c.reading, c.err)).Message; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if err := leaves(v1.Snapshot{Gone: true}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // What the message of a timeout says, depending on what exists at that time.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, fault.New(fault.DeadlineExceeded, "timed out after 1s"))

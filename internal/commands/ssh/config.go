@@ -31,6 +31,8 @@ type ConfigOptions struct {
 	// Workspaces lists the IDs of the workspaces of Namespace.
 	Workspaces func() ([]string, error)
 	Namespace  func() (string, error)
+	// Flags say which cluster is meant, for commands that are proposed.
+	Flags []string
 
 	Gateway string // what the proxy goes through instead of the API server; empty for none
 
@@ -82,6 +84,7 @@ func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions)
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, _ []string) error {
 			o.Pinned = func() (env, flags []string, err error) { return f.Pinned(cmdutil.ClusterArguments(cmd)) }
 			o.Workspaces = func() ([]string, error) { return f.WorkspaceIDs(cmd) }
+			o.Flags = cmdutil.ClusterFlags(cmd)
 			o.Namespace, o.KeepList = namespace(f), !cmd.Flags().Changed("list")
 			return o.validate()
 		}),
@@ -93,7 +96,7 @@ func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions)
 		"KEYWORD=VALUE; may be repeated (-o is not --output here)")
 	flags.BoolVar(&o.Block.Multiplex, "multiplex", false, "let the sessions of a workspace share one "+
 		"connection (ControlMaster)")
-	flags.BoolVar(&o.Start, "start", false, "start a workspace that is stopped when a client connects")
+	flags.BoolVar(&o.Start, "start", false, "start a workspace that is stopped or has no pod when a client connects")
 	flags.BoolVar(&o.List, "list", false, "a line for each workspace, for editors that list hosts")
 	flags.BoolVar(&o.Windows, "wsl", false, "write the configuration of Windows (in WSL)")
 	flags.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")

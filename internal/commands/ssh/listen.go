@@ -50,12 +50,13 @@ func listen(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fault.New(fault.Failed, "keep the client's key: %w", err)
 	}
+	name := Name{Workspace: o.Workspace, Namespace: o.Namespace}
 	find := (&finder{
-		workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: Name{Workspace: o.Workspace},
+		workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name,
 		mender: newMender(false, o.Another),
 	}).find
 	if o.Gateway != "" {
-		find = behind{through: o.Through, gateway: o.Gateway, name: Name{Workspace: o.Workspace}}.find
+		find = behind{through: o.Through, gateway: o.Gateway, name: name}.find
 	}
 	say := func(text string) { _, _ = io.WriteString(o.IO.Err, text) }
 	if err := try(ctx, find, say, o.Gateway != ""); err != nil { // said here rather than to each client
@@ -82,7 +83,9 @@ connect:   %s
 `, listener.Addr(), sshconfig.User, file, xssh.FingerprintSHA256(key.PublicKey()),
 		fault.Command("ssh", "-F", "none", "-i", file, "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile="+known,
 			"-p", port, sshconfig.User+"@"+host))
-	server := &sshd.Server{Key: key, Version: cmdutil.Version().Version, Find: find, Explain: Explain}
+	server := &sshd.Server{
+		Key: key, Version: cmdutil.Version().Version, Find: find, Explain: hints{flags: o.Flags}.explain,
+	}
 	return cmdutil.FollowEnded(ctx, accept(ctx, listener, func(ctx context.Context, conn net.Conn) {
 		_ = server.ServeKey(ctx, conn, accepted) // its client has been told
 	}))

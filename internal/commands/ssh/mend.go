@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	osexec "os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // mender does what lets a workspace be entered that cannot be now: it waits for one that starts, and starts one that is
@@ -43,6 +45,8 @@ func (m *mender) remedyFor(err error) (remedy, bool) {
 	case m.run == nil:
 	case m.starts && (reason == cmdutil.ReasonStopped || reason == pod.ReasonEnded):
 		return remedy{says: "is stopped: starting it", verb: "start"}, true
+	case m.starts && reason == inventory.ReasonPodGone:
+		return remedy{says: "has no pod: starting it", verb: "start"}, true
 	case reason == pod.ReasonNotRunning, reason == inventory.ReasonNoPod:
 		return remedy{says: "is not ready yet: waiting for it", verb: "exec", arguments: []string{"--", "true"}}, true
 	}
@@ -67,20 +71,22 @@ func (m *mender) until(ctx context.Context, of Name, say func(string), try func(
 		return err
 	}
 	say("berth: workspace " + of.Workspace + " " + r.says + "\n")
-	failed := m.run(ctx, of, r.verb, r.arguments...)
+	failed := m.run(ctx, of, say, r.verb, r.arguments...)
 	if err = try(); err != nil && failed != nil {
 		return failed
 	}
 	return err
 }
 
-// another runs a command of berth about a workspace, until the context ends.
-type another func(ctx context.Context, of Name, verb string, arguments ...string) error
+// another runs a command of berth about a workspace, until the context ends. What is known meanwhile about what keeps
+// the workspace back is said.
+type another func(ctx context.Context, of Name, say func(string), verb string, arguments ...string) error
 
 // anotherProcess is for a command as a process of its own, which reads the configuration, follows the policy and keeps
-// a record as that command does. The last of what it says is in the error, unless it goes to out.
+// a record as that command does. What it says about the workspace is passed on, and its error is that of the command,
+// unless all of it goes to out.
 func anotherProcess(cluster, shown []string, out io.Writer) another {
-	return func(ctx context.Context, of Name, verb string, arguments ...string) error {
+	return func(ctx context.Context, of Name, say func(string), verb string, arguments ...string) error {
 		own, err := os.Executable()
 		if err != nil {
 			return err
@@ -90,21 +96,105 @@ func anotherProcess(cluster, shown []string, out io.Writer) another {
 			args = append(args, "--namespace", of.Namespace)
 			named = append(slices.Clip(shown), "--namespace "+fault.Word(of.Namespace))
 		}
-		var said bytes.Buffer
+		said := &log{say: say}
 		cmd := osexec.CommandContext(ctx, own, append(append(args, of.Workspace), arguments...)...) //nolint:gosec // itself
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = giveUp
 		if cmd.Stderr = out; out == nil {
-			cmd.Stderr = &said
+			cmd.Stderr = said
 		}
 		if err := cmd.Run(); err != nil {
-			message := "workspace " + of.Workspace + " cannot be entered: " + lastError(said.String())
-			return fault.New(fault.Failed, "%s", strings.TrimSuffix(strings.TrimSpace(message), ":")).
-				WithHint("see what keeps it back: %s",
-					strings.Join(append([]string{fault.Command("berth", "diagnose", of.Workspace)}, named...), " "))
+			return said.fault(of.Workspace, named)
 		}
 		return nil
 	}
+}
+
+// giveUp is how long a command that is interrupted may take to end.
+const giveUp = 10 * time.Second
+
+// log is what a command of berth says while it waits for a workspace: dated lines, and an error in the end. What keeps
+// the workspace back is passed on as soon as it is known.
+type log struct {
+	say func(string) // to whoever waits
+
+	rest  []byte // a line that has not ended
+	last  string // the end of all of it
+	told  []string
+	error string // the one that it has ended with
+	hints []string
+}
+
+var (
+	dated = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[0-9:]+Z \S+ (cause|error|hint|stuck)(?: (\w+))?: (.*)$`)
+	// howLong begins the error of a command that has waited: what came of it, and when.
+	howLong = regexp.MustCompile(`^[a-z ]+ after [0-9][0-9a-zµ.]*: `)
+)
+
+// Write implements io.Writer.
+func (l *log) Write(p []byte) (int, error) {
+	l.last += string(p)
+	l.last = l.last[max(0, len(l.last)-maxSaid):]
+	l.rest = append(l.rest, p...)
+	for {
+		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
+		if !whole {
+			return len(p), nil
+		}
+		l.rest = rest
+		l.line(strings.TrimRight(string(line), "\r"))
+	}
+}
+
+func (l *log) line(line string) {
+	found := dated.FindStringSubmatch(line)
+	if found == nil {
+		return
+	}
+	kind, code, text := found[1], found[2], found[3]
+	switch kind {
+	case "cause":
+		l.tell("berth: " + code + ": " + text)
+	case "stuck":
+		if text == wording.StuckText {
+			l.tell("berth: " + text)
+		}
+	case "error":
+		if l.error == "" {
+			l.error = howLong.ReplaceAllString(text, "")
+		}
+	case "hint":
+		if l.error != "" {
+			l.hints = append(l.hints, text)
+		} else {
+			l.tell("hint: " + text)
+		}
+	}
+}
+
+// tell passes a line on, once.
+func (l *log) tell(line string) {
+	if !slices.Contains(l.told, line) {
+		l.told = append(l.told, line)
+		l.say(line + "\n")
+	}
+}
+
+// fault is the error of the command, with what helps, unless that has been told. The flags say which cluster is meant.
+func (l *log) fault(workspace string, flags []string) error {
+	why, hints := l.error, slices.Clone(l.hints)
+	if why == "" {
+		why, hints = lastError(l.last), nil
+	}
+	hints = slices.DeleteFunc(hints, func(hint string) bool { return slices.Contains(l.told, "hint: "+hint) })
+	hint := strings.TrimSuffix(strings.Join(hints, " "), ".")
+	if hint != "" {
+		hint += "; "
+	}
+	hint += "see what keeps it back: " +
+		strings.Join(append([]string{fault.Command("berth", "diagnose", workspace)}, flags...), " ")
+	message := strings.TrimSuffix(strings.TrimSpace("workspace "+workspace+" cannot be entered: "+why), ":")
+	return fault.New(fault.Failed, "%s", message).WithHint("%s", hint)
 }
 
 // lastError is the error with which a command of berth has ended: one line, without its code. Without one it is the end
@@ -122,7 +212,5 @@ func lastError(said string) string {
 	return strings.TrimSpace(text)
 }
 
-const (
-	maxSaid = 4 << 10          // how much of what a command says is passed on, in bytes
-	giveUp  = 10 * time.Second // how long one that is interrupted may take to end
-)
+// maxSaid is how much of what a command says is passed on, in bytes.
+const maxSaid = 4 << 10

@@ -40,6 +40,14 @@ func TestMend(t *testing.T) {
 			name: "it is stopped, and started", starts: true, first: because(cmdutil.ReasonStopped), ran: "start",
 			says: "is stopped",
 		},
+		{
+			name: "its pod was deleted", first: because(inventory.ReasonPodGone), last: errors.New("unused"),
+			want: "it is not there",
+		},
+		{
+			name: "its pod was deleted, and it is started", starts: true, first: because(inventory.ReasonPodGone),
+			ran: "start", says: "has no pod",
+		},
 		{name: "its pod is over", starts: true, first: because(pod.ReasonEnded), ran: "start", says: "is stopped"},
 		{name: "it does not exist", starts: true, first: fault.New(fault.NotFound, "nowhere"), want: "nowhere"},
 		{
@@ -59,7 +67,9 @@ func TestMend(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var ran []string
-			m := newMender(test.starts, func(_ context.Context, of Name, verb string, arguments ...string) error {
+			m := newMender(test.starts, func(
+				_ context.Context, of Name, _ func(string), verb string, arguments ...string,
+			) error {
 				ran = slices.Concat(ran, []string{verb}, arguments)
 				if of.Workspace != "alice" {
 					t.Error(of)
@@ -89,7 +99,7 @@ func TestMend(t *testing.T) {
 func TestMendEnds(t *testing.T) {
 	starts := func() error { return fault.New(fault.Failed, "it starts").WithReason(pod.ReasonNotRunning) }
 	runs := make(chan struct{}, 2)
-	m := newMender(false, func(ctx context.Context, _ Name, _ string, _ ...string) error {
+	m := newMender(false, func(ctx context.Context, _ Name, _ func(string), _ string, _ ...string) error {
 		runs <- struct{}{}
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -125,5 +135,45 @@ func TestLastError(t *testing.T) {
 		if got := lastError(c.said); got != c.want {
 			t.Errorf("%s: %.100q", name, got)
 		}
+	}
+}
+
+// What keeps a workspace back is passed on to whoever waits for it, once, and the error in the end says in one line why
+// it failed, and not what the command had said before.
+func TestLog(t *testing.T) {
+	const at = "2026-11-27T18:43:04Z alice-2398b94 "
+	const see = "see what keeps it back: berth diagnose alice"
+	for name, c := range map[string]struct{ lines, told, message, hint string }{
+		"a failure": {
+			"stage Pulling\nerror FAILED: failed after 0.03s: container main: image x not found\n" +
+				"hint: The registry answered.\nhint: Check it.\nlog main: hint: none\n",
+			"", "container main: image x not found", "The registry answered. Check it; " + see,
+		},
+		"a cause": {
+			"stage Scheduling\ncause StorageClassMissing: Storage class fast does not exist\nhint: create it\n" +
+				"cause StorageClassMissing: Storage class fast does not exist\nhint: create it\n" +
+				"stuck: this will not resolve by itself: someone has to act\nstuck: Ctrl-C leaves it working\n" +
+				"error FAILED: gave up after 1m30s: Storage class fast does not exist\nhint: create it\n",
+			"berth: StorageClassMissing: Storage class fast does not exist\nhint: create it\n" +
+				"berth: this will not resolve by itself: someone has to act\n",
+			"Storage class fast does not exist", see,
+		},
+		"an error of another kind": {"", "", "no such image", see},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := ""
+			l := &log{say: func(text string) { told += text }}
+			text := strings.TrimSuffix(strings.ReplaceAll("\n"+c.lines, "\n", "\n"+at), at)[1:]
+			if c.lines == "" {
+				text = "error: no such image (NOT_FOUND)\nhint:  see it\n"
+			}
+			for piece := range strings.SplitSeq(text, "a") { // as it may come
+				_, _ = l.Write([]byte(piece + "a"))
+			}
+			f := fault.From(l.fault("alice", nil))
+			if told != c.told || f.Message != "workspace alice cannot be entered: "+c.message || f.Hint != c.hint {
+				t.Errorf("told %q\nerror %q\nhint %q", told, f.Message, f.Hint)
+			}
+		})
 	}
 }

@@ -28,17 +28,17 @@ type OpenOptions struct {
 	LookPath       func(string) (string, error)
 	// Start starts a program and waits until it has handed over to the editor.
 	Start func(ctx context.Context, program string, arguments []string) error
-	Flags []string
 	// Another runs another command of berth about the workspace, which the user sees.
 	Another another
 
 	Workspace, Path, Editor string
+	Within                  string // the namespace of a host name; empty for that of the flags
 }
 
 const aboutOpen = `Open a workspace in the editor that is installed here and works over SSH: VS Code,
 Cursor, Windsurf, VSCodium, Zed or JetBrains Gateway. Of several, the first is taken, or
-that of --editor or $BERTH_EDITOR. A workspace that is stopped is started first, and one
-that starts is waited for.
+that of --editor or $BERTH_EDITOR. A workspace that is stopped, or whose pod was
+deleted, is started first, and one that starts is waited for.
 
 The editor finds the workspace by the configuration of ssh. If berth is not in there yet,
 what would change is shown, and you are asked, as by "berth ssh config".`
@@ -72,6 +72,9 @@ func NewOpenCmd(f *cmdutil.Factory, runF func(context.Context, *OpenOptions) err
 		ValidArgsFunction: f.CompleteWorkspace,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Workspace, o.Path, o.Flags = args[0], cmdutil.Optional(args[1:]), cmdutil.ClusterFlags(cmd)
+			if user, name, ok := typed(o.Workspace); ok && user == "" {
+				o.Workspace, o.Within = name.Workspace, name.Namespace
+			}
 			given := slices.DeleteFunc(cmdutil.ClusterArguments(cmd),
 				func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
 			o.Pinned = func() (env, flags []string, err error) { return f.Pinned(given) }
@@ -128,7 +131,7 @@ func Open(ctx context.Context, o *OpenOptions) error {
 func (o *OpenOptions) running(ctx context.Context) (id, namespace string, err error) {
 	m := newMender(true, o.Another)
 	say := func(text string) { _, _ = io.WriteString(o.IO.Err, text) }
-	err = m.until(ctx, Name{Workspace: o.Workspace}, say, func() error {
+	err = m.until(ctx, Name{Workspace: o.Workspace, Namespace: o.Within}, say, func() error {
 		id, namespace, err = o.look(ctx)
 		return err
 	})
@@ -144,6 +147,9 @@ func (o *OpenOptions) look(ctx context.Context) (id, namespace string, err error
 	reader, err := cmdutil.Await(ctx, o.FindWorkspaces)
 	if err != nil {
 		return "", "", err
+	}
+	if o.Within != "" {
+		reader = reader.In(o.Within)
 	}
 	target, err := reader.Find(ctx, arg)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/sshconfig"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // finder finds the workspace of a connection, for each channel: its pod may have been replaced since.
@@ -30,6 +32,7 @@ type finder struct {
 	workspaces func() (inventory.Reader, error)
 	states     func(context.Context) (lifecycle.Place, func(), error)
 	flags      []string
+	asOwn      string // how one enters as the container's own user, $own
 	name       Name
 	mender     mender
 
@@ -159,7 +162,9 @@ func (f *finder) locate(ctx context.Context) (l located) {
 
 // login is as whom a session runs: the user that the client names, unless that is the one of the configuration.
 func (f *finder) login(p *corev1.Pod, r pod.Request, user string) pod.Login {
-	return pod.LoginIn(p, r, osUser(pod.OSUser(f.name.Workspace), user))
+	l := pod.LoginIn(p, r, osUser(pod.OSUser(f.name.Workspace), user))
+	l.AsOwn = f.asOwn
+	return l
 }
 
 // osUser is the OS user that is asked for: the one that the client names, or else that of the workspace's name.
@@ -218,14 +223,46 @@ func (f *finder) portsOf(client *kube.Client, p *corev1.Pod) *forward.Dialer {
 }
 
 // Explain is how an error reads at a client.
-func Explain(err error) (text string, status int) {
+func Explain(err error) (text string, status int) { return hints{}.explain(err) }
+
+// hints are for somebody at a client of ssh, which has no flags of berth.
+type hints struct {
+	flags  []string // that say which cluster is meant
+	suffix string   // of the host name that was typed; empty for none
+	// instead is what is meant, where there is no such workspace; empty if that is not known.
+	instead string
+}
+
+// explain is how an error reads at a client.
+func (h hints) explain(err error) (text string, status int) {
 	if _, printed := errors.AsType[cmdutil.ExitError](err); printed {
 		return "", attach.ExitStatus(err)
 	}
 	f := fault.From(err)
 	text = "berth: " + f.Message + "\n"
-	if f.Hint != "" {
-		text += "hint: " + f.Hint + "\n"
+	if hint := h.of(f); hint != "" {
+		text += "hint: " + hint + "\n"
 	}
 	return text, attach.ExitStatus(err)
+}
+
+// of is the hint of an error, with the flags that led here in its commands.
+func (h hints) of(f *fault.Error) string {
+	hint, reason := f.Hint, fault.ReasonOf(f)
+	missing := fault.CodeOf(f) == fault.NotFound && reason != inventory.ReasonPodGone
+	switch {
+	case missing && h.instead != "":
+		return h.instead
+	case h.suffix != "" && reason == inventory.ReasonNoNamespace:
+		hint = "a host name with the namespace is ID.NAMESPACE." + h.suffix + "; `berth status --all-namespaces` lists them"
+	case h.suffix != "" && missing:
+		hint = strings.Replace(hint, inventory.Elsewhere, "ID.NAMESPACE."+h.suffix+" is one of another namespace", 1)
+	}
+	located := wording.Title{Flags: h.flags}.Located
+	before, command, unquoted := strings.Cut(hint, ": berth ")
+	cluster := strings.Join(wording.WithoutNamespace(h.flags), " ")
+	if unquoted && !strings.Contains(hint, "`") && !strings.Contains(command, cluster) {
+		return before + ": " + strings.Trim(located("`berth "+command+"`"), "`")
+	}
+	return located(hint)
 }

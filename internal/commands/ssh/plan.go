@@ -53,7 +53,7 @@ func (o *ConfigOptions) plan(places Places) (p plan, err error) {
 // document is the plan as it is shown: nothing has been written yet.
 func (o *ConfigOptions) document(p plan) (doc result.SSHConfiguration, err error) {
 	doc.Name, doc.Pattern = o.Block.Name, "*."+sshconfig.DomainOf(o.Block.Name)
-	doc.Removal, doc.DryRun = o.Remove, o.DryRun
+	doc.Removal, doc.DryRun, doc.Flags = o.Remove, o.DryRun, o.Flags
 	if !o.Remove {
 		doc.Hosts = o.Block.HostNames()
 	}

@@ -3,7 +3,6 @@ package ssh
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,8 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/sshconfig"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/wording"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // ProxyOptions are what the command line of `berth ssh proxy` says.
@@ -37,6 +38,8 @@ type ProxyOptions struct {
 	// Host is a host name of a workspace that ends with Suffix; Workspace, if it is not empty, says instead what is
 	// meant.
 	Host, Suffix, Workspace string
+	// Meant is a namespace that was named behind the workspace, where -n is ssh's; empty for none.
+	Meant string
 }
 
 func newProxyCmd(f *cmdutil.Factory, runF func(context.Context, *ProxyOptions) error) *cobra.Command {
@@ -61,7 +64,8 @@ of an SSH client. "berth ssh config" writes the configuration that uses it.`,
 	cmd.Flags().StringVar(&o.Suffix, "suffix", sshconfig.Suffix, "what host names of workspaces end with")
 	cmd.Flags().StringVar(&o.Workspace, "workspace", "", "the workspace, whatever the host name is")
 	cmd.Flags().BoolVar(&o.Start, "start", false, "start a workspace that is stopped")
-	cmdutil.NoFlagValues(cmd, "suffix", "workspace")
+	cmd.Flags().StringVar(&o.Meant, flagMeant, "", "what may have been meant for a namespace")
+	cmdutil.NoFlagValues(cmd, "suffix", "workspace", flagMeant)
 	return cmd
 }
 
@@ -84,7 +88,7 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 		return err
 	}
 	server := sshd.Server{
-		Key: key, Version: cmdutil.Version().Version, Find: o.find(ctx, name), Explain: Explain,
+		Key: key, Version: cmdutil.Version().Version, Find: o.find(ctx, name), Explain: o.hints(name).explain,
 		Say: func(text string) { _, _ = io.WriteString(o.IO.Err, "berth: "+text+"\n") },
 	}
 	err = server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
@@ -102,14 +106,37 @@ func (o *ProxyOptions) find(ctx context.Context, name Name) func(context.Context
 		return behind{through: o.Through, gateway: o.Gateway, name: name}.find
 	}
 	f := &finder{
-		workspaces: o.Workspaces, states: o.States, flags: o.Flags, name: name, mender: newMender(o.Start, o.Another),
+		workspaces: o.Workspaces, states: o.States, flags: o.shown(name), name: name,
+		mender: newMender(o.Start, o.Another), asOwn: "ssh $own@" + o.Host,
 	}
-	if name.Namespace != "" { // of the host name, which no flag has said
-		f.flags = append(slices.Clip(o.Flags), "--namespace", name.Namespace)
+	if o.Workspace != "" {
+		f.asOwn = "-l $own"
 	}
 	f.begin(ctx)
 	return f.find
 }
+
+// shown are the flags that lead to the workspace. The namespace of a host name is in none that was given.
+func (o *ProxyOptions) shown(name Name) []string {
+	if name.Namespace == "" {
+		return o.Flags
+	}
+	return append(wording.WithoutNamespace(o.Flags), wording.Flag("--namespace", name.Namespace))
+}
+
+func (o *ProxyOptions) hints(name Name) hints {
+	h := hints{flags: o.shown(name)}
+	switch {
+	case o.Workspace == "":
+		h.suffix = o.Suffix
+	case o.Meant != "":
+		h.instead = "-n behind the workspace is ssh's own; for a namespace write: " +
+			strings.Join([]string{"berth ssh", wording.Flag("-n", o.Meant), fault.Word(o.Workspace)}, " ")
+	}
+	return h
+}
+
+const flagMeant = "namespace-meant"
 
 // stdio is the connection with a client that has started this process.
 type stdio struct {
@@ -143,4 +170,19 @@ func ParseName(host, suffix string) (Name, error) {
 			WithHint("write WORKSPACE.%s or WORKSPACE.NAMESPACE.%s, with the ID of `berth status`", suffix, suffix)
 	}
 	return n, nil
+}
+
+// typed reads what ssh takes for a workspace: ID.berth, ID.NAMESPACE.berth, and OSUSER in front. It is false for what
+// can only be a user string.
+func typed(text string) (user string, n Name, ok bool) {
+	user, host, named := strings.Cut(text, "@")
+	if !named {
+		user, host = "", text
+	}
+	rest, isHost := strings.CutSuffix(host, "."+sshconfig.Suffix)
+	n = Name{Workspace: rest}
+	if isHost {
+		n.Workspace, n.Namespace, _ = strings.Cut(rest, ".")
+	}
+	return user, n, (isHost || user != "") && userstring.LooksLikeID(n.Workspace) && !strings.Contains(n.Namespace, ".")
 }

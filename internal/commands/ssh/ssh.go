@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/fault"
@@ -16,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/sshconfig"
 	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // Options are what the command line says.
@@ -30,6 +32,7 @@ type Options struct {
 	Cluster []string
 
 	Workspace string
+	Namespace string   // of a host name; empty for that of the flags
 	Client    []string // the client's own arguments
 
 	// Gateway is what to go through instead of the API server; empty for none.
@@ -56,7 +59,8 @@ With --listen, berth serves a port of this machine instead, for clients that can
 program to be connected by, such as FileZilla. It makes a key for that and says where.
 
 "berth ssh config" sets up ssh, scp, rsync, git and editors, so that all of them find
-workspaces by name.`
+workspaces by name. Here, too, ID.berth and ID.NAMESPACE.berth name a workspace, and
+OSUSER@ID is "-l OSUSER ID".`
 
 // NewCmd makes the command.
 func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -85,6 +89,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.Workspace, o.Client, o.Cluster, o.Flags = args[0], args[1:], cmdutil.ClusterArguments(cmd),
 				cmdutil.ClusterFlags(cmd)
+			o.readHost()
 			o.Another = anotherProcess(o.Cluster, o.Flags, nil)
 			if options, _ := Split(o.Client); slices.ContainsFunc(options, isLong) {
 				return cmdutil.UsageError(cmd, fault.New(fault.InvalidArgument,
@@ -140,11 +145,14 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Gateway != "" {
 		proxy = append(proxy, "--"+cmdutil.FlagGateway+"="+o.Gateway)
 	}
+	options, command := Split(o.Client)
+	if meant := namespaceMeant(options, command); meant != "" {
+		proxy = append(proxy, "--"+flagMeant+"="+meant)
+	}
 	block := sshconfig.Block{
 		Proxy:      append(proxy, "--workspace="+o.Workspace),
 		KnownHosts: filepath.ToSlash(known),
 	}
-	options, command := Split(o.Client)
 	arguments := append([]string{"-F", "none"}, options...) // before those of berth: the first value counts
 	arguments = append(append(arguments, block.Arguments()...), arg.IDs()[0]+"."+sshconfig.Suffix)
 	status, err := o.Become(ctx, client, append(arguments, command...))
@@ -152,6 +160,31 @@ func Run(ctx context.Context, o *Options) error {
 		err = cmdutil.ExitError(status)
 	}
 	return err
+}
+
+// readHost takes a host name of the configuration of ssh for what it names, and a user in front for that of -l.
+func (o *Options) readHost() {
+	user, name, ok := typed(o.Workspace)
+	if !ok {
+		return
+	}
+	o.Workspace, o.Namespace = name.Workspace, name.Namespace
+	if user != "" {
+		o.Client = append([]string{"-l", user}, o.Client...)
+	}
+	if name.Namespace != "" {
+		o.Cluster = append(slices.Clip(o.Cluster), "--namespace="+name.Namespace) // the last one counts
+		o.Flags = append(wording.WithoutNamespace(o.Flags), wording.Flag("--namespace", name.Namespace))
+	}
+}
+
+// namespaceMeant is the word behind a -n that was given to ssh, for which it has no argument; empty if that is none.
+func namespaceMeant(options, command []string) string {
+	if len(options) == 0 || options[len(options)-1] != "-n" || len(command) == 0 ||
+		len(validation.IsDNS1123Label(command[0])) > 0 {
+		return ""
+	}
+	return command[0]
 }
 
 // isLong is true for an option such as --namespace: ssh has none.

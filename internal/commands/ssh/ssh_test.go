@@ -31,6 +31,12 @@ func TestOptions(t *testing.T) {
 			Args: "alice config",
 			Want: ssh.Options{Workspace: "alice", Client: []string{"config"}},
 		},
+		"a host name": {
+			Args: "root@alice-59936c3.look.berth id", Want: ssh.Options{
+				Workspace: "alice-59936c3", Namespace: "look", Client: strings.Fields("-l root id"),
+				Cluster: []string{"--namespace=look"}, Flags: []string{"--namespace look"},
+			},
+		},
 		"a port": {
 			Args: "--listen 127.0.0.1:0 alice",
 			Want: ssh.Options{Workspace: "alice", Client: []string{}, Listen: "127.0.0.1:0"},
@@ -123,6 +129,25 @@ func TestRun(t *testing.T) {
 	}
 	if want := []string{"alice-59936c3.berth", "uname"}; !slices.Equal(called[len(called)-2:], want) {
 		t.Errorf("%q", called)
+	}
+}
+
+// A namespace behind the workspace is ssh's -n and a command: the proxy is told, should there be no such workspace.
+func TestNamespaceBehind(t *testing.T) {
+	for line, meant := range map[string]string{
+		"-n look uname": "look", "-n": "", "-n /bin/true": "", "-N": "", "-v -n look": "look", "uname -n look": "",
+	} {
+		var called []string
+		o := options(t, 0, &called)
+		o.Client = strings.Fields(line)
+		if err := ssh.Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Join(called, " ")
+		if got := strings.Contains(all, "--namespace-meant"); got != (meant != "") ||
+			!strings.Contains(all, "--namespace-meant="+meant) && got {
+			t.Errorf("%s: %s", line, all)
+		}
 	}
 }
 

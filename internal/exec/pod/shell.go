@@ -27,6 +27,8 @@ type Login struct {
 	Home string
 	// Container is what messages call it.
 	Container string
+	// AsOwn is how one enters as the container's own user, $own, where another is refused; empty for user=$own.
+	AsOwn string
 }
 
 // LoginIn is how the container of a request is entered as the OS user who is asked for, if
@@ -66,8 +68,15 @@ func (l Login) Command(command []string) []string {
 }
 
 func (l Login) script(user string) []string {
-	return []string{"/bin/sh", "-c", uncommented(script), "sh", user, l.Home, l.Container}
+	text := uncommented(script)
+	if l.AsOwn != "" && !strings.ContainsAny(l.AsOwn, "`\"\\()\n") {
+		text = strings.Replace(text, ownUser, l.AsOwn+")\"", 1)
+	}
+	return []string{"/bin/sh", "-c", text, "sh", user, l.Home, l.Container}
 }
+
+// ownUser is where the script says how to enter as the container's own user.
+const ownUser = `user=$own)"`
 
 // As runs commands as the user; without a command it is their shell.
 func (l Login) As(run exec.Runner) exec.Runner {

@@ -84,6 +84,21 @@ const (
 	busyboxPriv = `echo "Usage: setpriv [OPTIONS] PROG ARGS" >&2; exit 1`
 )
 
+// Over SSH it is said as one writes it there; what a shell would run is left out.
+func TestAsOwnUser(t *testing.T) {
+	for as, want := range map[string]string{
+		"":                         `user=$own)"`,
+		"ssh $own@alice-1.berth":   `ssh $own@alice-1.berth)"`,
+		"ssh $own@$(reboot)":       `user=$own)"`,
+		"ssh $own@`reboot`":        `user=$own)"`,
+		"ssh $own@\"; reboot; \"x": `user=$own)"`,
+	} {
+		if text := (Login{AsOwn: as}).Shell()[2]; !strings.Contains(text, "its own user is $own: "+want) {
+			t.Errorf("%q: %s", as, text)
+		}
+	}
+}
+
 func TestShellIsThatOfTheOSUser(t *testing.T) {
 	for name, c := range map[string]struct {
 		setup           func(i image)

@@ -128,39 +128,58 @@ func (s *session) start(r *ssh.Request) (runs, error) {
 // command runs a line, or the shell.
 func (s *session) command(line string) runs {
 	return func(ctx context.Context) (int, error) {
-		return s.place(ctx, func(p Place, begun func()) (int, error) {
-			started, running := s.started(ctx, p), make(chan struct{})
-			alive := sync.OnceFunc(func() { close(running) })
-			c := Command{Line: line, Env: s.env.all, Started: func(pid int) {
-				begun()
-				alive()
-				started(pid)
-			}}
-			io := exec.Session{
-				Stdin: lasting{s.channel, running, ctx.Done()}, Stdout: s.channel,
-				Stderr: s.channel.Stderr(),
+		var keys *ahead
+		if s.pty != nil {
+			ctx, keys = s.typing(ctx)
+		}
+		status, err := s.place(ctx, func(p Place, begun func()) (int, error) {
+			if keys != nil {
+				keys.pass()
 			}
-			if s.pty != nil {
-				c.Rows, c.Columns = int(s.pty.Rows), int(s.pty.Columns)
-				c.Env = append(c.Env, "TERM="+strings.ReplaceAll(s.pty.Term, "\x00", ""))
-				s.resize(s.pty.Columns, s.pty.Rows)
-				io.TTY, io.Sizes, io.Stderr = true, sizes{ctx, s.sizes}, nil
-				io.Stdin = typed{ctx, s.channel}
+			if ctx.Err() != nil {
+				return 0, context.Cause(ctx)
 			}
-			// They pause in the client's stead: over WebSockets, which begin faster than SPDY.
-			out, errs := newSpool(), newSpool()
-			if io.Stdout = out; io.Stderr != nil {
-				io.Stderr = errs
-			}
-			var copied sync.WaitGroup
-			copied.Go(func() { out.copyTo(s.channel) })
-			copied.Go(func() { errs.copyTo(s.channel.Stderr()) })
-			defer copied.Wait()
-			defer out.end()
-			defer errs.end()
-			return p.Run(ctx, c, io)
+			return s.run(ctx, p, line, keys, begun)
 		})
+		if errors.Is(context.Cause(ctx), errInterrupted) {
+			return interrupted, nil
+		}
+		return status, err
 	}
+}
+
+// run runs a line in the place, or the shell.
+func (s *session) run(ctx context.Context, p Place, line string, keys *ahead, begun func()) (int, error) {
+	started, running := s.started(ctx, p), make(chan struct{})
+	alive := sync.OnceFunc(func() { close(running) })
+	c := Command{Line: line, Env: s.env.all, Started: func(pid int) {
+		begun()
+		alive()
+		started(pid)
+	}}
+	io := exec.Session{
+		Stdin: lasting{s.channel, running, ctx.Done()}, Stdout: s.channel,
+		Stderr: s.channel.Stderr(),
+	}
+	if s.pty != nil {
+		c.Rows, c.Columns = int(s.pty.Rows), int(s.pty.Columns)
+		c.Env = append(c.Env, "TERM="+strings.ReplaceAll(s.pty.Term, "\x00", ""))
+		s.resize(s.pty.Columns, s.pty.Rows)
+		io.TTY, io.Sizes, io.Stderr = true, sizes{ctx, s.sizes}, nil
+		io.Stdin = typed{ctx, keys}
+	}
+	// They pause in the client's stead: over WebSockets, which begin faster than SPDY.
+	out, errs := newSpool(), newSpool()
+	if io.Stdout = out; io.Stderr != nil {
+		io.Stderr = errs
+	}
+	var copied sync.WaitGroup
+	copied.Go(func() { out.copyTo(s.channel) })
+	copied.Go(func() { errs.copyTo(s.channel.Stderr()) })
+	defer copied.Wait()
+	defer out.end()
+	defer errs.end()
+	return p.Run(ctx, c, io)
 }
 
 // files serves SFTP.
@@ -226,47 +245,6 @@ func (s *session) resize(columns, rows uint32) {
 		default:
 		}
 	}
-}
-
-// typed is the input of a terminal. Its end is not passed on: a terminal has none, and a container runtime that closes
-// it loses what the command still writes. sshd does the same.
-type typed struct {
-	ctx context.Context //nolint:containedctx // of the session, with which it ends
-	io.Reader
-}
-
-// Read implements io.Reader.
-func (t typed) Read(p []byte) (int, error) {
-	n, err := t.Reader.Read(p)
-	if n == 0 && errors.Is(err, io.EOF) {
-		<-t.ctx.Done()
-	}
-	return n, err
-}
-
-// lasting is the input of a command, which does not end before that has begun: a container runtime that closes the
-// input earlier loses what the command writes.
-type lasting struct {
-	io.Reader
-	running, over <-chan struct{}
-}
-
-// beginTime is how long the end of the input waits for a command that does not say that it has begun.
-const beginTime = 5 * time.Second
-
-// Read implements io.Reader.
-func (l lasting) Read(p []byte) (int, error) {
-	n, err := l.Reader.Read(p)
-	if n == 0 && errors.Is(err, io.EOF) {
-		late := time.NewTimer(beginTime)
-		defer late.Stop()
-		select {
-		case <-l.running:
-		case <-l.over:
-		case <-late.C:
-		}
-	}
-	return n, err
 }
 
 // sizes are those of a terminal, until the session ends.

@@ -77,7 +77,10 @@ func (r Reader) meant(ctx context.Context, typed string) string {
 	return r.Meant(ctx, r.Client.Namespace, typed)
 }
 
-const listsThem = "`berth status` lists the workspaces of a namespace; --namespace chooses another one"
+// Elsewhere is how the hint about a workspace that was not found names another namespace.
+const Elsewhere = "--namespace chooses another one"
+
+const listsThem = "`berth status` lists the workspaces of a namespace; " + Elsewhere
 
 // otherwise is what to do where there is no such workspace. Whether there is a blueprint that
 // the user string names is not known here.

@@ -105,6 +105,8 @@ type SSHConfiguration struct {
 	v1.SSHConfiguration
 	// Shown is true if the differences have been printed before.
 	Shown bool `json:"-"`
+	// Flags say which cluster is meant, for commands that are proposed.
+	Flags []string `json:"-"`
 }
 
 // Names are the pattern of host names.
@@ -157,5 +159,5 @@ func (c SSHConfiguration) outcome(p style.Page) []string {
 		return []string{p.Text(first), p.Text("connect: ssh " + c.Hosts[0])}
 	}
 	id := "ID" + strings.TrimPrefix(c.Pattern, "*")
-	return []string{p.Text(first), p.Text("connect: ssh " + id), "IDs of workspaces: berth status"}
+	return []string{p.Text(first), p.Text("connect: ssh " + id), p.Text(strings.Join(append([]string{"IDs of workspaces: berth status"}, c.Flags...), " "))}
 }
