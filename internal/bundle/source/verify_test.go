@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/signature"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/registrytest"
 )
 
 // signing is a signer of charts, as helm has them, and the policy by which only theirs count.
@@ -178,7 +179,7 @@ func TestHelmSigns(t *testing.T) {
 		cmd.Env = append(os.Environ(), "HOME="+dir, "HELM_CONFIG_HOME="+dir, "HELM_CACHE_HOME="+dir)
 		return cmd.CombinedOutput()
 	}
-	ref := strings.TrimPrefix(serve(t, (&pushed{at: map[string][]byte{}}).ServeHTTP), "http://") + "/org/app"
+	ref := registrytest.Start(t) + "/org/app"
 	files := serve(t, http.FileServer(http.Dir(dir)).ServeHTTP)
 	for _, args := range [][]string{
 		{"package", "app", "--sign", "--key", "alice", "--keyring", "secring.gpg"},
