@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -69,6 +70,6 @@ func (p *pushed) content(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
 		w.Header().Set("Docker-Content-Digest", digest.FromBytes(found).String())
 	}
-	w.Header().Set("Content-Length", fmt.Sprint(len(found)))
+	w.Header().Set("Content-Length", strconv.Itoa(len(found)))
 	_, _ = w.Write(found)
 }

@@ -106,7 +106,8 @@ func (c *issuers) calling(client dynamic.Interface) (stop func() (errs []error, 
 	group.Go(func() {
 		for ctx.Err() == nil {
 			err := c.try(context.WithoutCancel(ctx), client, "https://try.example.com")
-			if calls++; err != nil {
+			calls++
+			if err != nil {
 				errs = append(errs, err)
 			}
 			time.Sleep(20 * time.Millisecond)

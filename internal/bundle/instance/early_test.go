@@ -97,13 +97,19 @@ func TestEndsEarly(t *testing.T) {
 		err       error
 		want      string
 	}{
-		"a request fails": {"shop-1", false, resource.Yes("", ""), broken,
-			"Unknown/ReconcileFailed: it has not been looked at: the API server does not answer"},
-		"the bundle is fetched": {"shop-1", false, resource.No("", ""), reconcile.After(nil),
+		"a request fails": {
+			"shop-1", false, resource.Yes("", ""), broken,
+			"Unknown/ReconcileFailed: it has not been looked at: the API server does not answer",
+		},
+		"the bundle is fetched": {
+			"shop-1", false, resource.No("", ""), reconcile.After(nil),
 			"Unknown/InstallationStatusFalse: it has not been looked at since another bundle is wanted, which is not " +
-				"ready to be installed yet"},
-		"the bundle is wrong": {"shop-1", false, resource.No("", ""), broken,
-			"Unknown/InstallationStatusFalse: it has not been looked at since the bundle could not be installed"},
+				"ready to be installed yet",
+		},
+		"the bundle is wrong": {
+			"shop-1", false, resource.No("", ""), broken,
+			"Unknown/InstallationStatusFalse: it has not been looked at since the bundle could not be installed",
+		},
 		"it was looked at":     {"shop-1", true, resource.Yes("", ""), broken, "True/Healthy: "},
 		"nothing is installed": {"", false, resource.No("", ""), broken, "True/Healthy: "},
 	} {

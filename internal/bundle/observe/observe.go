@@ -141,14 +141,15 @@ func (w *Watches) put(instance string, set Set) {
 	}
 	for at := range wanted {
 		in := w.inputs[at]
-		if in == nil {
+		switch {
+		case in == nil:
 			in = &input{watches: w, place: at, client: set.Client, users: map[string]bool{}}
 			w.inputs[at] = in
 			w.open(in)
-		} else if in.mayReopen(time.Now()) {
+		case in.mayReopen(time.Now()):
 			in.client, in.err = set.Client, nil
 			w.open(in)
-		} else if in.synced && !in.users[instance] {
+		case in.synced && !in.users[instance]:
 			w.tell(instance, status) // what has changed since its pass is not known
 		}
 		in.users[instance] = true

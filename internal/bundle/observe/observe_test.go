@@ -120,12 +120,12 @@ func (w *world) put(kind, name, instance string, generation int64) {
 	o.SetLabels(map[string]string{
 		v1alpha1.LabelOwnerKind: v1alpha1.KindInstance, v1alpha1.LabelOwnerName: instance,
 	})
-	w.Server.Put(at+strings.ToLower(kind)+"s/"+name, o)
+	w.Put(at+strings.ToLower(kind)+"s/"+name, o)
 }
 
 func (w *world) remove(path string) {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodDelete, w.URL+at+path, nil)
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodDelete, w.URL+at+path, http.NoBody)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -9,11 +9,13 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"slices"
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/registry/pull"
@@ -235,10 +237,9 @@ func certified(der []byte) string {
 	if len(names) > 0 {
 		text += " that says it is of " + names[0]
 	}
-	for _, extension := range certificate.Extensions {
-		if extension.Id.String() == "1.3.6.1.4.1.57264.1.1" { // the issuer of the identity, as Fulcio has it
-			text += " (" + fault.Line(string(extension.Value)) + ")"
-		}
+	isIssuer := func(e pkix.Extension) bool { return e.Id.String() == "1.3.6.1.4.1.57264.1.1" } // as Fulcio has it
+	if at := slices.IndexFunc(certificate.Extensions, isIssuer); at >= 0 {
+		text += " (" + fault.Line(string(certificate.Extensions[at].Value)) + ")"
 	}
 	return text + count
 }

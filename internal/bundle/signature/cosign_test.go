@@ -58,7 +58,7 @@ func ecdsaSigner(t testing.TB) signer {
 
 func (s signer) sign(t testing.TB, text []byte) []byte {
 	t.Helper()
-	sum, hash := sha256.Sum256(text), crypto.Hash(crypto.SHA256)
+	sum, hash := sha256.Sum256(text), crypto.SHA256
 	data := sum[:]
 	if _, ok := s.key.(ed25519.PrivateKey); ok {
 		data, hash = text, 0

@@ -14,7 +14,7 @@ import (
 
 // The ways in which cosign signs: as it has done since 2021, and as it does since version 3 unless it is told
 // otherwise.
-var ways = map[string][]string{ //nolint:gochecknoglobals // a table of two tests
+var ways = map[string][]string{
 	"tag":    {"--new-bundle-format=false", "--use-signing-config=false"},
 	"bundle": {"--new-bundle-format=true", "--use-signing-config=false"},
 }

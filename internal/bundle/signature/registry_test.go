@@ -58,7 +58,7 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Location", q.URL.Path)
 		w.WriteHeader(http.StatusAccepted)
 	case q.Method == http.MethodPut && isUpload:
-		r.at[repository+"/blobs/"+q.URL.Query().Get("digest")] = append(r.uploads[upload], body...)
+		r.at[repository+"/blobs/"+q.URL.Query().Get("digest")] = slices.Concat(r.uploads[upload], body)
 		w.WriteHeader(http.StatusCreated)
 	case q.Method == http.MethodPut && isManifest:
 		d := r.put(dir, name, q.Header.Get("Content-Type"), body)

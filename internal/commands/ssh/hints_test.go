@@ -22,27 +22,39 @@ func TestHints(t *testing.T) {
 		want string
 	}{
 		"not found": {
-			host, Name{}, missing("", lists),
+			host,
+			Name{},
+			missing("", lists),
 			"`berth status --context kind` lists them; ID.NAMESPACE.berth is one of another namespace",
 		},
 		"not found in a namespace": {
-			host, Name{Namespace: "look"}, missing("", lists),
+			host,
+			Name{Namespace: "look"},
+			missing("", lists),
 			"`berth status --context kind --namespace look` lists them; ID.NAMESPACE.berth is one of another namespace",
 		},
 		"no namespace": {
-			host, Name{Namespace: "defualt"}, missing(inventory.ReasonNoNamespace, "choose another one with --namespace"),
+			host,
+			Name{Namespace: "elsewhere"},
+			missing(inventory.ReasonNoNamespace, "choose another one with --namespace"),
 			"a host name with the namespace is ID.NAMESPACE.berth; `berth status --all-namespaces --context kind` lists them",
 		},
 		"-n was ssh's": {
-			berth, Name{}, missing("", lists),
+			berth,
+			Name{},
+			missing("", lists),
 			"-n behind the workspace is ssh's own; for a namespace write: berth ssh -n look alice",
 		},
 		"no pod": {
-			berth, Name{}, missing(inventory.ReasonPodGone, "start it: berth start alice --context kind"),
+			berth,
+			Name{},
+			missing(inventory.ReasonPodGone, "start it: berth start alice --context kind"),
 			"start it: berth start alice --context kind",
 		},
 		"a command that is not quoted": {
-			host, Name{}, fault.New(fault.Failed, "x").WithHint("see why: berth status id/alice --namespace look"),
+			host,
+			Name{},
+			fault.New(fault.Failed, "x").WithHint("see why: berth status id/alice --namespace look"),
 			"see why: berth status id/alice --namespace look --context kind",
 		},
 		"none": {host, Name{}, fault.New(fault.Failed, "x"), ""},

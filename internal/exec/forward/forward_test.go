@@ -54,6 +54,7 @@ func (p *fakePod) Close() error {
 	p.once.Do(func() { close(p.closed) })
 	return nil
 }
+
 func (p *fakePod) isClosed() bool {
 	select {
 	case <-p.closed:

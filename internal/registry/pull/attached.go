@@ -167,10 +167,10 @@ func (r *remote) about(ctx context.Context, ref string) (*ocispec.Manifest, erro
 		return nil, err
 	}
 	manifest := &ocispec.Manifest{}
-	if json.Unmarshal(text, manifest) != nil {
-		return nil, nil
+	if json.Unmarshal(text, manifest) == nil {
+		return manifest, nil
 	}
-	return manifest, nil
+	return nil, nil
 }
 
 // isMissing is true for the answer of a registry that has no such thing, in whatever words.
