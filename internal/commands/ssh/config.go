@@ -31,6 +31,8 @@ type ConfigOptions struct {
 	// Workspaces lists the IDs of the workspaces of Namespace.
 	Workspaces func() ([]string, error)
 	Namespace  func() (string, error)
+	// Check asks ssh whether it takes a configuration, with options of the user's; nil for no such question.
+	Check func(ctx context.Context, text []byte, host string) error
 	// Flags say which cluster is meant, for commands that are proposed.
 	Flags []string
 
@@ -69,7 +71,9 @@ block a --name to have both. Ports take nc, socat, bash or python3 in the image 
 In WSL, --wsl writes the configuration of Windows, for editors that run there.`
 
 func newConfigCmd(f *cmdutil.Factory, runF func(context.Context, *ConfigOptions) error) *cobra.Command {
-	o := &ConfigOptions{IO: f.IO, Read: sshconfig.Read, Executable: executable, Places: places(f)}
+	o := &ConfigOptions{
+		IO: f.IO, Read: sshconfig.Read, Executable: executable, Places: places(f), Check: checkedBySSH,
+	}
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Let SSH clients and editors find workspaces by name",
@@ -160,6 +164,9 @@ func RunConfig(ctx context.Context, o *ConfigOptions) error {
 	}
 	planned, err := o.plan(places)
 	if err != nil {
+		return err
+	}
+	if err := o.check(ctx, planned); err != nil {
 		return err
 	}
 	if o.Print {

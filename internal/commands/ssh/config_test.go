@@ -5,6 +5,7 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/ssh"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/schematest"
+	"github.com/berthdev/berth/internal/skiptest"
 	"github.com/berthdev/berth/internal/sshconfig"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/terminal/printer"
@@ -282,4 +284,36 @@ func elsewhere() (string, error) { return "x", nil }
 
 func pinnedTo(words ...string) func() (env, flags []string, err error) {
 	return func() (env, flags []string, err error) { return nil, words, nil }
+}
+
+// An option that ssh does not know would end every connection of the user's: it is refused, and nothing is written.
+func TestConfigIsOneThatSSHTakes(t *testing.T) {
+	if _, err := exec.LookPath("ssh"); err != nil {
+		skiptest.Lacks(t, "needs ssh")
+	}
+	for name, c := range map[string]struct {
+		option, want string
+	}{
+		"one that it knows":     {"Compression yes", ""},
+		"one of another system": {"UseKeychain yes", "Bad configuration option: usekeychain"},
+		"a misspelled one":      {"Compresion yes", "Bad configuration option: compresion"},
+		"a bad value":           {"ServerAliveInterval often", "invalid time value"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			_, err := configured(t, home, func(o *ssh.ConfigOptions) {
+				o.Block.Options, o.Check = []string{c.option}, ssh.CheckedBySSH
+			})
+			text := contents(t, filepath.Join(home, ".config", "berth", "ssh", "config"))
+			if c.want == "" {
+				if err != nil || !strings.Contains(text, c.option) {
+					t.Errorf("%v, %s", err, text)
+				}
+				return
+			}
+			if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), c.want) || text != "" {
+				t.Errorf("%v, %s", err, text)
+			}
+		})
+	}
 }
