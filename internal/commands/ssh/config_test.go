@@ -296,7 +296,7 @@ func TestConfigIsOneThatSSHTakes(t *testing.T) {
 	}{
 		"one that it knows":     {"Compression yes", ""},
 		"one of another system": {"UseKeychain yes", "Bad configuration option: usekeychain"},
-		"a misspelled one":      {"Compresion yes", "Bad configuration option: compresion"},
+		"a misspelled one":      {"Comprssion yes", "Bad configuration option: comprssion"},
 		"a bad value":           {"ServerAliveInterval often", "invalid time value"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,4 @@
 package ssh
 
 // CheckedBySSH is tested with the ssh of this machine.
-var CheckedBySSH = checkedBySSH //nolint:gochecknoglobals // for tests
+var CheckedBySSH = checkedBySSH

@@ -68,7 +68,7 @@ func (o *ConfigOptions) check(ctx context.Context, p plan) error {
 func checkedBySSH(ctx context.Context, text []byte, host string) error {
 	program, err := osexec.LookPath("ssh")
 	if err != nil {
-		return nil //nolint:nilerr // then there is nobody to be asked
+		return nil // there is nobody to be asked
 	}
 	file, err := os.CreateTemp("", "berth-ssh-config-")
 	if err != nil {
