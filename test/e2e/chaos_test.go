@@ -143,13 +143,21 @@ func TestChaosBetween(t *testing.T) {
 	}
 }
 
-func (w *world) kubectl(args ...string) { w.asAdmin(os.Getenv("BERTH_TEST_KUBECTL"), args...) }
+// kubectl runs kubectl; its flags come first, as there may be a command at the end.
+func (w *world) kubectl(args ...string) {
+	w.Helper()
+	w.tool(os.Getenv("BERTH_TEST_KUBECTL"), append([]string{"--namespace", w.namespace, "--kubeconfig", w.admin}, args...))
+}
 
 // asAdmin runs another tool.
 func (w *world) asAdmin(program string, args ...string) {
 	w.Helper()
-	out, err := exec.Command(program, append([]string{"--namespace", w.namespace, "--kubeconfig", w.admin}, args...)...).
-		CombinedOutput()
+	w.tool(program, append(args, "--namespace", w.namespace, "--kubeconfig", w.admin))
+}
+
+func (w *world) tool(program string, args []string) {
+	w.Helper()
+	out, err := exec.Command(program, args...).CombinedOutput()
 	if err != nil {
 		w.Fatalf("%s %s: %v\n%s", program, args, err, out)
 	}
