@@ -62,8 +62,8 @@ func (b *Bundles) lay(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// Policy is by whom bundles have to be signed; nil if they do not have to be. Without keys helm's own keyring counts,
-// for whoever is at home.
+// Policy is by whom bundles have to be signed; nil if they do not have to be. Without keys, helm's default keyring
+// counts.
 func (b Bundles) Policy(getenv func(string) string) (*signature.Policy, error) {
 	if b.Verify != signature.Required {
 		return nil, nil

@@ -42,8 +42,8 @@ const (
 	AnnotationLock = "berth.dev/lock"
 	// AnnotationApplied is the digest of what was wanted of an object when it was written last.
 	AnnotationApplied = "berth.dev/applied"
-	// AnnotationCertificate is on what has to do with a certificate that berth makes: what trusts its CA, and what serves
-	// with it. It is the Secret, as NAMESPACE/NAME.
+	// AnnotationCertificate is on what has to do with a certificate that berth makes: what trusts its CA, and what
+	// serves with it. It is the Secret, as NAMESPACE/NAME.
 	AnnotationCertificate = "berth.dev/certificate-from"
 
 	// AnnotationStrictScripts is true on a pod in which an init script that fails is a failure of the workspace.

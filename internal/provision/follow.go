@@ -135,7 +135,7 @@ func (p *Provisioner) Await(ctx context.Context, t *inventory.Target, stream *ev
 	return out, err
 }
 
-// leaves is the error of following a workspace, which nobody provisions here: its pod is deleted meanwhile, or was being
+// leaves is the error of following a workspace that is not provisioned here: its pod is deleted meanwhile, or was being
 // deleted all along.
 func leaves(reading v1.Snapshot, err error) error {
 	if fault.CodeOf(err) != fault.Failed || reading.Cause != nil {

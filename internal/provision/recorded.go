@@ -104,8 +104,8 @@ func (s session) restoreStopped(ctx context.Context, dec decision) (decision, er
 	return recalled, err
 }
 
-// isOutdated is true for a decision about what was recorded of a workspace, where its record says something else by now:
-// what was decided would undo what another command has updated.
+// isOutdated is true for a decision from a workspace's record where the record has changed since: carrying it out would
+// undo what another command has updated.
 func (s session) isOutdated(dec decision, now inventory.Found) bool {
 	values, ok := s.target.Values(now)
 	return dec.recalled && ok && len(manifest.Drift(dec.deployment.Chart.Values, values)) > 0

@@ -62,7 +62,8 @@ func manySubcharts() map[string]string {
 func manyFiles() map[string]string {
 	files := map[string]string{"templates/files.yaml": filesTemplate}
 	for i := range 500 {
-		files[fmt.Sprintf("dashboards/board-%d.json", i)] = `{"text": "` + strings.Repeat("0123456789abcdef", 250) + "\"}\n"
+		text := strings.Repeat("0123456789abcdef", 250)
+		files[fmt.Sprintf("dashboards/board-%d.json", i)] = `{"text": "` + text + "\"}\n"
 	}
 	return files
 }

@@ -17,14 +17,14 @@ var errDiffers = errors.New("berth and Helm differ")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
 	if errors.Is(err, flag.ErrHelp) {
 		return
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "charts:", err)
-		os.Exit(1) //nolint:gocritic // the signal needs no handler any more
+		os.Exit(1)
 	}
 }
 

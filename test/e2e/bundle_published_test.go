@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,7 +49,8 @@ func (w *world) lives(p publication) {
 
 	broken := configMap("a", "three") + "\n---" + program("web", missingImage, sleeping)
 	p.publish("1.2.0", broken)
-	w.contains(w.bundle(0, "diff", p.source("1.2.0")...).stdout, "create deployment/web", "-  text: two", "+  text: three")
+	w.contains(w.bundle(0, "diff", p.source("1.2.0")...).stdout, "create deployment/web", "-  text: two",
+		"+  text: three")
 	w.contains(w.bundle(3, "install", p.source("1.2.0")...).stderr, explained(w)...)
 
 	back := decode[v1.BundleInstallation](w, w.bundle(0, "rollback", "-o", "json"))
@@ -58,8 +60,9 @@ func (w *world) lives(p publication) {
 	w.text("a", "two")
 	w.bundle(0, "rollback", "1")
 	w.text("a", "one")
-	if got := strings.Join(w.history(), ", "); got != "5 deployed, 4 superseded, 3 superseded, 2 superseded, 1 superseded" {
-		w.Error(got)
+	want := []string{"5 deployed", "4 superseded", "3 superseded", "2 superseded", "1 superseded"}
+	if got := w.history(); !slices.Equal(got, want) {
+		w.Errorf("%q, want %q", got, want)
 	}
 	w.uninstalled()
 }
@@ -117,7 +120,8 @@ func ociChart(w *world) publication {
 // real helm has written.
 func repositoryChart(w *world) publication {
 	charts, parts := w.TempDir(), w.TempDir()
-	own, theirs := httptest.NewServer(http.FileServer(http.Dir(charts))), httptest.NewServer(http.FileServer(http.Dir(parts)))
+	own := httptest.NewServer(http.FileServer(http.Dir(charts)))
+	theirs := httptest.NewServer(http.FileServer(http.Dir(parts)))
 	w.Cleanup(own.Close)
 	w.Cleanup(theirs.Close)
 	w.chartArchive(parts, "part", "0.3.0", configMap("part", "of another"))
@@ -125,7 +129,8 @@ func repositoryChart(w *world) publication {
 	return publication{
 		objects: 1,
 		publish: func(version, manifests string) {
-			w.chartArchive(charts, "web", version, manifests, "{name: part, version: ~0.3, repository: '"+theirs.URL+"'}")
+			part := "{name: part, version: ~0.3, repository: '" + theirs.URL + "'}"
+			w.chartArchive(charts, "web", version, manifests, part)
 			w.helmAlone("repo", "index", charts, "--url", own.URL)
 		},
 		source: func(version string) []string { return []string{"repo+" + own.URL + "//web", "--version", version} },
@@ -163,7 +168,8 @@ func fileOnDisk(w *world) publication {
 func directory(w *world) publication {
 	dir := w.TempDir()
 	w.tree(dir, map[string]string{
-		"README.md": "# {{ not YAML", "rbac/account.yaml": "{apiVersion: v1, kind: ServiceAccount, metadata: {name: web}}",
+		"README.md":         "# {{ not YAML",
+		"rbac/account.yaml": "{apiVersion: v1, kind: ServiceAccount, metadata: {name: web}}",
 	})
 	return publication{
 		objects: 1,

@@ -146,7 +146,8 @@ func TestChaosBetween(t *testing.T) {
 // kubectl runs kubectl; its flags come first, as there may be a command at the end.
 func (w *world) kubectl(args ...string) {
 	w.Helper()
-	w.tool(os.Getenv("BERTH_TEST_KUBECTL"), append([]string{"--namespace", w.namespace, "--kubeconfig", w.admin}, args...))
+	flags := []string{"--namespace", w.namespace, "--kubeconfig", w.admin}
+	w.tool(os.Getenv("BERTH_TEST_KUBECTL"), append(flags, args...))
 }
 
 // asAdmin runs another tool.

@@ -16,7 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/keypair"
 )
 
-// Live finds an object as the cluster has it; nil if there is none.
+// Live looks up an object in the cluster. It returns nil if the object does not exist.
 type Live func(*unstructured.Unstructured) *unstructured.Unstructured
 
 // Set are the certificates of a bundle's objects.
@@ -24,8 +24,8 @@ type Set struct {
 	pairs map[reference]pair
 }
 
-// pair is a certificate with its key, and the CAs that whoever asks trusts: that of the certificate, and those of the
-// ones before it, as long as something may still serve with one of these.
+// pair is a certificate with its key, and the CAs that clients trust: its own, and those of earlier certificates for as
+// long as something may still serve with one of them.
 type pair struct {
 	cert, key, cas []byte
 	// renewed says that it is in place of another one, and made that it has just been made.

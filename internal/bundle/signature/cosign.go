@@ -95,7 +95,7 @@ func (k key) verify(text, signature []byte) bool {
 	return false
 }
 
-// signer is the key that has signed a text; nil if it is none of these.
+// signer returns the key that made the signature of a text, or nil if it is not a key of the policy.
 func (p *Policy) signer(text, signature []byte) *key {
 	for i := range p.keys {
 		if p.keys[i].verify(text, signature) {
@@ -235,7 +235,7 @@ func certified(der []byte) string {
 		names = append(names, uri.String())
 	}
 	if len(names) > 0 {
-		text += " that says it is of " + names[0]
+		text += " that says it is of " + fault.Line(names[0])
 	}
 	isIssuer := func(e pkix.Extension) bool { return e.Id.String() == "1.3.6.1.4.1.57264.1.1" } // as Fulcio has it
 	if at := slices.IndexFunc(certificate.Extensions, isIssuer); at >= 0 {

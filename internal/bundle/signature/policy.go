@@ -125,7 +125,7 @@ func (k Keys) Texts() (texts Keys, _ error) {
 	return texts, err
 }
 
-// homeKeyring is where helm looks for keys; empty if there is none.
+// homeKeyring returns the path of helm's default keyring, or "" if that file does not exist.
 func homeKeyring(getenv func(string) string) string {
 	if getenv == nil {
 		return ""

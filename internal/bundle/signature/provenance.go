@@ -40,7 +40,7 @@ type Archive struct {
 	what string
 }
 
-// Archive reads the provenance of an archive, which has a file name; the text is nil if there is none.
+// Archive reads the provenance of an archive with this file name. A nil text is an archive without provenance.
 func (p *Policy) Archive(what, file string, text []byte) (a Archive, _ error) {
 	if p == nil {
 		return a, nil

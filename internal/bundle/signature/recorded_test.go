@@ -47,7 +47,7 @@ func TestRecordedByCosign(t *testing.T) {
 	}
 }
 
-// signedWith is what holds of a signed image, whoever has signed it. The signature may say which key that was.
+// signedWith checks what holds of every signed image. The signature may say which key made it.
 func signedWith(t *testing.T, r *registry, pub string, hinted bool) {
 	t.Helper()
 	by, err := policy(t, pub).Image(t.Context(), r.resolve(t, ":v1"))

@@ -33,8 +33,8 @@ type Fetcher struct {
 	Getenv func(string) string
 	// Indexes keep those of chart repositories for a while; nil keeps none.
 	Indexes *Indexes
-	// Verify says by whom everything has to be signed that is fetched; nil asks for no signatures. Its cache has what was
-	// verified under it, and nothing else.
+	// Verify says by whom everything has to be signed that is fetched; nil asks for no signatures. Its cache has what
+	// was verified under it, and nothing else.
 	Verify *signature.Policy
 	// Progress is told what happens, with bytes so far, and in all if that is known;
 	// from one goroutine at a time. It may be nil.

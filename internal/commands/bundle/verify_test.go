@@ -98,8 +98,10 @@ func TestOnlyWhatIsSigned(t *testing.T) {
 		"by a flag, unsigned": {
 			args: []string{unsigned, "--keyring", ring}, status: 3, says: "no signature was found",
 		},
-		"by the configuration":   {config: required, args: []string{signed}, says: "(alice"},
-		"required, and unsigned": {config: required, args: []string{unsigned}, status: 3, says: "no signature was found"},
+		"by the configuration": {config: required, args: []string{signed}, says: "(alice"},
+		"required, and unsigned": {
+			config: required, args: []string{unsigned}, status: 3, says: "no signature was found",
+		},
 		"required, a directory": {
 			config: required, args: []string{"shop"}, status: 3, says: "the directory shop cannot be verified",
 		},

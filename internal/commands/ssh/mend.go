@@ -116,7 +116,7 @@ const giveUp = 10 * time.Second
 // log is what a command of berth says while it waits for a workspace: dated lines, and an error in the end. What keeps
 // the workspace back is passed on as soon as it is known.
 type log struct {
-	say func(string) // to whoever waits
+	say func(string) // to the session that waits
 
 	rest  []byte // a line that has not ended
 	last  string // the end of all of it

@@ -138,8 +138,8 @@ func TestLastError(t *testing.T) {
 	}
 }
 
-// What keeps a workspace back is passed on to whoever waits for it, once, and the error in the end says in one line why
-// it failed, and not what the command had said before.
+// What keeps a workspace back is passed on once to the session that waits for it. The error in the end is one line that
+// says why it failed, without the log before it.
 func TestLog(t *testing.T) {
 	const at = "2026-11-27T18:43:04Z alice-2398b94 "
 	const see = "see what keeps it back: berth diagnose alice"

@@ -254,7 +254,8 @@ func (h hints) of(f *fault.Error) string {
 	case missing && h.instead != "":
 		return h.instead
 	case h.suffix != "" && reason == inventory.ReasonNoNamespace:
-		hint = "a host name with the namespace is ID.NAMESPACE." + h.suffix + "; `berth status --all-namespaces` lists them"
+		hint = "a host name with the namespace is ID.NAMESPACE." + h.suffix +
+			"; `berth status --all-namespaces` lists them"
 	case h.suffix != "" && missing:
 		hint = strings.Replace(hint, inventory.Elsewhere, "ID.NAMESPACE."+h.suffix+" is one of another namespace", 1)
 	}

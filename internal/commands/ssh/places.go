@@ -1,7 +1,10 @@
 package ssh
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"os/user"
@@ -93,6 +96,37 @@ func isSame(a, b string) bool {
 func said(ctx context.Context, program string, arguments ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, program, arguments...).Output() //nolint:gosec // one of two
 	return strings.TrimSpace(string(out)), err
+}
+
+// checkedBySSH asks the ssh of this machine, if there is one, what it makes of a configuration for a host. It connects
+// with nothing.
+func checkedBySSH(ctx context.Context, text []byte, host string) error {
+	program, err := exec.LookPath("ssh")
+	if err != nil {
+		return nil // there is nobody to be asked
+	}
+	file, err := os.CreateTemp("", "berth-ssh-config-")
+	if err != nil {
+		return fault.New(fault.Failed, "%w", err)
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	_, err = file.Write(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fault.New(fault.Failed, "%w", err)
+	}
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, "-G", "-F", file.Name(), host) //nolint:gosec // ssh
+	cmd.Stderr = &said
+	if err := cmd.Run(); err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	why, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+	if _, after, found := strings.Cut(why, file.Name()); found {
+		why = strings.TrimLeft(after, ": ")
+	}
+	return fault.New(fault.InvalidArgument, "--option: ssh does not take the configuration: %s",
+		cmp.Or(strings.TrimSpace(why), "it does not say why")).
+		WithHint("`man ssh_config` has the options of this version")
 }
 
 // windowsPlaces are those of the user of Windows, who runs this distribution.

@@ -2,11 +2,8 @@ package ssh
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,37 +58,6 @@ func (o *ConfigOptions) check(ctx context.Context, p plan) error {
 		return nil
 	}
 	return o.Check(ctx, p.own.New, "x."+sshconfig.DomainOf(o.Block.Name))
-}
-
-// checkedBySSH asks the ssh of this machine, if there is one, what it makes of a configuration for a host. It connects
-// with nothing.
-func checkedBySSH(ctx context.Context, text []byte, host string) error {
-	program, err := osexec.LookPath("ssh")
-	if err != nil {
-		return nil // there is nobody to be asked
-	}
-	file, err := os.CreateTemp("", "berth-ssh-config-")
-	if err != nil {
-		return fault.New(fault.Failed, "%w", err)
-	}
-	defer func() { _ = os.Remove(file.Name()) }()
-	_, err = file.Write(text)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return fault.New(fault.Failed, "%w", err)
-	}
-	var said bytes.Buffer
-	cmd := osexec.CommandContext(ctx, program, "-G", "-F", file.Name(), host) //nolint:gosec // ssh
-	cmd.Stderr = &said
-	if err := cmd.Run(); err == nil || ctx.Err() != nil {
-		return ctx.Err()
-	}
-	why, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
-	if _, after, found := strings.Cut(why, file.Name()); found {
-		why = strings.TrimLeft(after, ": ")
-	}
-	return fault.New(fault.InvalidArgument, "--option: ssh does not take the configuration: %s",
-		cmp.Or(strings.TrimSpace(why), "it does not say why")).
-		WithHint("`man ssh_config` has the options of this version")
 }
 
 // document is the plan as it is shown: nothing has been written yet.

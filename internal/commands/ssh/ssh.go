@@ -178,7 +178,8 @@ func (o *Options) readHost() {
 	}
 }
 
-// namespaceMeant is the word behind a -n that was given to ssh, for which it has no argument; empty if that is none.
+// namespaceMeant returns the word after a -n that went to ssh, which takes no argument there, or "" if it cannot be a
+// namespace.
 func namespaceMeant(options, command []string) string {
 	if len(options) == 0 || options[len(options)-1] != "-n" || len(command) == 0 ||
 		len(validation.IsDNS1123Label(command[0])) > 0 {

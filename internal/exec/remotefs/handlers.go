@@ -37,7 +37,8 @@ func Serve(ctx context.Context, run exec.Runner, stream io.ReadWriteCloser) erro
 	}
 	f := &files{shell: s, ctx: ctx, open: map[string]*writer{}, known: map[string]bool{}}
 	server := sftp.NewRequestServer(stream,
-		sftp.Handlers{FileGet: f, FilePut: f, FileCmd: f, FileList: f}, sftp.WithStartDirectory(s.home), sftp.WithRSAllocator())
+		sftp.Handlers{FileGet: f, FilePut: f, FileCmd: f, FileList: f},
+		sftp.WithStartDirectory(s.home), sftp.WithRSAllocator())
 	if err := server.Serve(); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}

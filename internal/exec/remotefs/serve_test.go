@@ -22,6 +22,7 @@ import (
 
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/remotefs"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // shells are those that images have; of busybox, the tools as well.
@@ -31,7 +32,7 @@ func shells(t *testing.T) map[string][]string {
 	for _, name := range []string{"dash", "bash", "busybox"} {
 		if at, err := osexec.LookPath(name); err == nil {
 			all[name] = []string{at}
-		} else if os.Getenv("BERTH_TEST_NO_SKIP") != "" {
+		} else if os.Getenv(skiptest.Env) != "" {
 			t.Error(err)
 		}
 	}
@@ -428,7 +429,7 @@ func (c *counted) Read(p []byte) (int, error) {
 func TestSmallFileIsOneRoundTrip(t *testing.T) {
 	shell := shells(t)["dash"]
 	if shell == nil {
-		t.Skip("there is no dash")
+		skiptest.Lacks(t, "needs dash")
 	}
 	for name, c := range map[string]struct {
 		flags        int

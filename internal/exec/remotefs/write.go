@@ -81,8 +81,8 @@ func (w *writer) look(create bool) error {
 	return nil
 }
 
-// isKnown is true for a file in a directory in which one was opened before. For the first one it is asked what is there,
-// so that opening fails where there is no such directory, and says so once.
+// isKnown is true for a file in a directory in which one was opened before. The first one is looked at, so that opening
+// it fails where the directory does not exist, and the client says so once.
 func (f *files) isKnown(at string) bool {
 	f.writing.Lock()
 	defer f.writing.Unlock()

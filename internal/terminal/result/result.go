@@ -159,5 +159,6 @@ func (c SSHConfiguration) outcome(p style.Page) []string {
 		return []string{p.Text(first), p.Text("connect: ssh " + c.Hosts[0])}
 	}
 	id := "ID" + strings.TrimPrefix(c.Pattern, "*")
-	return []string{p.Text(first), p.Text("connect: ssh " + id), p.Text(strings.Join(append([]string{"IDs of workspaces: berth status"}, c.Flags...), " "))}
+	list := strings.Join(append([]string{"IDs of workspaces: berth status"}, c.Flags...), " ")
+	return []string{p.Text(first), p.Text("connect: ssh " + id), p.Text(list)}
 }

@@ -228,8 +228,8 @@ func Over(p evidence.Pod) *cause.Finding {
 }
 
 const (
-	// noProcesses is what the kubelet says where its node has no process IDs left: of a pod that it ends for that, of one
-	// that it does not take meanwhile, and of the node.
+	// noProcesses is what the kubelet says where its node has no process IDs left: of a pod that it ends for that, of
+	// one that it does not take meanwhile, and of the node.
 	noProcesses pattern.Expr = `low on resource: pids\b|PIDPressure|insufficient PID`
 	// refusedByNode is how the kubelet begins what it says of a pod that it does not take.
 	refusedByNode pattern.Expr = `Pod was rejected`

@@ -74,7 +74,8 @@ func (s *setup) commands(ctx context.Context, b *board.Board) error {
 		fresh, shared float64
 	}{{0, 1.1, 0.7}, {trip, 0.8, 0.4}} {
 		s.wire.Set(0, m.delay)
-		if err := s.compare(ctx, b, pair{fmt.Sprintf("a command, %s", m.delay), s.ssh("true"), kubectl, m.fresh}); err != nil {
+		fresh := pair{fmt.Sprintf("a command, %s", m.delay), s.ssh("true"), kubectl, m.fresh}
+		if err := s.compare(ctx, b, fresh); err != nil {
 			return err
 		}
 		_, stop, err := s.share(ctx)
@@ -119,7 +120,9 @@ func (s *setup) files(ctx context.Context, b *board.Board) error {
 		fmt.Sprintf("a file of %d MiB, out", s.mebibytes), s.scp(s.host()+":/tmp/large", s.file("back")),
 		kubectl(there+"large", s.file("back")), 1.25,
 	}
-	first := pair{"a file of one byte, in", s.scp(s.file("one"), s.host()+":/tmp/one"), kubectl(s.file("one"), there+"one"), 1}
+	first := pair{
+		"a file of one byte, in", s.scp(s.file("one"), s.host()+":/tmp/one"), kubectl(s.file("one"), there+"one"), 1,
+	}
 	for _, p := range []pair{first, in, out} {
 		if err := s.compare(ctx, b, p); err != nil {
 			return err
