@@ -320,13 +320,14 @@ func TestFiles(t *testing.T) {
 
 // A client that closes a session ends what runs there; the connection goes on.
 func TestClosedSession(t *testing.T) {
-	ended := make(chan struct{})
+	begun, ended := make(chan struct{}), make(chan struct{})
 	p := here(t.TempDir())
 	run := p.Run
 	p.Run = func(ctx context.Context, c sshd.Command, s exec.Session) (int, error) {
 		if c.Line != "wait" {
 			return run(ctx, c, s)
 		}
+		close(begun)
 		<-ctx.Done()
 		close(ended)
 		return 0, ctx.Err()
@@ -339,6 +340,7 @@ func TestClosedSession(t *testing.T) {
 	if err := s.Start("wait"); err != nil {
 		t.Fatal(err)
 	}
+	<-begun // a session that is closed before runs nothing
 	_ = s.Close()
 	<-ended
 	next, err := client.NewSession()
@@ -424,13 +426,15 @@ func TestFoundLater(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := s.CombinedOutput("echo here")
-		want := "berth: it starts\nhere\n"
+		var told bytes.Buffer
+		s.Stderr = &told
+		out, err := s.Output("echo here")
+		wantOut, wantTold := "here\n", "berth: it starts\n"
 		if !found {
-			want = "berth: workspace alice not found\n"
+			wantOut, wantTold = "", "berth: workspace alice not found\n"
 		}
-		if string(out) != want || (err == nil) != found {
-			t.Errorf("%q, %v", out, err)
+		if string(out) != wantOut || told.String() != wantTold || (err == nil) != found {
+			t.Errorf("%q, %q, %v", out, &told, err)
 		}
 		found = true
 	}
