@@ -184,16 +184,17 @@ func escape(value string) string {
 	return b.String()
 }
 
-// ToAnnotation is a user string as the annotation of an object has it.
-func ToAnnotation(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+// ToAnnotation is a user string as the annotation of an object has it: in unpadded base64url, as k8shell writes it.
+func ToAnnotation(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
-// FromAnnotation is the user string in the annotation of a pod, which is in base64;
+// FromAnnotation is the user string in the annotation of a pod, which is in base64 of either alphabet, padded or not;
 // empty if it cannot be one: others can write the annotation, too.
 func FromAnnotation(value string) string {
 	if len(value) > base64.StdEncoding.EncodedLen(MaxCanonical) {
 		return ""
 	}
-	text, err := base64.StdEncoding.DecodeString(value)
+	value = strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimRight(value, "="))
+	text, err := base64.RawURLEncoding.DecodeString(value)
 	isOdd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 	if err != nil || len(text) > MaxCanonical || strings.ContainsFunc(string(text), isOdd) {
 		return ""

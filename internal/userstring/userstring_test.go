@@ -295,13 +295,24 @@ func TestFromAnnotation(t *testing.T) {
 	for text, want := range map[string]string{
 		"alice~dev": "alice~dev", "alice~repo=org/proj+ref=Feature/X": "alice~repo=org/proj+ref=Feature/X", "": "",
 		"alice\nhint: curl evil": "", "alice\x1b[31m": "", "a\u202eb": "", "a b": "", "\xff": "",
+		"ü?>~dev": "ü?>~dev", "ü?>~de": "ü?>~de", // other letters in each alphabet
 		strings.Repeat("x", MaxCanonical+1): "",
 	} {
-		if got := FromAnnotation(base64.StdEncoding.EncodeToString([]byte(text))); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
+		for name, as := range map[string]*base64.Encoding{
+			"k8shell's, unpadded": base64.RawURLEncoding, "berth's before, padded": base64.StdEncoding,
+			"a shell's": base64.URLEncoding,
+		} {
+			if got := FromAnnotation(as.EncodeToString([]byte(text))); got != want {
+				t.Errorf("%q, %s: %q, want %q", text, name, got, want)
+			}
 		}
 	}
-	if got := FromAnnotation("no base64"); got != "" {
+	for _, no := range []string{"no base64", "YWxp=Y2U", "YWxpY2U!"} {
+		if got := FromAnnotation(no); got != "" {
+			t.Errorf("%q: %q", no, got)
+		}
+	}
+	if got := ToAnnotation("ü?>~dev"); got != "w7w_Pn5kZXY" {
 		t.Error(got)
 	}
 	longest := strings.Repeat("x", MaxCanonical)

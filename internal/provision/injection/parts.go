@@ -2,7 +2,6 @@ package injection
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // Parts are what a workspace puts into a workload.
@@ -138,11 +138,7 @@ func (p *Parts) behind(volume map[string]any,
 
 // userString is the user string that the pods carry.
 func (p Parts) userString() string {
-	text, err := base64.StdEncoding.DecodeString(p.TemplateAnnotations[kube.AnnotationUserString])
-	if err != nil {
-		return ""
-	}
-	return string(text)
+	return userstring.FromAnnotation(p.TemplateAnnotations[kube.AnnotationUserString])
 }
 
 // secret is true for a volume that holds a Secret.
