@@ -33,6 +33,9 @@ type Config struct {
 	// InjectNamespaces are the namespaces where workspaces may be injected into workloads; * is all of them. Without it
 	// the cluster decides; an empty list allows it nowhere. To take a workspace out again is always allowed.
 	InjectNamespaces []string `yaml:"injectNamespaces"`
+	// ControlNamespace is where k8shell's proxy and API server run. Workspaces with an agent let these in by its port;
+	// without one, nobody.
+	ControlNamespace string `yaml:"controlNamespace"`
 	// Jobs says where the records of provisionings are kept.
 	Jobs job.Config `yaml:"jobs"`
 	// PolicyFile is what the file says of the policy; Policy is what comes of that and of everything that takes

@@ -159,13 +159,16 @@ func invalid(path string, problems []yamldoc.Problem) error {
 	return err.WithHint("see `berth help environment` for what can be configured")
 }
 
-// namespaces checks those of injectNamespaces: a list that restricts must not be misread.
+// namespaces checks those of injectNamespaces and the control namespace: what restricts must not be misread.
 func (c Config) namespaces() (problems []string) {
 	for i, name := range c.InjectNamespaces {
 		if name != "*" && len(validation.IsDNS1123Label(name)) > 0 {
 			problems = append(problems, fmt.Sprintf("injectNamespaces[%d]: invalid namespace %q: must be the name of "+
 				"one, or * for all", i, name))
 		}
+	}
+	if name := c.ControlNamespace; name != "" && len(validation.IsDNS1123Label(name)) > 0 {
+		problems = append(problems, fmt.Sprintf("controlNamespace: invalid namespace %q", name))
 	}
 	return problems
 }

@@ -26,3 +26,17 @@ func TestInjectNamespaces(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The control namespace is one, and none unless it is configured.
+func TestControlNamespace(t *testing.T) {
+	for text, want := range map[string]string{"blueprints: /x\n": "", "controlNamespace: k8shell\n": "k8shell"} {
+		if c, err := load(t, write(t, text), ""); err != nil || c.ControlNamespace != want {
+			t.Errorf("%q: %q, %v", text, c.ControlNamespace, err)
+		}
+	}
+	_, err := load(t, write(t, "controlNamespace: '*'\n"), "")
+	if f := fault.From(err); f.Code != fault.InvalidArgument ||
+		!strings.Contains(strings.Join(f.Problems, " "), `controlNamespace: invalid namespace "*"`) {
+		t.Errorf("%v", err)
+	}
+}

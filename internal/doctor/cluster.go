@@ -210,7 +210,8 @@ func NetworkPolicies(sets []appsv1.DaemonSet) Finding {
 		return Skipped(best.name + where +
 			" enforces network policies if it is recent and configured to, which cannot be checked from here" + try)
 	case best.policies == ignores:
-		return Warning(best.name+where+" does not enforce network policies: those of blueprints have no effect",
+		return Warning(best.name+where+" does not enforce network policies: those of blueprints have no effect, and "+
+			"an agent lets in whatever reaches its pod",
 			"ask your cluster administrator for a plugin that does, or do not rely on networkPolicyClass")
 	}
 	return OK(best.name + where + " enforces network policies")

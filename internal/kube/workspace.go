@@ -29,6 +29,9 @@ const (
 	LabelWorkloadKind  = "k8shell.io/workload-kind"
 	LabelWorkloadName  = "k8shell.io/workload-name"
 
+	// LabelApp is what k8shell's own pods are known by, such as its proxy and API server.
+	LabelApp = "k8shell.io/app"
+
 	AnnotationIdentity     = "k8shell.io/identity"
 	AnnotationManifestHash = "k8shell.io/manifest-hash"
 	AnnotationUserString   = "k8shell.io/userstr"

@@ -41,6 +41,8 @@ type Environment struct {
 	Access func() (manifest.Access, error)
 	// Certificate is nil if workspaces get none.
 	Certificate *manifest.Certificate
+	// ControlNamespace is that of k8shell's proxy and API server, which may come to agents; empty for none.
+	ControlNamespace string
 	// InjectNamespaces are those where injection is allowed; * is all of them. Nil leaves
 	// it to the API server; empty allows it nowhere.
 	InjectNamespaces []string

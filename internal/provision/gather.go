@@ -177,14 +177,14 @@ func (s session) specify(ctx context.Context, user identity.User, composed Compo
 	}
 	spec = manifest.Spec{
 		User: s.user, Namespace: s.Client.Namespace, Identity: user, Blueprint: b,
-		Certificate: s.Certificate, JobID: s.jobID,
+		Certificate: s.Certificate, ControlNamespace: s.ControlNamespace, JobID: s.jobID,
 	}
 	if s.Access != nil {
 		if spec.Access, err = s.Access(); err != nil {
 			return spec, err
 		}
 	}
-	for _, note := range spec.Unused() {
+	for _, note := range spec.Notes() {
 		s.steps.Note("%s", note)
 	}
 	spec.Repository = spec.Access.Clone(s.user)

@@ -79,6 +79,8 @@ flags over both.
   defaultBlueprint   BERTH_DEFAULT_BLUEPRINT
   defaultRegistry    BERTH_DEFAULT_REGISTRY
   injectNamespaces                              (where workspaces may be injected)
+  controlNamespace                              (where k8shell's proxy and API server
+                                                run, which may come to agents)
   policy                                              (see berth help policies)
                      BERTH_CONFIG              (another file)
 

@@ -36,32 +36,42 @@ func networkPolicy(s Spec) (any, error) {
 			"blueprint %s: network.networkPolicyClass organization requires an organization, and %s has none",
 			s.Blueprint.Name, userstring.Owner(s.Identity.Username)).WithHint("choose the class user or workspace")
 	}
-	spec := policySpec(class, labels, s.Blueprint.Network)
+	spec := policySpec(class, labels, s.Blueprint.Network, agentPort{s.Blueprint.K8shelld.Image != "", s.ControlNamespace})
 	return map[string]any{"name": policyName(s.User.ID(), class), "spec": spec}, nil
 }
 
 func policyName(id, class string) string { return kube.Name("np", id, class) }
 
+// agentPort is who may come to the agent's port. Its streams ask for no credentials, so that the policy is all that
+// keeps others from it.
+type agentPort struct {
+	// listens is false for the shell runtime: then nothing is there.
+	listens bool
+	// namespace is that of k8shell's proxy and API server; empty for nobody.
+	namespace string
+}
+
 // policySpec is what a class means:
 //
 //	system        everything, both ways
-//	workspace     in: port 2822; out: DNS and the internet, nothing of the cluster
-//	isolated      in: port 2822; out: DNS
+//	workspace     in: nothing; out: DNS and the internet, nothing of the cluster
+//	isolated      in: nothing; out: DNS
 //	user          as workspace, and the user's own workspaces in the namespace, both ways
 //	organization  as workspace, and the organization's in the namespace, both ways
 //
-// What the blueprint allows in addition may be reached in every class.
-func policySpec(class string, labels map[string]string, n blueprint.Network) networkingv1.NetworkPolicySpec {
+// The port of an agent takes its clients alone, in every class. What the blueprint allows in addition may be reached in
+// every class.
+func policySpec(class string, labels map[string]string, n blueprint.Network, agent agentPort) networkingv1.NetworkPolicySpec {
 	spec := networkingv1.NetworkPolicySpec{
 		PodSelector: having(labels, kube.LabelCanonicalID),
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
+		Ingress:     agent.clients(),
 	}
 	if class == blueprint.NetworkSystem {
-		spec.Ingress, spec.Egress = []networkingv1.NetworkPolicyIngressRule{{}},
-			[]networkingv1.NetworkPolicyEgressRule{{}}
+		spec.Ingress = append(spec.Ingress, networkingv1.NetworkPolicyIngressRule{Ports: agent.others()})
+		spec.Egress = []networkingv1.NetworkPolicyEgressRule{{}}
 		return spec
 	}
-	spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{Ports: ports(corev1.ProtocolTCP, Port)}}
 	spec.Egress = []networkingv1.NetworkPolicyEgressRule{{Ports: append(ports(corev1.ProtocolUDP, 53),
 		ports(corev1.ProtocolTCP, 53)...)}}
 	if class != blueprint.NetworkIsolated {
@@ -74,13 +84,42 @@ func policySpec(class string, labels map[string]string, n blueprint.Network) net
 	if peer != "" {
 		selector := having(labels, peer)
 		peers := []networkingv1.NetworkPolicyPeer{{PodSelector: &selector}}
-		spec.Ingress = append(spec.Ingress, networkingv1.NetworkPolicyIngressRule{From: peers})
+		spec.Ingress = append(spec.Ingress, networkingv1.NetworkPolicyIngressRule{From: peers, Ports: agent.others()})
 		spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: peers})
 	}
 	if allowed := additional(n); len(allowed) > 0 {
 		spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: allowed})
 	}
 	return spec
+}
+
+// clients are the rules for those that may come to the agent: k8shell's proxy and API server, by their label.
+func (a agentPort) clients() []networkingv1.NetworkPolicyIngressRule {
+	if !a.listens || a.namespace == "" {
+		return nil
+	}
+	selector := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
+		Key: kube.LabelApp, Operator: metav1.LabelSelectorOpIn, Values: []string{"api-server", "ssh-proxy"},
+	}}}
+	return []networkingv1.NetworkPolicyIngressRule{{
+		Ports: ports(corev1.ProtocolTCP, Port),
+		From:  []networkingv1.NetworkPolicyPeer{{NamespaceSelector: inNamespace(a.namespace), PodSelector: &selector}},
+	}}
+}
+
+// others are all ports but that of an agent; without one, all.
+func (a agentPort) others() []networkingv1.NetworkPolicyPort {
+	if !a.listens {
+		return nil
+	}
+	between := func(protocol corev1.Protocol, first, last int32) networkingv1.NetworkPolicyPort {
+		from := intstr.FromInt32(first)
+		return networkingv1.NetworkPolicyPort{Protocol: &protocol, Port: &from, EndPort: &last}
+	}
+	return []networkingv1.NetworkPolicyPort{
+		between(corev1.ProtocolTCP, 1, Port-1), between(corev1.ProtocolTCP, Port+1, 1<<16-1),
+		between(corev1.ProtocolUDP, 1, 1<<16-1),
+	}
 }
 
 // internet is every address that is not private or link-local (RFC 1918, 3927, 4193, 4291, 6598): those are the
@@ -102,11 +141,15 @@ func additional(n blueprint.Network) (peers []networkingv1.NetworkPolicyPeer) {
 	for _, pods := range n.AllowEgressToPods {
 		peer := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: pods.Labels}}
 		if pods.Namespace != "" {
-			peer.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: pods.Namespace}}
+			peer.NamespaceSelector = inNamespace(pods.Namespace)
 		}
 		peers = append(peers, peer)
 	}
 	return peers
+}
+
+func inNamespace(name string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: name}}
 }
 
 func having(labels map[string]string, name string) metav1.LabelSelector {

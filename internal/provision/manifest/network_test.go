@@ -1,7 +1,9 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,24 +24,49 @@ func TestNetworkClasses(t *testing.T) {
 			{Namespace: "infra", Labels: map[string]string{"app": "cache"}},
 		},
 	}
-	for class, want := range map[string]string{
-		"system":    "in: all; out: all",
-		"workspace": "in: 2822; out: dns, internet, 10.1.0.0/16 app=db app=cache@infra",
-		"isolated":  "in: 2822; out: dns, 10.1.0.0/16 app=db app=cache@infra",
-		"user":      "in: 2822, username=alice; out: dns, internet, username=alice, 10.1.0.0/16 app=db app=cache@infra",
-		"organization": "in: 2822, organization=Example-Inc-" +
-			"; out: dns, internet, organization=Example-Inc-, 10.1.0.0/16 app=db app=cache@infra",
+	const (
+		dns     = "udp 53 tcp 53"
+		added   = "10.1.0.0/16 app=db app=cache@infra"
+		clients = "tcp 2822 from app=api-server|ssh-proxy@k8shell"
+		others  = "tcp 1-2821 tcp 2823-65535 udp 1-65535"
+	)
+	none, listens, open := agentPort{}, agentPort{listens: true}, agentPort{listens: true, namespace: "k8shell"}
+	for _, test := range []struct {
+		class   string
+		agent   agentPort
+		in, out string
+	}{
+		{"system", none, "all", "all"},
+		{"system", listens, others, "all"},
+		{"system", open, clients + "; " + others, "all"},
+		{"workspace", none, "", dns + "; internet; " + added},
+		{"workspace", listens, "", dns + "; internet; " + added},
+		{"workspace", open, clients, dns + "; internet; " + added},
+		{"isolated", none, "", dns + "; " + added},
+		{"isolated", open, clients, dns + "; " + added},
+		{"user", none, "from username=alice", dns + "; internet; username=alice; " + added},
+		{"user", open, clients + "; " + others + " from username=alice", dns + "; internet; username=alice; " + added},
+		{"organization", none, "from organization=Inc-", dns + "; internet; organization=Inc-; " + added},
+		{"organization", listens, others + " from organization=Inc-", dns + "; internet; organization=Inc-; " + added},
+		{"isolated", agentPort{namespace: "k8shell"}, "", dns + "; " + added}, // nothing listens
 	} {
 		n := extra
-		n.NetworkPolicyClass = class
-		labels := map[string]string{
-			"k8shell.io/canonical-id": "alice-1", "k8shell.io/username": "alice",
-			"k8shell.io/organization": "Example-Inc-",
+		n.NetworkPolicyClass = test.class
+		spec := policySpec(test.class, map[string]string{
+			"k8shell.io/canonical-id": "alice-1", "k8shell.io/username": "alice", "k8shell.io/organization": "Inc-",
+		}, n, test.agent)
+		var in, out []string
+		for _, r := range spec.Ingress {
+			in = append(in, rule(r.Ports, r.From, " from "))
 		}
-		spec := policySpec(class, labels, n)
-		if got := inWords(spec); got != want || spec.PodSelector.MatchLabels["k8shell.io/canonical-id"] != "alice-1" ||
-			len(spec.PolicyTypes) != 2 {
-			t.Errorf("%s:\n%s, want\n%s", class, got, want)
+		for _, r := range spec.Egress {
+			out = append(out, rule(r.Ports, r.To, ""))
+		}
+		if in, out := strings.Join(in, "; "), strings.Join(out, "; "); in != test.in || out != test.out {
+			t.Errorf("%s, %+v:\nin:  %s\nout: %s\nwant\nin:  %s\nout: %s", test.class, test.agent, in, out, test.in, test.out)
+		}
+		if spec.PodSelector.MatchLabels["k8shell.io/canonical-id"] != "alice-1" || len(spec.PolicyTypes) != 2 {
+			t.Errorf("%s: %+v", test.class, spec)
 		}
 	}
 	blocks, pods := extra, extra
@@ -54,47 +81,46 @@ func TestNetworkClasses(t *testing.T) {
 	}
 }
 
-func inWords(spec networkingv1.NetworkPolicySpec) string {
-	peers := func(all []networkingv1.NetworkPolicyPeer) string {
-		var words []string
-		for _, p := range all {
-			switch {
-			case p.IPBlock != nil && p.IPBlock.CIDR == "::/0":
-			case p.IPBlock != nil && p.IPBlock.CIDR == "0.0.0.0/0" && len(p.IPBlock.Except) == 5:
-				words = append(words, "internet")
-			case p.IPBlock != nil:
-				words = append(words, p.IPBlock.CIDR)
-			}
-			if p.PodSelector != nil {
-				for name, value := range p.PodSelector.MatchLabels {
-					words = append(words, strings.TrimPrefix(name, "k8shell.io/")+"="+value)
-				}
-			}
-			if p.NamespaceSelector != nil {
-				words[len(words)-1] += "@" + p.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"]
-			}
+// rule is a rule in words: what ports, and what peers.
+func rule(ports []networkingv1.NetworkPolicyPort, peers []networkingv1.NetworkPolicyPeer, from string) string {
+	var words []string
+	for _, p := range ports {
+		word := strings.ToLower(string(*p.Protocol)) + " " + p.Port.String()
+		if p.EndPort != nil {
+			word += fmt.Sprint("-", *p.EndPort)
 		}
-		return strings.Join(words, " ")
+		words = append(words, word)
 	}
-	rule := func(ports []networkingv1.NetworkPolicyPort, from []networkingv1.NetworkPolicyPeer) string {
-		switch {
-		case len(ports) == 0 && len(from) == 0:
-			return "all"
-		case len(ports) == 1:
-			return ports[0].Port.String()
-		case len(ports) == 2 && ports[0].Port.String()+ports[1].Port.String() == "5353":
-			return "dns"
+	text := strings.Join(words, " ")
+	if words = nil; len(peers) > 0 {
+		for _, p := range peers {
+			words = append(words, peer(p)...)
 		}
-		return peers(from)
+		return strings.TrimPrefix(text+from+strings.Join(words, " "), " ")
 	}
-	var in, out []string
-	for _, r := range spec.Ingress {
-		in = append(in, rule(r.Ports, r.From))
+	return cmp.Or(text, "all")
+}
+
+func peer(p networkingv1.NetworkPolicyPeer) (words []string) {
+	switch {
+	case p.IPBlock != nil && p.IPBlock.CIDR == "::/0":
+	case p.IPBlock != nil && p.IPBlock.CIDR == "0.0.0.0/0" && len(p.IPBlock.Except) == 5:
+		words = append(words, "internet")
+	case p.IPBlock != nil:
+		words = append(words, p.IPBlock.CIDR)
 	}
-	for _, r := range spec.Egress {
-		out = append(out, rule(r.Ports, r.To))
+	if p.PodSelector != nil {
+		for name, value := range p.PodSelector.MatchLabels {
+			words = append(words, strings.TrimPrefix(name, "k8shell.io/")+"="+value)
+		}
+		for _, e := range p.PodSelector.MatchExpressions {
+			words = append(words, strings.TrimPrefix(e.Key, "k8shell.io/")+"="+strings.Join(e.Values, "|"))
+		}
 	}
-	return "in: " + strings.Join(in, ", ") + "; out: " + strings.Join(out, ", ")
+	if p.NamespaceSelector != nil {
+		words[len(words)-1] += "@" + p.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"]
+	}
+	return words
 }
 
 // The class organization is for somebody who has one.

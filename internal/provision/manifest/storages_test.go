@@ -123,8 +123,8 @@ func TestSudo(t *testing.T) {
 		"the shell runtime, without": {false, "", "", 0},
 	} {
 		s := spec(t, "alice", blueprint.Blueprint{
-			Name: "dev", Image: "x",
-			K8shelld: blueprint.K8shelld{Image: c.image},
+			Name: "dev", Image: "x", K8shelld: blueprint.K8shelld{Image: c.image},
+			Network: blueprint.Network{NetworkPolicyClass: blueprint.NetworkIsolated},
 		})
 		s.Identity.Sudo = c.sudo
 		files, err := configuration(s)
@@ -132,7 +132,7 @@ func TestSudo(t *testing.T) {
 		if err != nil || (text == "") != (c.config == "") || !strings.Contains(text, c.config) {
 			t.Errorf("%s: %v, %q", name, err, text)
 		}
-		if notes := s.Unused(); len(notes) != c.notes {
+		if notes := s.Notes(); len(notes) != c.notes {
 			t.Errorf("%s: %q", name, notes)
 		}
 	}

@@ -30,7 +30,9 @@ type Spec struct {
 	Repository  *Repository
 	Access      Access
 	Certificate *Certificate // nil for none
-	JobID       string
+	// ControlNamespace is that of k8shell's proxy and API server, which alone may come to an agent; empty for none.
+	ControlNamespace string
+	JobID            string
 	// Injected is true for a workspace in the pods of a workload, which has no
 	// Secrets, and no container that keeps the others waiting for a repository.
 	Injected bool
@@ -171,11 +173,15 @@ func podAnnotations(s Spec) (map[string]string, error) {
 	return annotations, nil
 }
 
-// Unused says what is ignored of what the blueprint and the user's identity ask for.
-func (s Spec) Unused() (notes []string) {
+// Notes say what is ignored of what the blueprint and the user's identity ask for, and what it leaves open.
+func (s Spec) Notes() (notes []string) {
 	if b := s.Blueprint; b.Subdomain != "" && b.Hostname != "" && b.Hostname != s.User.ID() {
 		notes = append(notes, "hostname "+b.Hostname+
 			" is ignored: with a subdomain, the hostname is the workspace's ID")
+	}
+	if s.Blueprint.K8shelld.Image != "" && !s.Injected && networkClass(s.Blueprint.Network) == "" {
+		notes = append(notes, "the agent on port 2822 asks for no credentials, and without a network.networkPolicyClass "+
+			"berth keeps nobody from it: whatever reaches the pod can enter the workspace")
 	}
 	if s.Identity.Sudo && s.Blueprint.K8shelld.Image == "" {
 		notes = append(notes, "sudo of "+userstring.Owner(s.Identity.Username)+

@@ -149,8 +149,8 @@ func TestNamesAreLegal(t *testing.T) {
 	}
 }
 
-// What is ignored of a blueprint and of an identity is told.
-func TestUnused(t *testing.T) {
+// What is ignored of a blueprint and of an identity is told, and what a blueprint leaves open.
+func TestNotes(t *testing.T) {
 	for name, test := range map[string]struct {
 		b    blueprint.Blueprint
 		sudo bool
@@ -171,14 +171,22 @@ func TestUnused(t *testing.T) {
 		},
 		"sudo": {blueprint.Blueprint{}, true, []string{"sudo of alice is ignored"}},
 		"sudo, with an agent": {
-			blueprint.Blueprint{K8shelld: blueprint.K8shelld{Image: "agent:1"}},
+			blueprint.Blueprint{
+				K8shelld: blueprint.K8shelld{Image: "agent:1"},
+				Network:  blueprint.Network{NetworkPolicyClass: blueprint.NetworkIsolated},
+			},
 			true,
 			nil,
+		},
+		"an agent that anybody can come to": {
+			blueprint.Blueprint{K8shelld: blueprint.K8shelld{Image: "agent:1"}},
+			false,
+			[]string{"the agent on port 2822 asks for no credentials"},
 		},
 	} {
 		s := spec(t, "alice~dev", test.b)
 		s.Identity.Username, s.Identity.Sudo = "alice", test.sudo
-		if got := s.Unused(); !slices.EqualFunc(got, test.want, strings.HasPrefix) {
+		if got := s.Notes(); !slices.EqualFunc(got, test.want, strings.HasPrefix) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
