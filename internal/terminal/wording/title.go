@@ -48,9 +48,12 @@ func (t Title) Enter() []Command {
 	if !t.SSH {
 		return []Command{exec}
 	}
-	// Behind the workspace, flags are those of ssh.
-	words := slices.Concat([]string{"berth", "ssh"}, t.Flags, []string{fault.Word(t.Target())})
-	return []Command{exec, {Line: strings.Join(words, " "), Why: "the same by ssh, also for files, ports and editors"}}
+	return []Command{exec, {Line: t.BySSH(), Why: "the same by ssh, also for files, ports and editors"}}
+}
+
+// BySSH is the command that enters the workspace by ssh. Behind the workspace, flags are those of ssh.
+func (t Title) BySSH() string {
+	return strings.Join(slices.Concat([]string{"berth", "ssh"}, t.Flags, []string{fault.Word(t.Target())}), " ")
 }
 
 // Located adds the flags that led here to the berth commands that a hint quotes.
