@@ -46,8 +46,10 @@ func TestOver(t *testing.T) {
 	}{
 		"as it was":       {own(nil), "", ""},
 		"no pod any more": {nil, "pod alice-2bd806c was deleted", start},
-		"another pod": {own(func(p *corev1.Pod, _ *corev1.ContainerStatus) { p.UID = "2" }),
-			"pod alice-2bd806c was replaced", see},
+		"another pod": {
+			own(func(p *corev1.Pod, _ *corev1.ContainerStatus) { p.UID = "2" }),
+			"pod alice-2bd806c was replaced", see,
+		},
 		"being deleted": {own(func(p *corev1.Pod, s *corev1.ContainerStatus) {
 			p.DeletionTimestamp = &metav1.Time{}
 			s.State = corev1.ContainerState{Terminated: terminated("Error", 137)}
@@ -116,7 +118,8 @@ func TestEnded(t *testing.T) {
 		"killed by somebody":     {137, nil, []*corev1.Pod{own(nil)}, "137 <nil>", true},
 		"lost, and nothing else": {0, lost, []*corev1.Pod{own(nil)}, "0 " + lost.Message, true},
 		"the cluster takes a moment to say so": {
-			137, nil, []*corev1.Pod{own(nil), own(nil), nil},
+			137, nil,
+			[]*corev1.Pod{own(nil), own(nil), nil},
 			"0 pod alice-2bd806c was deleted", true,
 		},
 	} {
@@ -126,10 +129,13 @@ func TestEnded(t *testing.T) {
 			client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 				pod := c.answer[min(asked, len(c.answer)-1)]
-				if asked++; pod == nil {
+				asked++
+				if pod == nil {
 					w.WriteHeader(http.StatusNotFound)
-					_ = json.NewEncoder(w).Encode(metav1.Status{Status: "Failure", Reason: metav1.StatusReasonNotFound,
-						Code: http.StatusNotFound})
+					_ = json.NewEncoder(w).Encode(metav1.Status{
+						Status: "Failure", Reason: metav1.StatusReasonNotFound,
+						Code: http.StatusNotFound,
+					})
 					return
 				}
 				_ = json.NewEncoder(w).Encode(pod)
