@@ -5,7 +5,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/commands/cmdtest"
@@ -52,5 +54,30 @@ func TestExecOfWhatStarts(t *testing.T) {
 	stdout, stderr := cmdtest.Must(t, 0, "exec", "alice~default", "--", "true")
 	if !watched.Load() || stdout != server.Log || !strings.Contains(stderr, "stage Running") {
 		t.Errorf("watched: %t; %q\n%s", watched.Load(), stdout, stderr)
+	}
+}
+
+// A command that ends because its pod was deleted meanwhile says so.
+func TestExecInADeletedPod(t *testing.T) {
+	cmdtest.Offline(t)
+	var server *kubetest.Server
+	server = kubetest.Start(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "/exec") {
+				next.ServeHTTP(w, r)
+				return
+			}
+			at := server.Names("pods")[0]
+			deleted := server.Get(at).DeepCopy()
+			deleted.SetDeletionTimestamp(&metav1.Time{Time: time.Now()})
+			server.Put(at, deleted)
+			http.Error(w, "error dialing backend: EOF", http.StatusInternalServerError)
+		})
+	})
+	cmdtest.Cluster(t, server.URL)
+	cmdtest.Must(t, 0, "provision", "alice~default")
+	_, stderr := cmdtest.Must(t, 137, "exec", "alice~default", "--", "true")
+	if !strings.Contains(stderr, "was deleted") || !strings.Contains(stderr, "berth start id/alice-") {
+		t.Error(stderr)
 	}
 }

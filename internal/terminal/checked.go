@@ -53,6 +53,15 @@ type checked struct {
 	err *WriteError
 }
 
+// SyscallConn implements syscall.Conn, as far as the stream is a file.
+func (c *checked) SyscallConn() (syscall.RawConn, error) {
+	file, ok := c.to.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return file.SyscallConn()
+}
+
 // Write writes, unless a write before has failed.
 func (c *checked) Write(text []byte) (int, error) {
 	c.mu.Lock()

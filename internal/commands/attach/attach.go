@@ -45,6 +45,7 @@ type Session struct {
 	client  *kube.Client
 	request pod.Request
 	login   pod.Login
+	seen    pod.Seen
 }
 
 // Find finds a workspace and waits until it can be entered, unless that is not wanted.
@@ -101,6 +102,7 @@ func (a Attacher) choose(
 	for _, p := range all {
 		if p.Name == r.Pod {
 			session.login = pod.LoginIn(p, r, pod.OSUser(workspace))
+			session.seen = pod.See(session.client, p, r)
 		}
 	}
 	return session, nil
@@ -125,14 +127,19 @@ func (a Attacher) wait(ctx context.Context, target *inventory.Target) error {
 
 // Enter runs the command in the workspace, or its shell, and ends as that does.
 func (a Attacher) Enter(ctx context.Context, session Session) error {
-	run := pod.Runner(session.client, session.request)
+	run, shell := pod.Runner(session.client, session.request), []string(nil)
 	if len(a.Args) == 0 {
 		run = pod.HungUp(run)
 	}
 	if a.Keep {
-		return a.Run(ctx, session.login.Theirs(run), pod.Kept())
+		run, shell = session.login.Theirs(run), pod.Kept()
+	} else {
+		run = session.login.As(run)
 	}
-	return a.Run(ctx, session.login.As(run), nil)
+	return a.Run(ctx, func(ctx context.Context, command []string, s exec.Session) (int, error) {
+		status, err := run(ctx, command, s)
+		return session.seen.Ended(ctx, status, err)
+	}, shell)
 }
 
 // Provisioning brings up a workspace for a command that goes on with it.
@@ -231,13 +238,16 @@ const (
 )
 
 // ExitStatus is the exit status of a failure of exec's own: of a program that the container
-// does not have, or cannot execute, that of a shell.
+// does not have, or cannot execute, that of a shell; of a container that has ended, that of a
+// command that was killed with it.
 func ExitStatus(err error) int {
 	switch fault.ReasonOf(err) {
 	case pod.ReasonNotFound:
 		return exitNotFound
 	case pod.ReasonNotExecutable:
 		return exitNotExecutable
+	case pod.ReasonOver:
+		return pod.Killed
 	}
 	return ExitFailed
 }

@@ -125,6 +125,9 @@ func (o *Options) Run(ctx context.Context, c Change) error {
 	}
 	if c.Starts {
 		work.Recorders = recorders
+		for i := range work.Batch.Members {
+			work.Batch.Members[i].SSH = cmdutil.HasSSH()
+		}
 	}
 	return work.Run(ctx)
 }

@@ -94,6 +94,7 @@ type Updating struct {
 	Flags  []string
 	Verb   string // of the command
 	Enters bool   // it enters the workspace then
+	SSH    bool   // there is a client of SSH
 	Yes    bool   // without a question
 	Timing bool   // is printed at the end
 	How    provision.Updating
@@ -164,7 +165,7 @@ func (o Updating) report(
 ) error {
 	title := wording.Title{
 		UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace,
-		Verb: o.Verb, Flags: o.Flags, Enters: o.Enters,
+		Verb: o.Verb, Flags: o.Flags, Enters: o.Enters, SSH: o.SSH,
 	}
 	return Work{
 		IO: o.IO, Output: o.Output, Batch: Single(p.Client.Namespace, title), Recorders: recorders, Timing: o.Timing,

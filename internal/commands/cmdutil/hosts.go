@@ -3,6 +3,7 @@ package cmdutil
 import (
 	"errors"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -22,6 +23,12 @@ func (f *Factory) SSHDir() (string, error) {
 
 // SSHFile is berth's own configuration of ssh, in that directory.
 const SSHFile = "config"
+
+// HasSSH is true if there is a client of SSH here, which `berth ssh` takes.
+func HasSSH() bool {
+	_, err := exec.LookPath("ssh")
+	return err == nil
+}
 
 // FollowHosts gives what brings the lists of `berth ssh config --list` up to date with the result of a command: with
 // the workspaces that it has made or deleted. That they are not is a warning, as the command has done its work.

@@ -87,6 +87,7 @@ func (o *Options) update(
 ) error {
 	updating := batch.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "provision", Enters: o.Exec, Yes: o.Yes, Timing: o.Timing,
+		SSH: cmdutil.HasSSH(),
 		How: provision.Updating{Create: true, DryRun: o.DryRun}, Ended: o.Ended,
 	}
 	return updating.Run(ctx, p, u, recorders)
@@ -151,7 +152,7 @@ func (o *Options) batch(p *provision.Provisioner, users []userstring.UserString)
 	for _, u := range users {
 		b.Members = append(b.Members, wording.Title{
 			UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace,
-			Verb: "provision", Flags: o.Flags, Enters: o.Exec,
+			Verb: "provision", Flags: o.Flags, Enters: o.Exec, SSH: cmdutil.HasSSH(),
 		})
 	}
 	return b

@@ -3,6 +3,7 @@ package ssh
 import (
 	"testing"
 
+	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
 )
@@ -62,6 +63,18 @@ func TestHints(t *testing.T) {
 		if got := c.from.hints(c.of).of(c.err); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
 		}
+	}
+}
+
+// A session that was over before its command has the status of a command that was killed.
+func TestOverInTheClient(t *testing.T) {
+	text, status := hints{flags: []string{"--context kind"}}.explain(
+		fault.New(fault.Failed, "pod alice-1 was deleted").WithReason(pod.ReasonOver).
+			WithHint("start it again: berth start id/alice-1 --namespace dev"))
+	const want = "berth: pod alice-1 was deleted\n" +
+		"hint: start it again: berth start id/alice-1 --namespace dev --context kind\n"
+	if text != want || status != pod.Killed {
+		t.Errorf("%q, %d", text, status)
 	}
 }
 

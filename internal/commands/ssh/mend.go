@@ -114,7 +114,8 @@ func anotherProcess(cluster, shown []string, out io.Writer) another {
 const giveUp = 10 * time.Second
 
 // log is what a command of berth says while it waits for a workspace: dated lines, and an error in the end. What keeps
-// the workspace back is passed on as soon as it is known.
+// the workspace back is passed on as soon as it is known. The lines are read rather than events, as it is their printer
+// that decides what is news; TestLogOfThePrinters holds the two together.
 type log struct {
 	say func(string) // to the session that waits
 

@@ -6,11 +6,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/terminal"
+	"github.com/berthdev/berth/internal/terminal/printer"
+	"github.com/berthdev/berth/internal/terminal/progress"
+	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
 // What keeps a workspace from being entered is helped by one command, if it can be, and that command is said.
@@ -173,6 +179,57 @@ func TestLog(t *testing.T) {
 			f := fault.From(l.fault("alice", nil))
 			if told != c.told || f.Message != "workspace alice cannot be entered: "+c.message || f.Hint != c.hint {
 				t.Errorf("told %q\nerror %q\nhint %q", told, f.Message, f.Hint)
+			}
+		})
+	}
+}
+
+// What is read is what the printers of a command print: of its progress, and of an error that comes before that.
+func TestLogOfThePrinters(t *testing.T) {
+	const hint = "Create it, or name another one."
+	cause := v1.Cause{
+		Code: "StorageClassMissing", Message: "Storage class fast does not exist", Hint: hint, Stuck: true,
+	}
+	failed := v1.Error{
+		Code: "FAILED", Reason: cause.Code, ExitStatus: 3, Message: "gave up after 1m30s: " + cause.Message, Hint: hint,
+	}
+	progressed := func(s terminal.Streams) {
+		story := terminaltest.Opening()
+		story.Stage(time.Second, v1.StageScheduling, v1.Snapshot{Cause: &cause})
+		story.Stage(2*time.Second, v1.StageScheduling, v1.Snapshot{Cause: &cause})
+		w := terminaltest.Workspace(v1.StageScheduling, v1.Snapshot{Cause: &cause})
+		last := failed
+		last.Workspace = &w
+		story.Add(3*time.Second, v1.Event{Result: &v1.Result{Error: &last}})
+		renderer := progress.New(s, printer.Format{}, terminaltest.Single(terminaltest.Alice))
+		for _, e := range story.Events {
+			renderer.Handle(e)
+		}
+	}
+	for name, c := range map[string]struct {
+		print               func(terminal.Streams)
+		told, message, hint string
+	}{
+		"progress, and how it ends": {
+			progressed,
+			"berth: StorageClassMissing: Storage class fast does not exist\nhint: " + hint + "\n" +
+				"berth: this will not resolve by itself: someone has to act\n",
+			cause.Message, "see what keeps it back: berth diagnose alice",
+		},
+		"an error alone": {
+			func(s terminal.Streams) { _ = printer.PrintError(s, printer.Format{}, failed) },
+			"", failed.Message, "see what keeps it back: berth diagnose alice",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, printed := terminal.Test("", terminaltest.Now)
+			c.print(streams)
+			told := ""
+			l := &log{say: func(text string) { told += text }}
+			_, _ = l.Write(printed.Err.Bytes())
+			f := fault.From(l.fault("alice", nil))
+			if told != c.told || f.Message != "workspace alice cannot be entered: "+c.message || f.Hint != c.hint {
+				t.Errorf("told %q\nerror %q\nhint %q\nof %s", told, f.Message, f.Hint, printed.Err)
 			}
 		})
 	}

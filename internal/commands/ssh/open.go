@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/sshconfig"
+	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
 // OpenOptions are what the command line of `berth open` says. What it needs of the configuration is written as
@@ -106,7 +107,7 @@ func Open(ctx context.Context, o *OpenOptions) error {
 	}
 	e, program, err := choose(wanted, o.LookPath)
 	if err != nil {
-		return err
+		return o.byHand(ctx, err)
 	}
 	id, namespace, err := o.running(ctx)
 	if err != nil {
@@ -117,7 +118,7 @@ func Open(ctx context.Context, o *OpenOptions) error {
 	if err := o.configure(ctx); err != nil {
 		return err
 	}
-	host := id + "." + namespace + "." + sshconfig.DomainOf(o.Block.Name)
+	host := o.host(id, namespace)
 	if _, err := io.WriteString(o.IO.Err, "opening "+host+" in "+e.title+"\n"); err != nil {
 		return err
 	}
@@ -125,6 +126,37 @@ func Open(ctx context.Context, o *OpenOptions) error {
 		return fault.New(fault.Failed, "%s: %w", program, err)
 	}
 	return nil
+}
+
+// host is what the configuration of ssh calls the workspace.
+func (o *OpenOptions) host(id, namespace string) string {
+	return id + "." + namespace + "." + sshconfig.DomainOf(o.Block.Name)
+}
+
+// byHand adds to the error about an editor that is not found how the workspace can be entered without: by what the
+// configuration of ssh calls it, if it is found.
+func (o *OpenOptions) byHand(ctx context.Context, err error) error {
+	f := *fault.From(err)
+	if f.Code != fault.Failed {
+		return err
+	}
+	id, namespace, missing := o.look(ctx)
+	if missing != nil {
+		return err
+	}
+	before := ""
+	if known, _, _, err := o.known(ctx); err != nil || !known {
+		before = fault.Command("berth", "ssh", "config") + flagged(o.Flags) + ", and then "
+	}
+	host := o.host(id, namespace)
+	return f.WithHint("%s; by hand: %sthe host %s with Remote-SSH, or the address vscode://vscode-remote/ssh-remote+%s%s; "+
+		"a shell: %s", f.Hint, before, host, host, path.Join("/", o.Path),
+		wording.Title{UserString: o.Workspace, Flags: o.Flags}.BySSH())
+}
+
+// flagged are flags behind a command.
+func flagged(flags []string) string {
+	return strings.TrimRight(" "+strings.Join(flags, " "), " ")
 }
 
 // running finds the workspace, and brings it up if it does not run.
@@ -165,32 +197,45 @@ func (o *OpenOptions) look(ctx context.Context) (id, namespace string, err error
 	return target.ID, target.Namespace, nil
 }
 
-// configure sees to it that the configuration of ssh has a block that leads to this cluster, and names it.
-func (o *OpenOptions) configure(ctx context.Context) error {
+// known is whether the configuration of ssh has a block that leads to this cluster, which it names. Own is berth's own
+// part of it, and words are those that lead there.
+func (o *OpenOptions) known(ctx context.Context) (known bool, own sshconfig.Change, words []string, err error) {
 	there, err := o.Places(ctx, o.Windows)
 	if err != nil {
-		return err
+		return false, own, nil, err
 	}
 	env, flags, err := o.Pinned()
 	if err != nil {
-		return err
+		return false, own, nil, err
 	}
-	own, err := o.Read(there.Own)
-	if err != nil {
-		return err
+	if own, err = o.Read(there.Own); err != nil {
+		return false, own, nil, err
 	}
 	user, err := o.Read(there.User)
 	if err != nil {
-		return err
+		return false, own, nil, err
 	}
-	names, words := sshconfig.Names(own.Old), slices.Concat(env, flags)
-	for _, name := range names {
+	words = slices.Concat(env, flags)
+	for _, name := range sshconfig.Names(own.Old) {
 		if sshconfig.Leads(own.Old, name, words) && len(sshconfig.Include(user.Old, there.Include)) == len(user.Old) {
 			o.Block.Name = name
-			return nil
+			return true, own, words, nil
 		}
 	}
-	if slices.Contains(names, "") && !sshconfig.Leads(own.Old, "", words) {
+	return false, own, words, nil
+}
+
+// configure sees to it that the configuration of ssh has a block that leads to this cluster, and names it.
+func (o *OpenOptions) configure(ctx context.Context) error {
+	known, own, words, err := o.known(ctx)
+	if known || err != nil {
+		return err
+	}
+	if slices.Contains(sshconfig.Names(own.Old), "") && !sshconfig.Leads(own.Old, "", words) {
+		_, flags, err := o.Pinned()
+		if err != nil {
+			return err
+		}
 		return fault.New(fault.Conflict, "the configuration of ssh leads to another cluster").
 			WithHint("add this one under a name: %s",
 				fault.Command(append([]string{"berth", "ssh", "config", "--name", "NAME"}, flags...)...))

@@ -25,6 +25,14 @@ func TestOpen(t *testing.T) {
 	if !strings.Contains(says, "looked for code, code-insiders, cursor") {
 		t.Error(says)
 	}
+	for _, by := range []string{
+		"Install 'code' command", "berth ssh config", "the host alice-a975fae.", "vscode://vscode-remote/ssh-remote+alice-a975fae.",
+		"a shell: berth ssh alice",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(says), " "), by) {
+			t.Errorf("without an editor, %q is not said: %s", by, says)
+		}
+	}
 	called := filepath.Join(t.TempDir(), "called")
 	for _, name := range []string{"zeditor", "cursor"} {
 		editor(t, filepath.Join(bin, name), name, called)

@@ -177,7 +177,12 @@ func osUser(named, user string) string {
 
 // place is what a session can do in a pod.
 func (f *finder) place(l located, login pod.Login) sshd.Place {
-	place := where(pod.Runner(l.client, l.request), login)
+	place, seen := where(pod.Runner(l.client, l.request), login), pod.See(l.client, l.pod, l.request)
+	run := place.Run
+	place.Run = func(ctx context.Context, c sshd.Command, s exec.Session) (int, error) {
+		status, err := run(ctx, c, s)
+		return seen.Ended(ctx, status, err)
+	}
 	place.Names = []string{l.pod.Name, l.pod.Status.PodIP}
 	place.Dial = func(ctx context.Context, port uint16) (io.ReadWriteCloser, error) {
 		return f.portsOf(l.client, l.pod).Dial(ctx, port)

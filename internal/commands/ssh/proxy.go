@@ -91,6 +91,7 @@ func RunProxy(ctx context.Context, o *ProxyOptions) error {
 		Key: key, Version: cmdutil.Version().Version, Find: o.find(ctx, name), Explain: o.hints(name).explain,
 		Say: func(text string) { _, _ = io.WriteString(o.IO.Err, "berth: "+text+"\n") },
 	}
+	sshd.Widen(o.IO.In.Reader, o.IO.Out.Writer)
 	err = server.Serve(ctx, stdio{o.IO.In, o.IO.Out})
 	if ctx.Err() != nil { // the terminal is the client's, which says how it ends
 		return cmdutil.ExitError(attach.ExitFailed)

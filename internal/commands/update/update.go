@@ -134,7 +134,7 @@ func Run(ctx context.Context, o *Options) error {
 	p.States, p.Overrides = recorders.States(p.Client), overrides
 	p.WaitForLock, p.NoWait, p.ForceInjection = o.Wait, o.NoWait, o.Force
 	updating := batch.Updating{
-		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "update", Yes: o.Yes, Timing: o.Timing,
+		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "update", Yes: o.Yes, Timing: o.Timing, SSH: cmdutil.HasSSH(),
 		How: provision.Updating{DryRun: o.DryRun, Rollback: o.Rollback},
 	}
 	return updating.Run(ctx, p, u, recorders)

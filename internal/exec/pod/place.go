@@ -86,21 +86,31 @@ func (p Place) in(pod *corev1.Pod) (Request, error) {
 			WithHint("start it again, any storage it has is kept: %s", kube.Command("start", r.ID, pod.Namespace)).
 			WithReason(ReasonEnded)
 	}
-	for _, status := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses,
-		pod.Status.EphemeralContainerStatuses) {
-		switch {
-		case status.Name != r.Container || status.State.Running == nil:
-		case p.Ready && !hasBeenReady(pod, status):
+	if status := statusIn(pod, r.Container); status != nil && status.State.Running != nil {
+		if p.Ready && !hasBeenReady(pod, *status) {
 			return r, fault.New(fault.Failed, "workspace %s is still %s: container %s is not ready", pod.Name,
 				v1.StageStarting, r.Container).
 				WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace)).WithReason(ReasonNotRunning)
-		default:
-			return r, nil
 		}
+		return r, nil
 	}
 	return r, fault.New(fault.Failed, "workspace %s cannot be entered: container %s is not running", pod.Name,
 		r.Container).
 		WithHint("see why: %s", kube.Command("status", r.ID, pod.Namespace)).WithReason(ReasonNotRunning)
+}
+
+// statusIn is the status of a container, of whatever kind; nil if there is none.
+func statusIn(pod *corev1.Pod, container string) *corev1.ContainerStatus {
+	for _, statuses := range [][]corev1.ContainerStatus{
+		pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses, pod.Status.EphemeralContainerStatuses,
+	} {
+		for i := range statuses {
+			if statuses[i].Name == container {
+				return &statuses[i]
+			}
+		}
+	}
+	return nil
 }
 
 // isOver is true for the own pod of a workspace that has ended, was evicted, or whose node was

@@ -2,6 +2,7 @@ package remotefs_test
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	osexec "os/exec"
@@ -48,6 +49,32 @@ func TestContentIsNoCommand(t *testing.T) {
 		}
 		if _, err := c.Stat(home); err != nil {
 			t.Errorf("the next call: %v", err)
+		}
+	})
+}
+
+// A link that leads nowhere has nothing to be read, and a file that is written to it is made where it leads.
+func TestLinkToNothing(t *testing.T) {
+	each(t, func(t *testing.T, c *sftp.Client, home string) {
+		link, target := filepath.Join(home, "link"), filepath.Join(home, "target")
+		if err := os.Symlink("target", link); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Stat(link); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a look: %v", err)
+		}
+		f, err := c.OpenFile(link, os.O_WRONLY|os.O_CREATE) // as scp does
+		if err == nil {
+			_, err = f.Write([]byte("x"))
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if text, read := os.ReadFile(target); err != nil || read != nil || string(text) != "x" {
+			t.Errorf("%q, %v, %v", text, err, read)
+		}
+		if err := c.Remove(link); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -39,6 +39,8 @@ why() {
 		echo "no EACCES"
 	elif ! there "$1"; then
 		if [ "$2" = made ] && [ ! -w "${parent:-/}" ]; then echo "no EACCES"; elif [ "$2" = made ]; then echo "no EFAIL"; else echo "no ENOENT"; fi
+	elif [ ! -e "$1" ] && [ "$2" != gone ]; then # a link that leads nowhere
+		echo "no ENOENT"
 	elif [ "$2" = gone ] && [ ! -w "${parent:-/}" ]; then
 		echo "no EACCES"
 	elif [ "$2" = read ] && [ ! -r "$1" ] || [ "$2" = written ] && [ ! -w "$1" ]; then

@@ -163,7 +163,7 @@ func (r *reader) Write(p []byte) (int, error) {
 	r.kept = append(r.kept, p...)
 	if old := r.wanted - window - r.at; old > window { // not with each piece
 		old = min(old, int64(len(r.kept)))
-		r.kept, r.at = append([]byte(nil), r.kept[old:]...), r.at+old
+		r.kept, r.at = r.kept[:copy(r.kept, r.kept[old:])], r.at+old
 	}
 	r.changed.Broadcast()
 	return len(p), nil

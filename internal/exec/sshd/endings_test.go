@@ -239,7 +239,8 @@ func (refused) Read([]byte) (int, error) { return 0, errors.New("connect: connec
 
 func (refused) Close() error { return nil }
 
-// A port on which nothing listens is said to the user: the channel is open then. One that just ends is not.
+// A port on which nothing listens is said to the user, before its channel, which is open then, ends. One that just ends
+// is not.
 func TestPortOfNobody(t *testing.T) {
 	for name, c := range map[string]struct {
 		there io.ReadWriteCloser
@@ -259,6 +260,9 @@ func TestPortOfNobody(t *testing.T) {
 			}
 			if _, err := io.ReadAll(conn); err != nil {
 				t.Error(err)
+			}
+			if len(told) != len(c.want) { // a client may end with the channel, and the server with the client
+				t.Fatalf("%d lines before the channel ended, want %d", len(told), len(c.want))
 			}
 			for _, want := range c.want {
 				if got := <-told; got != want {

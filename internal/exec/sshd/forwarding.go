@@ -65,11 +65,13 @@ func (c *connection) connect(ctx context.Context, offered ssh.NewChannel, to str
 		_ = there.Close()
 	}()
 	defer context.AfterFunc(ctx, func() { _ = there.Close() })()
-	heard := &noting{ReadWriteCloser: there, gone: gone}
-	join(channel, heard)
-	if !isEnd(heard.err) && ctx.Err() == nil && c.Say != nil { // that it failed is seen only after it was accepted
-		c.Say(printable(to + ": " + heard.err.Error()))
-	}
+	// That it failed is seen only after it was accepted. It is said before the channel ends, as a client that has no
+	// other, such as ssh -W, ends this process then.
+	join(channel, &telling{ReadWriteCloser: there, gone: gone, tell: func(err error) {
+		if !isEnd(err) && ctx.Err() == nil && c.Say != nil {
+			c.Say(printable(to + ": " + err.Error()))
+		}
+	}})
 	<-gone
 }
 
@@ -89,30 +91,32 @@ func printable(text string) string {
 	}, text)
 }
 
-// noting keeps the error with which what comes has ended, unless the client has closed the channel before.
-type noting struct {
+// telling tells the error with which what comes has ended, unless the client has closed the channel before.
+type telling struct {
 	io.ReadWriteCloser
 	gone <-chan struct{}
-	err  error
+	tell func(error)
 }
 
 // Read implements io.Reader.
-func (n *noting) Read(p []byte) (int, error) {
-	read, err := n.ReadWriteCloser.Read(p)
-	select {
-	case <-n.gone:
-	default:
-		n.err = err
+func (t *telling) Read(p []byte) (int, error) {
+	n, err := t.ReadWriteCloser.Read(p)
+	if err != nil {
+		select {
+		case <-t.gone:
+		default:
+			t.tell(err)
+		}
 	}
-	return read, err
+	return n, err
 }
 
 // CloseWrite ends what is sent, if that is possible alone.
-func (n *noting) CloseWrite() error {
-	if half, ok := n.ReadWriteCloser.(interface{ CloseWrite() error }); ok {
+func (t *telling) CloseWrite() error {
+	if half, ok := t.ReadWriteCloser.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
-	return n.Close()
+	return t.Close()
 }
 
 // join copies both ways until both have ended; the end of one way is passed on.

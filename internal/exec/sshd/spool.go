@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"sync"
@@ -9,6 +10,7 @@ import (
 const (
 	inMemory = 1 << 20   // bytes that a spool keeps in memory
 	onDisk   = 256 << 20 // bytes that it keeps besides, in a file without a name
+	keptIdle = 64 << 10  // bytes of memory that it keeps while there is nothing
 )
 
 // spool is what a command has written and a client has not read. A client may pause for as long as it likes, in a pager
@@ -17,12 +19,12 @@ const (
 type spool struct {
 	mu      sync.Mutex
 	changed *sync.Cond
-	memory  []byte   // what comes next
-	file    *os.File // what comes after that; nil until it is needed
-	read    int64    // of the file
-	written int64    // to the file
-	ended   bool     // nothing is written any more
-	gone    bool     // nobody reads any more
+	memory  bytes.Buffer // what comes next
+	file    *os.File     // what comes after that; nil until it is needed
+	read    int64        // of the file
+	written int64        // to the file
+	ended   bool         // nothing is written any more
+	gone    bool         // nobody reads any more
 }
 
 func newSpool() *spool {
@@ -42,18 +44,16 @@ func (s *spool) Write(p []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	}
 	defer s.changed.Broadcast()
-	if s.written == s.read && len(s.memory) < inMemory {
-		s.memory = append(s.memory, p...)
-		return len(p), nil
+	if s.written == s.read && s.memory.Len() < inMemory {
+		return s.memory.Write(p)
 	}
 	if s.file == nil {
 		file, err := os.CreateTemp("", "berth-output-*")
 		if err != nil { // then it is the command that waits
-			for len(s.memory) >= inMemory && !s.gone {
+			for s.memory.Len() >= inMemory && !s.gone {
 				s.changed.Wait()
 			}
-			s.memory = append(s.memory, p...)
-			return len(p), nil
+			return s.memory.Write(p)
 		}
 		_ = os.Remove(file.Name()) // on Windows when it is closed
 		s.file = file
@@ -63,13 +63,13 @@ func (s *spool) Write(p []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
-	for (len(s.memory) > 0 || s.read < s.written) && !s.gone { // the disk is full: then the command waits
+	for (s.memory.Len() > 0 || s.read < s.written) && !s.gone { // the disk is full: then the command waits
 		s.changed.Wait()
 	}
 	if s.gone {
 		return n, io.ErrClosedPipe
 	}
-	s.memory = append(s.memory, p[n:]...)
+	_, _ = s.memory.Write(p[n:])
 	return len(p), nil
 }
 
@@ -77,17 +77,17 @@ func (s *spool) Write(p []byte) (int, error) {
 func (s *spool) next(buffer []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.memory) == 0 && s.read == s.written && !s.ended && !s.gone {
+	for s.memory.Len() == 0 && s.read == s.written && !s.ended && !s.gone {
 		s.changed.Wait()
 	}
 	defer s.changed.Broadcast()
 	switch {
-	case len(s.memory) > 0:
-		n := copy(buffer, s.memory)
-		if s.memory = s.memory[n:]; len(s.memory) == 0 {
-			s.memory = nil
+	case s.memory.Len() > 0:
+		n, err := s.memory.Read(buffer)
+		if s.memory.Len() == 0 && s.memory.Cap() > keptIdle {
+			s.memory = bytes.Buffer{}
 		}
-		return n, nil
+		return n, err
 	case s.read < s.written:
 		n, err := s.file.ReadAt(buffer[:min(int64(len(buffer)), s.written-s.read)], s.read)
 		if s.read += int64(n); s.read == s.written {

@@ -60,6 +60,26 @@ func TestProposedCommandsKeepTheFlags(t *testing.T) {
 	}
 }
 
+// Where there is a client of SSH, a workspace that runs can be entered with that, too: behind the workspace, flags would
+// be those of ssh. A command that enters it itself proposes neither.
+func TestProposedForARunningWorkspace(t *testing.T) {
+	w := Workspace{terminaltest.Workspace(v1.StageRunning, v1.Snapshot{})}
+	for name, c := range map[string]struct {
+		ssh, enters bool
+		want        []string
+	}{
+		"no ssh":     {false, false, []string{"berth exec alice~dev -n t1"}},
+		"ssh":        {true, false, []string{"berth exec alice~dev -n t1", "berth ssh -n t1 alice~dev"}},
+		"is entered": {true, true, nil},
+	} {
+		title := terminaltest.Alice
+		title.Flags, title.SSH, title.Enters = []string{wording.Flag("-n", "t1")}, c.ssh, c.enters
+		if got := proposed(w.Outcome(style.Page{}, title, 0).Next); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // After a deletion something is proposed only about storage that was kept: how to use
 // it, if its user string is known, and how to delete it.
 func TestProposedAfterADeletion(t *testing.T) {

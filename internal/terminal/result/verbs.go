@@ -210,7 +210,7 @@ func (w Workspace) Outcome(p style.Page, t wording.Title, between time.Duration)
 	switch {
 	case t.Verb == "exec", t.Enters && w.Stage == v1.StageRunning:
 	case w.Stage == v1.StageRunning:
-		o.Next = []wording.Command{{Line: t.Command("exec")}}
+		o.Next = t.Enter()
 	default:
 		o.Next = []wording.Command{{Line: t.Command("status")}}
 	}

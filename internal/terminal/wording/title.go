@@ -24,6 +24,8 @@ type Title struct {
 	Flags []string
 	// Enters is set if the command enters the workspace once it runs.
 	Enters bool
+	// SSH is set where there is a client of SSH.
+	SSH bool
 }
 
 // Target is how one would address the workspace in a command.
@@ -38,6 +40,20 @@ func (t Title) Target() string {
 func (t Title) Command(verb string) string {
 	words := append([]string{"berth", verb, fault.Word(t.Target())}, t.Flags...)
 	return strings.Join(words, " ")
+}
+
+// Enter are the commands that enter the workspace.
+func (t Title) Enter() []Command {
+	exec := Command{Line: t.Command("exec")}
+	if !t.SSH {
+		return []Command{exec}
+	}
+	return []Command{exec, {Line: t.BySSH(), Why: "the same by ssh, also for files, ports and editors"}}
+}
+
+// BySSH is the command that enters the workspace by ssh. Behind the workspace, flags are those of ssh.
+func (t Title) BySSH() string {
+	return strings.Join(slices.Concat([]string{"berth", "ssh"}, t.Flags, []string{fault.Word(t.Target())}), " ")
 }
 
 // Located adds the flags that led here to the berth commands that a hint quotes.
