@@ -62,3 +62,27 @@ func (r Repository) Image(tag, mediaType string, layer []byte) ocispec.Descripto
 		Layers: []ocispec.Descriptor{r.Blob(mediaType, layer)},
 	})
 }
+
+// Get is the text of a tag, and its media type; both are empty if there is none.
+func (r Repository) Get(tag string) (text []byte, mediaType string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	path := "/v2/" + r.name + "/manifests/" + tag
+	return r.content.At[path], r.content.Types[path]
+}
+
+// Find is what a tag leads to.
+func (r Repository) Find(tag string) ocispec.Descriptor {
+	text, mediaType := r.Get(tag)
+	return ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(text), Size: int64(len(text))}
+}
+
+// Layer is the digest of the first layer of an image.
+func (r Repository) Layer(of ocispec.Descriptor) digest.Digest {
+	var m ocispec.Manifest
+	text, _ := r.Get(of.Digest.String())
+	if json.Unmarshal(text, &m) != nil || len(m.Layers) == 0 {
+		return ""
+	}
+	return m.Layers[0].Digest
+}
