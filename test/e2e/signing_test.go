@@ -3,7 +3,10 @@
 package e2e
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -87,25 +90,21 @@ func cosigned(w *world, at registrytest.Repository, key func(registrytest.Reposi
 	return signedPublication{
 		config: "keys: [" + public + "]",
 		publish: func(version, manifests string, as how) {
-			d := push(version, manifests)
+			d := push(version, manifests+"\n# "+string(as)) // each is another image
 			switch as {
 			case signed:
 				sign(d, d)
 			case byAnother:
 				other(d, d)
 			case ofOther:
-				sign(d, push(version, manifests+"\n# other\n"))
-			case otherBytes:
-				sign(d, d)
-				at.Replace(at.Layer(d), []byte("other bytes"))
+				sign(d, push(version, manifests))
 			}
 		},
 		source: func(version string) []string { return []string{"oci://" + at.Ref(":"+version)} },
 		refused: map[how][]string{
-			unsigned:   {"NOT_SIGNED", "no signature was found", "cosign sign --key"},
-			byAnother:  {"SIGNED_BY_ANOTHER", "it is signed with another key"},
-			ofOther:    {"SIGNATURE_MISMATCH", "the signature of key sha256:", " is of sha256:"},
-			otherBytes: {"CONTENT_MISMATCH", "sends something else than it was asked"},
+			unsigned:  {"no signature was found", "cosign sign --key"},
+			byAnother: {"it is signed with another key"},
+			ofOther:   {"the signature of key sha256:", " is of sha256:"},
 		},
 	}
 }
@@ -113,10 +112,31 @@ func cosigned(w *world, at registrytest.Repository, key func(registrytest.Reposi
 // signedImage is an image of manifests.
 func signedImage(w *world) signedPublication {
 	at := registrytest.Start(w).Repository("org/app")
-	return cosigned(w, at, w.cosign, func(version, manifests string) ocispec.Descriptor {
-		return at.Image(version, ocispec.MediaTypeImageLayerGzip,
-			packed(w, map[string]string{"manifests/all.yaml": manifests}))
+	layer := func(manifests string) []byte { // without gzip: of two texts that are as long, it is as long
+		zip, err := gzip.NewReader(bytes.NewReader(packed(w, map[string]string{"manifests/all.yaml": manifests})))
+		if err != nil {
+			w.Fatal(err)
+		}
+		text, err := io.ReadAll(zip)
+		if err != nil {
+			w.Fatal(err)
+		}
+		return text
+	}
+	p := cosigned(w, at, w.cosign, func(version, manifests string) ocispec.Descriptor {
+		return at.Image(version, ocispec.MediaTypeImageLayer, layer(manifests))
 	})
+	publish := p.publish
+	p.publish = func(version, manifests string, as how) {
+		if as != otherBytes {
+			publish(version, manifests, as)
+			return
+		}
+		publish(version, configMap("a", "of alice,"), signed)
+		at.Replace(at.Layer(at.Find(version)), layer(configMap("a", "not alice")+"\n# "+string(signed)))
+	}
+	p.refused[otherBytes] = []string{"sends something else than it was asked", "do not use the image"}
+	return p
 }
 
 // signedChart is a chart that the real helm has pushed.
@@ -156,6 +176,7 @@ func (p provenances) pack(version, manifests string, as how) (file string) {
 	file = filepath.Join(p.dir, "web-"+version+".tgz")
 	switch as {
 	case unsigned:
+		_ = os.Remove(file + ".prov")
 		return p.chartArchive(p.dir, "web", version, manifests)
 	case byAnother:
 		sign(p.mallory, "mallory")
@@ -178,16 +199,17 @@ func (p provenances) pack(version, manifests string, as how) (file string) {
 }
 
 // publication is a chart with provenance that is published by putting its archive somewhere.
-func (p provenances) publication(put func(file string), source func(version string) []string) signedPublication {
+func (p provenances) publication(missing string, put func(file string), source func(version string) []string,
+) signedPublication {
 	return signedPublication{
 		config:  "keyring: " + p.alice.Ring,
 		publish: func(version, manifests string, as how) { put(p.pack(version, manifests, as)) },
 		source:  source,
 		refused: map[how][]string{
-			unsigned:  {"NOT_SIGNED"},
-			byAnother: {"SIGNED_BY_ANOTHER", "key " + p.mallory.ID[24:], "is not in the keyring"},
-			ofOther:   {"SIGNATURE_MISMATCH", "has signed sha256:"},
-			madeToFit: {"SIGNATURE_MISMATCH", "the signature of its provenance", "is not of this text"},
+			unsigned:  {missing},
+			byAnother: {"key " + p.mallory.ID[24:], "is not in the keyring"},
+			ofOther:   {"has signed sha256:"},
+			madeToFit: {"the signature of its provenance", "is not of this text"},
 		},
 	}
 }
@@ -195,7 +217,7 @@ func (p provenances) publication(put func(file string), source func(version stri
 // signedArchive is an archive on disk with its provenance.
 func signedArchive(w *world) signedPublication {
 	p := newProvenances(w)
-	return p.publication(func(string) {}, func(version string) []string {
+	return p.publication("no signature was found", func(string) {}, func(version string) []string {
 		return []string{filepath.Join(p.dir, "web-"+version+".tgz")}
 	})
 }
@@ -205,7 +227,7 @@ func signedRepository(w *world) signedPublication {
 	p := newProvenances(w)
 	server := httptest.NewServer(http.FileServer(http.Dir(p.dir)))
 	w.Cleanup(server.Close)
-	return p.publication(func(string) { w.helmAlone("repo", "index", p.dir) }, func(version string) []string {
+	return p.publication("no signature was found", func(string) { w.helmAlone("repo", "index", p.dir) }, func(version string) []string {
 		return []string{"repo+" + server.URL + "//web", "--version", version}
 	})
 }
@@ -213,7 +235,7 @@ func signedRepository(w *world) signedPublication {
 // signedPush is a chart whose provenance helm has pushed along with it.
 func signedPush(w *world) signedPublication {
 	p, host := newProvenances(w), registrytest.Start(w).Host
-	return p.publication(func(file string) {
+	return p.publication("no provenance was pushed along with it", func(file string) {
 		w.helmAlone("push", file, "oci://"+host+"/charts", "--plain-http")
 	}, func(version string) []string { return []string{fmt.Sprintf("oci://%s/charts/web:%s", host, version)} })
 }

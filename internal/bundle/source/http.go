@@ -121,9 +121,9 @@ func (f Fetcher) download(ctx context.Context, client *http.Client, address *url
 		return err
 	}
 	if response.ContentLength > most {
-		return fault.New(fault.InvalidArgument, "the archive has %d bytes, more than the %d that are fetched",
+		return fault.New(fault.InvalidArgument, "it has %d bytes, more than the %d that are fetched",
 			response.ContentLength, most).
-			WithReason(content.ReasonTooLarge)
+			WithReason(content.ReasonTooLarge).WithHint("check the URL, or make it smaller")
 	}
 	body := f.Watch("Fetching "+name(address), alive(response.Body), max(0, response.ContentLength))
 	return downloadFault(ctx, address, silence, take(body))
