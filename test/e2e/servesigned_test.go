@@ -51,11 +51,11 @@ func (w *world) refuses(words ...string) {
 	w.eventually("what is not signed is refused with why", func() bool {
 		in := w.wanted()
 		last = condition(in.Status.Conditions, v1alpha1.ConditionHasValidBundle)
-		for _, b := range w.bundlesOf() {
-			if b.Name != in.Status.InstalledBundleName {
-				unpacked := condition(b.Status.Conditions, v1alpha1.ConditionUnpacked)
-				last += "\n" + unpacked
-				return says(last) && says(unpacked) && b.Status.Digest == ""
+		for _, b := range w.bundlesOf() { // those of earlier sources stay until one is installed
+			unpacked := condition(b.Status.Conditions, v1alpha1.ConditionUnpacked)
+			last += "\n" + unpacked
+			if b.Name != in.Status.InstalledBundleName && says(unpacked) && b.Status.Digest == "" {
+				return says(condition(in.Status.Conditions, v1alpha1.ConditionHasValidBundle))
 			}
 		}
 		return false
@@ -179,12 +179,16 @@ func testServeSignedArchives(t *testing.T) {
 	w.signedBy(w.installedBundle(), keys.alice.ID, "(alice")
 	w.says(map[string]string{"a": "one"})
 
-	for version, as := range map[string]how{"1.1.0": byAnother, "1.1.1": madeToFit} {
-		file := keys.pack(version, configMap("a", "two"), as)
+	for _, theirs := range []struct {
+		version string
+		as      how
+		says    string
+	}{{"1.1.0", byAnother, "is not in the keyring"}, {"1.1.1", madeToFit, "is not of this text"}} {
+		file := keys.pack(theirs.version, configMap("a", "two"), theirs.as)
 		put(file)
 		put(file + ".prov")
-		w.apply(archive(version))
-		w.refuses(map[how]string{byAnother: "is not in the keyring", madeToFit: "is not of this text"}[as])
+		w.apply(archive(theirs.version))
+		w.refuses(theirs.says)
 		w.says(map[string]string{"a": "one"})
 	}
 	file := keys.pack("1.2.0", configMap("a", "three"), signed)
