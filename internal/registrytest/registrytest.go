@@ -4,11 +4,11 @@ package registrytest
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -96,7 +96,7 @@ func (r *Registry) upload(w http.ResponseWriter, q *http.Request, repository, up
 	status := http.StatusAccepted
 	switch q.Method {
 	case http.MethodPost:
-		upload = fmt.Sprint(len(r.uploads))
+		upload = strconv.Itoa(len(r.uploads))
 		r.uploads[upload] = nil
 	case http.MethodPatch:
 		r.uploads[upload] = append(r.uploads[upload], body...)
@@ -119,7 +119,7 @@ func (r *Registry) pull(w http.ResponseWriter, path string, isManifest bool) {
 		w.Header().Set("Content-Type", r.content.Types[path])
 		w.Header().Set("Docker-Content-Digest", digest.FromBytes(found).String())
 	}
-	w.Header().Set("Content-Length", fmt.Sprint(len(found)))
+	w.Header().Set("Content-Length", strconv.Itoa(len(found)))
 	_, _ = w.Write(found)
 }
 

@@ -82,7 +82,7 @@ func (w *world) bundles(at registrytest.Repository) (public string, sign cosigne
 }
 
 // cosigned is what is pushed to a registry and signed there. Push gives what was pushed under the tag of a version.
-func cosigned(w *world, at registrytest.Repository, key func(registrytest.Repository) (string, cosigner),
+func cosigned(at registrytest.Repository, key func(registrytest.Repository) (string, cosigner),
 	push func(version, manifests string) ocispec.Descriptor,
 ) signedPublication {
 	public, sign := key(at)
@@ -123,7 +123,7 @@ func signedImage(w *world) signedPublication {
 		}
 		return text
 	}
-	p := cosigned(w, at, w.cosign, func(version, manifests string) ocispec.Descriptor {
+	p := cosigned(at, w.cosign, func(version, manifests string) ocispec.Descriptor {
 		return at.Image(version, ocispec.MediaTypeImageLayer, layer(manifests))
 	})
 	publish := p.publish
@@ -142,7 +142,7 @@ func signedImage(w *world) signedPublication {
 // signedChart is a chart that the real helm has pushed.
 func signedChart(w *world) signedPublication {
 	at, dir := registrytest.Start(w).Repository("charts/web"), w.TempDir()
-	return cosigned(w, at, w.bundles, func(version, manifests string) ocispec.Descriptor {
+	return cosigned(at, w.bundles, func(version, manifests string) ocispec.Descriptor {
 		file := w.chartArchive(dir, "web", version, manifests)
 		w.helmAlone("push", file, "oci://"+at.Host+"/charts", "--plain-http")
 		return at.Find(version)

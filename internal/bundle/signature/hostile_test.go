@@ -2,19 +2,13 @@ package signature_test
 
 import (
 	"bytes"
-
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ProtonMail/go-crypto/openpgp/armor"
-	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
-	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/berthdev/berth/internal/bundle/signature"
@@ -145,124 +139,4 @@ func TestAmongMany(t *testing.T) {
 		t.Errorf("%v %q", err, fault.From(err).Problems)
 	}
 	t.Logf("64 signatures that do not count took %s", time.Since(begun))
-}
-
-// signers makes one signed text of what several maintainers have signed alone.
-func signers(t *testing.T, text string, all ...signaturetest.Maintainer) []byte {
-	t.Helper()
-	var packets bytes.Buffer
-	for _, m := range all {
-		block, _ := clearsign.Decode(m.SignText(t, text))
-		if _, err := io.Copy(&packets, block.ArmoredSignature.Body); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return resigned(t, all[0].SignText(t, text), packets.Bytes())
-}
-
-// resigned is a signed text with another signature.
-func resigned(t *testing.T, text, packets []byte) []byte {
-	t.Helper()
-	const begin = "-----BEGIN PGP SIGNATURE-----"
-	head, _, _ := bytes.Cut(text, []byte(begin))
-	out := bytes.NewBuffer(head)
-	w, err := armor.Encode(out, "PGP SIGNATURE", nil)
-	if err == nil {
-		_, err = w.Write(packets)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
-// Of a provenance, a signature of the keyring counts that is valid now, whatever stands beside it.
-func TestHostileProvenance(t *testing.T) {
-	past := &packet.Config{
-		Time: func() time.Time { return time.Now().AddDate(-2, 0, 0) }, KeyLifetimeSecs: 24 * 60 * 60,
-	}
-	brief := &packet.Config{
-		Time: func() time.Time { return time.Now().AddDate(-2, 0, 0) }, SigLifetimeSecs: 24 * 60 * 60,
-	}
-	future := &packet.Config{Time: func() time.Time { return time.Now().AddDate(2, 0, 0) }}
-	alice, mallory := signaturetest.NewMaintainer(t, "alice", nil), signaturetest.NewMaintainer(t, "mallory", nil)
-	expired, late := signaturetest.NewMaintainer(t, "bob", past), signaturetest.NewMaintainer(t, "carol", brief)
-	early := signaturetest.NewMaintainer(t, "dave", future)
-	archive := chart(t, "1.2.3")
-	const file = "app-1.2.3.tgz"
-	text := "name: app\n\n...\nfiles:\n  " + file + ": " + sumOf(archive) + "\n"
-	for name, test := range map[string]struct {
-		ring         signaturetest.Maintainer
-		text         []byte
-		reason, says string
-	}{
-		"by another as well": {ring: alice, text: signers(t, text, alice, mallory)},
-		"by another before":  {ring: alice, text: signers(t, text, mallory, alice)},
-		"by others alone":    {alice, signers(t, text, mallory, late), signature.ReasonUntrusted, "not in the keyring"},
-		"with a key that is expired": {
-			expired, expired.SignText(t, text), signature.ReasonUntrusted, "has expired",
-		},
-		"with a signature that is expired": {
-			late, late.SignText(t, text), signature.ReasonUntrusted, "the signature of its provenance has expired",
-		},
-		"with a key of the future": {early, early.SignText(t, text), signature.ReasonUntrusted, "expired"},
-		"without a signature": {
-			alice, resigned(t, alice.SignText(t, text), nil), signature.ReasonUntrusted, "not in the keyring",
-		},
-		"with what is no signature": {
-			alice, resigned(t, alice.SignText(t, text), []byte("\xff\xff\xff")), signature.ReasonOfOther, "is not of this text",
-		},
-		"with a key as the signature": {
-			alice, resigned(t, alice.SignText(t, text), ringOf(t, alice)), signature.ReasonOfOther, "non signature packet",
-		},
-		"with text that is not as it was": {
-			alice, bytes.Replace(alice.SignText(t, text), []byte("name: app"), []byte("name: apq"), 1),
-			signature.ReasonOfOther, "is not of this text",
-		},
-		"of a digest that is none": {
-			alice, alice.SignText(t, "\n...\nfiles: {"+file+": [1]}\n"), signature.ReasonOfOther, "a digest for each file",
-		},
-		"of too many files": {
-			alice, alice.SignText(t, "name: app\n\n...\nfiles:\n"+manyFiles(101)), signature.ReasonOfOther, "it has 101 files",
-		},
-		"of a file twice": {
-			alice, alice.SignText(t, text+"  "+file+": "+sumOf(nil)+"\n"), signature.ReasonOfOther, "a digest for each file",
-		},
-		"of the name of another chart": {
-			alice, alice.SignText(t, strings.ReplaceAll(text, file, "../"+file)), signature.ReasonOfOther, "not of " + file,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a, err := ringPolicy(t, test.ring.Ring).Archive("the archive x", file, test.text)
-			if err == nil {
-				err = a.Read(bytes.NewReader(archive), func(io.Reader) error { return nil })
-			}
-			if test.reason == "" && err == nil {
-				return
-			}
-			if fault.ReasonOf(err) != test.reason || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%s: %v", fault.ReasonOf(err), err)
-			}
-		})
-	}
-}
-
-func manyFiles(n int) (text string) {
-	for i := range n {
-		text += fmt.Sprintf("  f%d: x\n", i)
-	}
-	return text
-}
-
-// ringOf are the bytes of a public key.
-func ringOf(t *testing.T, m signaturetest.Maintainer) []byte {
-	t.Helper()
-	text, err := os.ReadFile(m.Ring)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }

@@ -66,7 +66,7 @@ func TestKustomizationsOfServers(t *testing.T) {
 		"a circle": {
 			of("resources: [b]\n", "b/kustomization.yaml", "resources: [..]\n"), "leads back to where it comes from",
 		},
-		"bases that double": {doubling(), "kustomization"},
+		"bases that double": {doubling(), "more than 1000 kustomizations are read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			layer := archive(t, test.files)
@@ -97,8 +97,10 @@ func TestKustomizationsOfServers(t *testing.T) {
 
 // doubling are bases of which each is there twice in the next.
 func doubling() map[string]string {
-	files := map[string]string{"kustomization.yaml": "resources: [b29]\n", "b0/kustomization.yaml": "resources: [a.yaml]\n",
-		"b0/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"}
+	files := map[string]string{
+		"kustomization.yaml": "resources: [b29]\n", "b0/kustomization.yaml": "resources: [a.yaml]\n",
+		"b0/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+	}
 	for i := 1; i < 30; i++ {
 		at := "b" + string(rune('0'+i/10)) + string(rune('0'+i%10))
 		below := "b" + string(rune('0'+(i-1)/10)) + string(rune('0'+(i-1)%10))

@@ -20,7 +20,6 @@ func signedChart(t *testing.T) (signed, unsigned, ring string) {
 		"app/Chart.yaml":       "apiVersion: v2\nname: app\nversion: 1.0.0\n",
 		"app/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
 	})
-	dir := t.TempDir()
 	dir, alice := t.TempDir(), signaturetest.NewMaintainer(t, "alice", nil)
 	signed, unsigned = filepath.Join(dir, "app-1.0.0.tgz"), filepath.Join(dir, "app-1.0.1.tgz")
 	archive := archived(t, "shop")
