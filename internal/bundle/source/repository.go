@@ -57,7 +57,8 @@ func (f Fetcher) chart(ctx context.Context, s v1alpha1.ChartSource) (*content.Co
 	if address.Scheme != repository.Scheme || hostPort(address) != hostPort(repository) {
 		resolved.Auth, login = nil, nil
 	}
-	signed, err := f.provenance(ctx, address, resolved.Auth, login)
+	// By its version, not by its URL: an index may lead to an older one, which is signed as well.
+	signed, err := f.provenance(ctx, address, s.Name+"-"+found.Version+".tgz", resolved.Auth, login)
 	if err != nil {
 		return nil, nil, err
 	}

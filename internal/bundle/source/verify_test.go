@@ -48,12 +48,14 @@ func TestSignedArchives(t *testing.T) {
 		switch r.URL.Path {
 		case "/index.yaml":
 			_, _ = fmt.Fprint(w, "entries:\n  app:\n  - {version: 1.2.3, urls: [app-1.2.3.tgz]}\n"+
-				"  - {version: 1.2.4, urls: [app-1.2.4.tgz]}\n  - {version: 1.2.5, urls: [moved/app-1.2.3.tgz]}\n")
+				"  - {version: 1.2.4, urls: [app-1.2.4.tgz]}\n  - {version: 1.2.5, urls: [app-1.2.5.tgz]}\n")
 		case "/app-1.2.3.tgz":
 			_, _ = w.Write(archive)
-		case "/app-1.2.3.tgz.prov", "/moved/app-1.2.3.tgz.prov":
+		case "/app-1.2.3.tgz.prov":
 			_, _ = w.Write(prov)
-		case "/app-1.2.4.tgz", "/moved/app-1.2.3.tgz":
+		case "/app-1.2.5.tgz.prov":
+			_, _ = w.Write(alice.Sign(t, "app-1.2.5.tgz", chartArchive(t, "1.2.5")))
+		case "/app-1.2.4.tgz", "/app-1.2.5.tgz":
 			_, _ = w.Write(chartArchive(t, "1.2.4"))
 		default:
 			w.WriteHeader(http.StatusNotFound)
@@ -69,17 +71,17 @@ func TestSignedArchives(t *testing.T) {
 		local  string
 		reason string
 	}{
-		"of a repository":          {source: ofChart(at, "1.2.3", "")},
-		"unsigned of a repository": {source: ofChart(at, "1.2.4", ""), reason: signature.ReasonUnsigned},
-		"replaced in a repository": {source: ofChart(at, "1.2.5", ""), reason: signature.ReasonOfOther},
-		"at a URL":                 {source: web("/app-1.2.3.tgz")},
-		"unsigned at a URL":        {source: web("/app-1.2.4.tgz"), reason: signature.ReasonUnsigned},
-		"YAML at a URL":            {source: web("/install.yaml"), reason: signature.ReasonUnsupported},
-		"in a file":                {local: local},
-		"unsigned in a file":       {local: unsigned, reason: signature.ReasonUnsigned},
-		"a directory":              {local: dir, reason: signature.ReasonUnsupported},
-		"a part of one":            {local: dir + "//x", reason: signature.ReasonUnsupported},
-		"standard input":           {local: source.Stdin, reason: signature.ReasonUnsupported},
+		"of a repository":              {source: ofChart(at, "1.2.3", "")},
+		"unsigned of a repository":     {source: ofChart(at, "1.2.4", ""), reason: signature.ReasonUnsigned},
+		"replaced in a repository":     {source: ofChart(at, "1.2.5", ""), reason: signature.ReasonOfOther},
+		"at a URL":                     {source: web("/app-1.2.3.tgz")},
+		"unsigned at a URL":            {source: web("/app-1.2.4.tgz"), reason: signature.ReasonUnsigned},
+		"YAML at a URL":                {source: web("/install.yaml"), reason: signature.ReasonUnsupported},
+		"in a file":                    {local: local},
+		"unsigned in a file":           {local: unsigned, reason: signature.ReasonUnsigned},
+		"a directory":                  {local: dir, reason: signature.ReasonUnsupported},
+		"a part of one":                {local: dir + "//x", reason: signature.ReasonUnsupported},
+		"standard input":               {local: source.Stdin, reason: signature.ReasonUnsupported},
 		"a repository of git": {source: v1alpha1.Source{
 			Type: v1alpha1.SourceGit,
 			Git: &v1alpha1.GitSource{
@@ -122,6 +124,38 @@ func TestSignedArchives(t *testing.T) {
 				t.Error("it does not say what to do")
 			}
 		})
+	}
+}
+
+// What is signed is a chart of a version: an index cannot pass off an older one, or another, as the one that is wanted.
+func TestSignedVersion(t *testing.T) {
+	alice, policy := signing(t)
+	archive := chartArchive(t, "1.2.3")
+	at := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/index.yaml":
+			_, _ = fmt.Fprint(w, "entries:\n  app:\n  - {version: 1.2.3, urls: [app-1.2.3.tgz]}\n"+
+				"  - {version: 1.3.0, urls: [app-1.2.3.tgz]}\n  web:\n  - {version: 1.2.3, urls: [app-1.2.3.tgz]}\n")
+		case "/app-1.2.3.tgz":
+			_, _ = w.Write(archive)
+		default:
+			_, _ = w.Write(alice.Sign(t, "app-1.2.3.tgz", archive))
+		}
+	})
+	for chart, says := range map[string]string{
+		"app 1.2.3": "", "app 1.3.0": "is of app-1.2.3.tgz, not of app-1.3.0.tgz",
+		"web 1.2.3": "is of app-1.2.3.tgz, not of web-1.2.3.tgz",
+	} {
+		s := ofChart(at, "", "")
+		s.Chart.Name, s.Chart.Version, _ = strings.Cut(chart, " ")
+		c, _, err := newFetcher(t).Verifying(policy).Fetch(t.Context(), s)
+		if err == nil {
+			_ = c.Close()
+		}
+		if says == "" && err != nil || says != "" && (fault.ReasonOf(err) != signature.ReasonOfOther ||
+			!strings.Contains(err.Error(), says)) {
+			t.Errorf("%s: %v", chart, err)
+		}
 	}
 }
 
