@@ -71,17 +71,17 @@ func TestSignedArchives(t *testing.T) {
 		local  string
 		reason string
 	}{
-		"of a repository":              {source: ofChart(at, "1.2.3", "")},
-		"unsigned of a repository":     {source: ofChart(at, "1.2.4", ""), reason: signature.ReasonUnsigned},
-		"replaced in a repository":     {source: ofChart(at, "1.2.5", ""), reason: signature.ReasonOfOther},
-		"at a URL":                     {source: web("/app-1.2.3.tgz")},
-		"unsigned at a URL":            {source: web("/app-1.2.4.tgz"), reason: signature.ReasonUnsigned},
-		"YAML at a URL":                {source: web("/install.yaml"), reason: signature.ReasonUnsupported},
-		"in a file":                    {local: local},
-		"unsigned in a file":           {local: unsigned, reason: signature.ReasonUnsigned},
-		"a directory":                  {local: dir, reason: signature.ReasonUnsupported},
-		"a part of one":                {local: dir + "//x", reason: signature.ReasonUnsupported},
-		"standard input":               {local: source.Stdin, reason: signature.ReasonUnsupported},
+		"of a repository":          {source: ofChart(at, "1.2.3", "")},
+		"unsigned of a repository": {source: ofChart(at, "1.2.4", ""), reason: signature.ReasonUnsigned},
+		"replaced in a repository": {source: ofChart(at, "1.2.5", ""), reason: signature.ReasonOfOther},
+		"at a URL":                 {source: web("/app-1.2.3.tgz")},
+		"unsigned at a URL":        {source: web("/app-1.2.4.tgz"), reason: signature.ReasonUnsigned},
+		"YAML at a URL":            {source: web("/install.yaml"), reason: signature.ReasonUnsupported},
+		"in a file":                {local: local},
+		"unsigned in a file":       {local: unsigned, reason: signature.ReasonUnsigned},
+		"a directory":              {local: dir, reason: signature.ReasonUnsupported},
+		"a part of one":            {local: dir + "//x", reason: signature.ReasonUnsupported},
+		"standard input":           {local: source.Stdin, reason: signature.ReasonUnsupported},
 		"a repository of git": {source: v1alpha1.Source{
 			Type: v1alpha1.SourceGit,
 			Git: &v1alpha1.GitSource{
