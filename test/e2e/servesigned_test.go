@@ -65,7 +65,8 @@ func (w *world) refuses(words ...string) {
 // signedBy makes sure of what the server says of a bundle that it has taken.
 func (w *world) signedBy(b *v1alpha1.Bundle, words ...string) {
 	w.Helper()
-	w.contains(condition(b.Status.Conditions, v1alpha1.ConditionUnpacked), append(words, "True/", "; signed by key ")...)
+	w.contains(condition(b.Status.Conditions, v1alpha1.ConditionUnpacked),
+		append(words, "True/", "; signed by key ")...)
 }
 
 // A server that requires signatures takes an instance whose image is signed, and says by whom. One that is not is

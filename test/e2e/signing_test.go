@@ -227,7 +227,8 @@ func signedRepository(w *world) signedPublication {
 	p := newProvenances(w)
 	server := httptest.NewServer(http.FileServer(http.Dir(p.dir)))
 	w.Cleanup(server.Close)
-	return p.publication("no signature was found", func(string) { w.helmAlone("repo", "index", p.dir) }, func(version string) []string {
+	index := func(string) { w.helmAlone("repo", "index", p.dir) }
+	return p.publication("no signature was found", index, func(version string) []string {
 		return []string{"repo+" + server.URL + "//web", "--version", version}
 	})
 }

@@ -15,16 +15,15 @@ import (
 	"github.com/berthdev/berth/internal/bundle/signature/signaturetest"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/registry/pull"
-	"github.com/berthdev/berth/internal/registrytest"
 )
 
 // What stands at the place of a signature and is none does not count, and is named for what it is.
 func TestWhatIsNoSignature(t *testing.T) {
 	s, mallory := signaturetest.NewCosign(t), signaturetest.NewCosign(t)
-	at := func(r registrytest.Repository, of ocispec.Descriptor, layers ...ocispec.Descriptor) {
+	at := func(r repository, of ocispec.Descriptor, layers ...ocispec.Descriptor) {
 		r.Manifest(signaturetest.TagOf(of), ocispec.Manifest{Layers: layers})
 	}
-	payload := func(r registrytest.Repository, of ocispec.Descriptor, signed, certificate string) ocispec.Descriptor {
+	payload := func(r repository, of ocispec.Descriptor, signed, certificate string) ocispec.Descriptor {
 		layer := r.Blob(pull.TypePayload, signaturetest.Payload(of.Digest.String()))
 		layer.Annotations = map[string]string{
 			"dev.cosignproject.cosign/signature": signed, "dev.sigstore.cosign/certificate": certificate,
@@ -42,71 +41,70 @@ func TestWhatIsNoSignature(t *testing.T) {
 	valid := func(of ocispec.Descriptor) string {
 		return base64.StdEncoding.EncodeToString(s.Sign(t, signaturetest.Payload(of.Digest.String())))
 	}
-	type registry = registrytest.Repository
 	for name, test := range map[string]struct {
-		put          func(r registry, of ocispec.Descriptor)
+		put          func(r repository, of ocispec.Descriptor)
 		reason, says string
 	}{
-		"no annotation": {func(r registry, of ocispec.Descriptor) {
+		"no annotation": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "", ""))
 		}, signature.ReasonUntrusted, "a signature without a valid annotation"},
-		"base64 that is none": {func(r registry, of ocispec.Descriptor) {
+		"base64 that is none": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "!"+valid(of), ""))
 		}, signature.ReasonUntrusted, "a signature without a valid annotation"},
-		"bytes that are no signature": {func(r registry, of ocispec.Descriptor) {
+		"bytes that are no signature": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "MA==", ""))
 		}, signature.ReasonUntrusted, "it is signed with another key"},
-		"a certificate that is no PEM": {func(r registry, of ocispec.Descriptor) {
+		"a certificate that is no PEM": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "MA==", "-----BEGIN \x1b[31m"))
 		}, signature.ReasonUntrusted, "it is signed with a certificate: keys count"},
-		"a certificate that is none": {func(r registry, of ocispec.Descriptor) {
+		"a certificate that is none": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "MA==", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))
 		}, signature.ReasonUntrusted, "it is signed with a certificate: keys count"},
-		"an unknown media type": {func(r registry, of ocispec.Descriptor) {
+		"an unknown media type": {func(r repository, of ocispec.Descriptor) {
 			layer := payload(r, of, valid(of), "")
 			layer.MediaType = "application/json"
 			at(r, of, layer)
 		}, signature.ReasonUnsigned, "no signature was found"},
-		"an index at the tag": {func(r registry, of ocispec.Descriptor) {
+		"an index at the tag": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, valid(of), ""))
 			r.Index(signaturetest.TagOf(of), r.Find(signaturetest.TagOf(of)))
 		}, signature.ReasonUnsigned, "no signature was found"},
-		"the payload of a text with a digest in it": {func(r registry, of ocispec.Descriptor) {
+		"the payload of a text with a digest in it": {func(r repository, of ocispec.Descriptor) {
 			s.Tag(t, r, of, fmt.Appendf(nil, "%q", signaturetest.Payload(of.Digest.String())))
 		}, signature.ReasonOfOther, "is not the signature of an image"},
-		"a payload without a digest": {func(r registry, of ocispec.Descriptor) {
+		"a payload without a digest": {func(r repository, of ocispec.Descriptor) {
 			s.Tag(t, r, of, []byte(`{"critical":{"type":"cosign container image signature"}}`))
 		}, signature.ReasonOfOther, "is of nothing"},
-		"a deep payload": {func(r registry, of ocispec.Descriptor) {
+		"a deep payload": {func(r repository, of ocispec.Descriptor) {
 			s.Tag(t, r, of, []byte(strings.Repeat(`{"critical":`, 50_000)))
 		}, signature.ReasonOfOther, "is not the signature of an image"},
-		"a bundle about another, of a manifest that refers to this one": {func(r registry, of ocispec.Descriptor) {
+		"a bundle about another, of a manifest that refers to this one": {func(r repository, of ocispec.Descriptor) {
 			signaturetest.Refer(r, of, s.Bundle(t, "sha256:"+strings.Repeat("0", 64), signaturetest.PredicateSign))
 		}, signature.ReasonOfOther, "is of sha256:000000000000"},
-		"a bundle whose statement was changed": {func(r registry, of ocispec.Descriptor) {
+		"a bundle whose statement was changed": {func(r repository, of ocispec.Descriptor) {
 			signaturetest.Refer(r, of, envelope(of, func(e map[string]any) {
 				text, _ := base64.StdEncoding.DecodeString(e["payload"].(string))
 				e["payload"] = bytes.Replace(text, []byte("predicate"), []byte("Predicate"), 1)
 			}))
 		}, signature.ReasonUntrusted, "it is signed with another key"},
-		"a bundle of another type": {func(r registry, of ocispec.Descriptor) {
+		"a bundle of another type": {func(r repository, of ocispec.Descriptor) {
 			signaturetest.Refer(r, of, envelope(of, func(e map[string]any) { e["payloadType"] = "text/plain" }))
 		}, signature.ReasonUntrusted, "without the signature of a statement"},
-		"a bundle with thousands of signatures": {func(r registry, of ocispec.Descriptor) {
+		"a bundle with thousands of signatures": {func(r repository, of ocispec.Descriptor) {
 			signaturetest.Refer(r, of, envelope(of, func(e map[string]any) {
 				e["signatures"] = strings.Split(strings.Repeat("{}", 5000), "")
 			}))
 		}, signature.ReasonUntrusted, "it is no bundle of sigstore"},
-		"a bundle with many signatures": {func(r registry, of ocispec.Descriptor) {
+		"a bundle with many signatures": {func(r repository, of ocispec.Descriptor) {
 			signaturetest.Refer(r, of, envelope(of, func(e map[string]any) {
 				first := e["signatures"].([]any)[0]
 				e["signatures"] = append(make([]any, 16), first)
 			}))
 		}, signature.ReasonUntrusted, "without the signature of a statement"},
-		"a bundle without an envelope": {func(r registry, of ocispec.Descriptor) {
+		"a bundle without an envelope": {func(r repository, of ocispec.Descriptor) {
 			signaturetest.Refer(r, of, []byte(`{"messageSignature":{"signature":"MA=="}}`))
 		}, signature.ReasonUntrusted, "without the signature of a statement"},
-		"a bundle of a hint with control characters": {func(r registry, of ocispec.Descriptor) {
+		"a bundle of a hint with control characters": {func(r repository, of ocispec.Descriptor) {
 			text := mallory.Bundle(t, of.Digest.String(), signaturetest.PredicateSign)
 			signaturetest.Refer(r, of, bytes.Replace(text, []byte("h1nt"), []byte(`a\nb`), 1))
 		}, signature.ReasonUntrusted, "another key, which it says is a b"},

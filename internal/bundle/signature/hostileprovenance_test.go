@@ -86,26 +86,32 @@ func TestHostileProvenance(t *testing.T) {
 			alice, resigned(t, alice.SignText(t, text), nil), signature.ReasonUntrusted, "not in the keyring",
 		},
 		"with what is no signature": {
-			alice, resigned(t, alice.SignText(t, text), []byte("\xff\xff\xff")), signature.ReasonOfOther, "is not of this text",
+			alice, resigned(t, alice.SignText(t, text), []byte("\xff\xff\xff")), signature.ReasonOfOther,
+			"is not of this text",
 		},
 		"with a key as the signature": {
-			alice, resigned(t, alice.SignText(t, text), ringOf(t, alice)), signature.ReasonOfOther, "non signature packet",
+			alice, resigned(t, alice.SignText(t, text), ringOf(t, alice)), signature.ReasonOfOther,
+			"non signature packet",
 		},
 		"with text that is not as it was": {
 			alice, bytes.Replace(alice.SignText(t, text), []byte("name: app"), []byte("name: apq"), 1),
 			signature.ReasonOfOther, "is not of this text",
 		},
 		"of a digest that is none": {
-			alice, alice.SignText(t, "\n...\nfiles: {"+file+": [1]}\n"), signature.ReasonOfOther, "a digest for each file",
+			alice, alice.SignText(t, "\n...\nfiles: {"+file+": [1]}\n"), signature.ReasonOfOther,
+			"a digest for each file",
 		},
 		"of too many files": {
-			alice, alice.SignText(t, "name: app\n\n...\nfiles:\n"+manyFiles(101)), signature.ReasonOfOther, "it has 101 files",
+			alice, alice.SignText(t, "name: app\n\n...\nfiles:\n"+manyFiles(101)), signature.ReasonOfOther,
+			"it has 101 files",
 		},
 		"of a file twice": {
-			alice, alice.SignText(t, text+"  "+file+": "+sumOf(nil)+"\n"), signature.ReasonOfOther, "a digest for each file",
+			alice, alice.SignText(t, text+"  "+file+": "+sumOf(nil)+"\n"), signature.ReasonOfOther,
+			"a digest for each file",
 		},
 		"of the name of another chart": {
-			alice, alice.SignText(t, strings.ReplaceAll(text, file, "../"+file)), signature.ReasonOfOther, "not of " + file,
+			alice, alice.SignText(t, strings.ReplaceAll(text, file, "../"+file)), signature.ReasonOfOther,
+			"not of " + file,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +133,7 @@ func TestHostileProvenance(t *testing.T) {
 func TestHostileCharts(t *testing.T) {
 	alice := signaturetest.NewMaintainer(t, "alice", nil)
 	archive := chart(t, "1.2.3")
-	prov := alice.Sign(t, "app-1.2.3.tgz", archive)
+	prov := string(alice.Sign(t, "app-1.2.3.tgz", archive))
 	const own = `{"name":"app","version":"1.2.3"}`
 	none := func(ocispec.Descriptor) ocispec.Descriptor {
 		return ocispec.Descriptor{Digest: digest.FromString("gone"), Size: 4}
@@ -141,18 +147,18 @@ func TestHostileCharts(t *testing.T) {
 		ofConfig, ofProv func(ocispec.Descriptor) ocispec.Descriptor
 		replaced, says   string
 	}{
-		"as it should be":       {config: own, prov: string(prov)},
-		"no JSON":               {config: "{", prov: string(prov), says: "no name and version of a chart"},
-		"deep JSON":             {config: strings.Repeat("[", 100_000), prov: string(prov), says: "no name and version of a chart"},
-		"no name":               {config: `{"version":"1.2.3"}`, prov: string(prov), says: "no name and version of a chart"},
-		"a path as a name":      {config: `{"name":"../app","version":"1"}`, prov: string(prov), says: "no name and version of a chart"},
-		"another name":          {config: `{"name":"web","version":"1.2.3"}`, prov: string(prov), says: "not of web-1.2.3.tgz"},
-		"a large configuration": {config: own, prov: string(prov), ofConfig: huge, says: "a part of 1099511627776 bytes"},
-		"no configuration":      {config: own, prov: string(prov), ofConfig: none, says: "not found"},
-		"a large provenance":    {config: own, prov: string(prov), ofProv: huge, says: "a part of 1099511627776 bytes"},
-		"no provenance":         {config: own, prov: string(prov), ofProv: none, says: "not found"},
-		"another provenance":    {config: own, prov: string(prov), replaced: "x", says: "ends too early"},
-		"one that goes on":      {config: own, prov: string(prov), replaced: string(prov) + "x", says: "something else than it was asked"},
+		"as it should be":       {config: own, prov: prov},
+		"no JSON":               {config: "{", prov: prov, says: "no name and version"},
+		"deep JSON":             {config: strings.Repeat("[", 100_000), prov: prov, says: "no name and version"},
+		"no name":               {config: `{"version":"1.2.3"}`, prov: prov, says: "no name and version"},
+		"a path as a name":      {config: `{"name":"../app","version":"1"}`, prov: prov, says: "no name and version"},
+		"another name":          {config: `{"name":"web","version":"1.2.3"}`, prov: prov, says: "not of web-1.2.3.tgz"},
+		"a large configuration": {config: own, prov: prov, ofConfig: huge, says: "a part of 1099511627776 bytes"},
+		"no configuration":      {config: own, prov: prov, ofConfig: none, says: "not found"},
+		"a large provenance":    {config: own, prov: prov, ofProv: huge, says: "a part of 1099511627776 bytes"},
+		"no provenance":         {config: own, prov: prov, ofProv: none, says: "not found"},
+		"another provenance":    {config: own, prov: prov, replaced: "x", says: "ends too early"},
+		"one that goes on":      {config: own, prov: prov, replaced: prov + "x", says: "something else than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistry(t)

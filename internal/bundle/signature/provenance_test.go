@@ -241,7 +241,8 @@ func TestGPG(t *testing.T) {
 
 // A chart in a registry counts as signed by the provenance that was pushed along, or by cosign.
 func TestChart(t *testing.T) {
-	m, other, s := signaturetest.NewMaintainer(t, "alice", nil), signaturetest.NewMaintainer(t, "mallory", nil), signaturetest.NewCosign(t)
+	m, other := signaturetest.NewMaintainer(t, "alice", nil), signaturetest.NewMaintainer(t, "mallory", nil)
+	s := signaturetest.NewCosign(t)
 	archive := chart(t, "1.2.3+b")
 	push := func(r registrytest.Repository, text []byte) ocispec.Descriptor {
 		layers := []ocispec.Descriptor{r.Blob("application/vnd.cncf.helm.chart.content.v1.tar+gzip", archive)}
@@ -264,7 +265,8 @@ func TestChart(t *testing.T) {
 		"by its maintainer": {keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, file, archive), by: "alice"},
 		"by cosign":         {keys: signature.Keys{Public: []string{s.Public}}, cosign: true, by: "key sha256:"},
 		"by its maintainer, where both count": {
-			keys: signature.Keys{Public: []string{s.Public}, Keyring: m.Ring}, text: m.Sign(t, file, archive), by: "alice",
+			keys: signature.Keys{Public: []string{s.Public}, Keyring: m.Ring}, text: m.Sign(t, file, archive),
+			by: "alice",
 		},
 		"without": {
 			keys: signature.Keys{Keyring: m.Ring}, reason: signature.ReasonUnsigned, says: "no provenance was pushed",

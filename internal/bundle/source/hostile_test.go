@@ -89,8 +89,10 @@ func TestHostileRepositories(t *testing.T) {
 		"an index in a file": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
 		}, "unsupported protocol scheme"},
-		"no versions":          {index("  - {version: new, urls: [app.tgz]}\n"), `no version "*", and no other`},
-		"a version of 100 KiB": {index("  - {version: " + long + ", urls: [app.tgz]}\n"), `no version "*", and no other`},
+		"no versions": {index("  - {version: new, urls: [app.tgz]}\n"), `no version "*", and no other`},
+		"a version of 100 KiB": {
+			index("  - {version: " + long + ", urls: [app.tgz]}\n"), `no version "*", and no other`,
+		},
 		"a list as a version":  {of("version: [1]"), "a version of the chart \"app\""},
 		"no URLs":              {of("urls: []"), "version 1.2.3 has no URL"},
 		"a URL that is none":   {of("urls: ['http://[']"), "version 1.2.3 has an invalid URL"},
@@ -105,7 +107,8 @@ func TestHostileRepositories(t *testing.T) {
 			of("urls: [app.tgz]\n    digest: " + digest.FromString("x").Encoded()), "is not the one of the index",
 		},
 		"an unknown digest": {
-			of("urls: [app.tgz]\n    digest: " + digest.SHA512.FromBytes(archive).String()), "is not the one of the index",
+			of("urls: [app.tgz]\n    digest: " + digest.SHA512.FromBytes(archive).String()),
+			"is not the one of the index",
 		},
 		"a digest of nothing": {of("urls: [app.tgz]\n    digest: 'sha256:'"), "is not the one of the index"},
 		"a long digest": {

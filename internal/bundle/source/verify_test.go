@@ -188,7 +188,8 @@ func TestHelmSigns(t *testing.T) {
 		{"push", "app-1.4.0+build.1.tgz", "oci://" + strings.TrimSuffix(ref, "/app"), "--plain-http"},
 		{"repo", "index", "."},
 		{
-			"pull", "app", "--repo", files, "--version", "1.4.0+build.1", "--verify", "--keyring", alice.Ring, "-d", t.TempDir(),
+			"pull", "app", "--repo", files, "--version", "1.4.0+build.1", "--verify", "--keyring", alice.Ring,
+			"-d", t.TempDir(),
 		},
 	} {
 		if out, err := run(args...); err != nil {
