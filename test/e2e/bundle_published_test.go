@@ -106,7 +106,7 @@ func (w *world) chartArchive(dir, name, version, manifests string, dependencies 
 
 // ociChart is a chart in a registry, pushed by the real helm. A version is found by the newest of a range.
 func ociChart(w *world) publication {
-	host, dir := registrytest.Start(w), w.TempDir()
+	host, dir := registrytest.Start(w).Host, w.TempDir()
 	return publication{
 		publish: func(version, manifests string) {
 			file := w.chartArchive(dir, "web", version, manifests)

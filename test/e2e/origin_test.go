@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -21,15 +20,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
-	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
+	"github.com/berthdev/berth/internal/registrytest"
 )
 
 // origin is a place that bundles are installed from.
@@ -74,7 +72,7 @@ func guarded(private bool, next http.HandlerFunc) http.HandlerFunc {
 // anImage is the tag of an image in a registry: an index, of which another platform has
 // something else.
 func anImage(w *world, private bool) *origin {
-	registry := &registry{files: map[string][]byte{}, types: map[string]string{}}
+	registry := registrytest.New()
 	server := httptest.NewServer(guarded(private, registry.ServeHTTP))
 	w.Cleanup(server.Close)
 	host, root := strings.TrimPrefix(server.URL, "http://"), ""
@@ -83,61 +81,19 @@ func anImage(w *world, private bool) *origin {
 		own: []string{"DOCKER_CONFIG=" +
 			filepath.Dir(w.write(w.TempDir(), "config.json", dockerConfig(host, gitPassword)))},
 		put: func(files map[string]string) {
-			other := registry.manifest(packed(w, map[string]string{"manifests/none.yaml": "not this one"}))
-			own := registry.manifest(packed(w, files))
+			bundle := registry.Repository("org/bundle")
+			other := bundle.Image("other", ocispec.MediaTypeImageLayerGzip,
+				packed(w, map[string]string{"manifests/none.yaml": "not this one"}))
+			own := bundle.Image("own", ocispec.MediaTypeImageLayerGzip, packed(w, files))
 			other.Platform = &ocispec.Platform{OS: "linux", Architecture: "s390x"}
 			own.Platform = &ocispec.Platform{OS: "linux", Architecture: "amd64"}
-			index := ocispec.Index{MediaType: ocispec.MediaTypeImageIndex, Manifests: []ocispec.Descriptor{other, own}}
-			root = registry.add("v1", ocispec.MediaTypeImageIndex, index).Digest.String()
+			root = bundle.Index("v1", other, own).Digest.String()
 		},
 		pinned: func(string) v1alpha1.Source {
 			return v1alpha1.Source{Type: v1alpha1.SourceImage, Image: &v1alpha1.ImageSource{Ref: host + "/org/bundle@" +
 				root}}
 		},
 	}
-}
-
-// registry is one of images, with one repository.
-type registry struct {
-	mu    sync.Mutex
-	files map[string][]byte // by the end of their paths
-	types map[string]string
-}
-
-func (r *registry) set(name, mediaType string, content []byte) ocispec.Descriptor {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d := ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(content), Size: int64(len(content))}
-	for _, key := range []string{name, d.Digest.String()} {
-		r.files[key], r.types[key] = content, mediaType
-	}
-	return d
-}
-
-func (r *registry) add(tag, mediaType string, document any) ocispec.Descriptor {
-	content, _ := json.Marshal(document) // plain fields
-	return r.set(tag, mediaType, content)
-}
-
-// manifest adds an image of one layer.
-func (r *registry) manifest(layer []byte) ocispec.Descriptor {
-	m := ocispec.Manifest{MediaType: ocispec.MediaTypeImageManifest}
-	m.Config = r.set("config", ocispec.MediaTypeImageConfig, []byte("{}"))
-	m.Layers = []ocispec.Descriptor{r.set("layer", ocispec.MediaTypeImageLayerGzip, layer)}
-	return r.add("image", ocispec.MediaTypeImageManifest, m)
-}
-
-// ServeHTTP implements http.Handler.
-func (r *registry) ServeHTTP(out http.ResponseWriter, request *http.Request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	content, ok := r.files[path.Base(request.URL.Path)]
-	if !ok {
-		out.WriteHeader(http.StatusNotFound)
-		return
-	}
-	out.Header().Set("Content-Type", r.types[path.Base(request.URL.Path)])
-	_, _ = out.Write(content)
 }
 
 // aRepository is a directory at the branch of a repository.

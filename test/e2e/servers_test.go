@@ -28,6 +28,8 @@ func TestServers(t *testing.T) {
 		{"narrow role", testServeWithANarrowRole},
 		{"endless charts", testServeEndlessCharts},
 		{"slow sources", testServeSlowSources},
+		{"signed images", testServeSignedImages},
+		{"signed archives", testServeSignedArchives},
 		{"attacked", testServeAttacked},
 		{"narrow author", testServeForANarrowAuthor},
 		{"ServiceAccount", testServeAsServiceAccount},

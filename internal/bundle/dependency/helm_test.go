@@ -9,15 +9,13 @@ import (
 	"testing"
 
 	"github.com/berthdev/berth/internal/chart"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // What a chart depends on is what the real helm puts into it: of a chart with a lock and of one without, from a
 // repository, which it knows or does not know, from a registry, and from directories. Both are rendered to the same.
 func TestHelmDependencyBuild(t *testing.T) {
-	helm, err := exec.LookPath("helm")
-	if err != nil {
-		t.Skip("needs helm: PATH=$(dirname $(scripts/tool helm)):$PATH go test ./internal/bundle/dependency")
-	}
+	helm := skiptest.Helm(t)
 	s := newServer(t)
 	for _, version := range []string{"1.0.0", "1.2.0+build.1", "1.10.0", "2.0.0-rc.1"} {
 		s.add(t, "db", version, chartOf("db", version))

@@ -1,127 +1,50 @@
 package signature_test
 
 import (
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/berthdev/berth/internal/bundle/signature"
+	"github.com/berthdev/berth/internal/bundle/signature/signaturetest"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/registry/pull"
+	"github.com/berthdev/berth/internal/registrytest"
 )
 
-// signer stands for cosign with a key: it signs what the specification of cosign's signatures says, with the standard
-// library alone. TestRecordedByCosign has what cosign itself has made.
-type signer struct {
-	key crypto.Signer
-	pub string // the file of the public key
+type repository = registrytest.Repository
+
+// newRegistry is a registry with the repository org/app.
+func newRegistry(t testing.TB) repository {
+	t.Helper()
+	return registrytest.Start(t).Repository("org/app")
 }
 
-func newSigner(t testing.TB, key crypto.Signer, err error) signer {
+// image keeps an image, which differs by what is in it.
+func image(r repository, tag, content string) ocispec.Descriptor {
+	return r.Image(tag, ocispec.MediaTypeImageLayer, []byte(content))
+}
+
+// resolve finds an image.
+func resolve(t testing.TB, r repository, suffix string) *pull.Image {
 	t.Helper()
+	image, err := pull.Puller{
+		Platform: "linux/amd64", Silence: time.Minute,
+		Limits: pull.Limits{Transfer: 1 << 20, Unpacked: 1 << 20, Entries: 100},
+	}.Resolve(t.Context(), r.Ref(suffix))
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "cosign.pub")
-	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return signer{key: key, pub: file}
-}
-
-func ecdsaSigner(t testing.TB) signer {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	return newSigner(t, key, err)
-}
-
-func (s signer) sign(t testing.TB, text []byte) []byte {
-	t.Helper()
-	sum, hash := sha256.Sum256(text), crypto.SHA256
-	data := sum[:]
-	if _, ok := s.key.(ed25519.PrivateKey); ok {
-		data, hash = text, 0
-	}
-	signed, err := s.key.Sign(rand.Reader, data, hash)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signed
-}
-
-// payload is what is signed of an image.
-func payload(digest string) []byte {
-	return fmt.Appendf(nil, `{"critical":{"identity":{"docker-reference":"x"},"image":{"docker-manifest-digest":%q},`+
-		`"type":"cosign container image signature"},"optional":null}`, digest)
-}
-
-// tag puts a signature of a text at the tag of an image.
-func (s signer) tag(t testing.TB, r *registry, of ocispec.Descriptor, text []byte) {
-	t.Helper()
-	layer := r.blob(pull.TypePayload, text)
-	layer.Annotations = map[string]string{
-		"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(s.sign(t, text)),
-	}
-	r.manifest("sha256-"+of.Digest.Encoded()+".sig", ocispec.Manifest{Layers: []ocispec.Descriptor{layer}})
-}
-
-// bundle is a bundle of sigstore with a statement about a digest.
-func (s signer) bundle(t testing.TB, digest, predicate string) []byte {
-	t.Helper()
-	const payloadType = "application/vnd.in-toto+json"
-	text := fmt.Appendf(nil, `{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":%q}}],`+
-		`"predicateType":%q,"predicate":{}}`, strings.TrimPrefix(digest, "sha256:"), predicate)
-	signed := append([]byte("DSSEv1 "+strconv.Itoa(len(payloadType))+" "+payloadType+" "+strconv.Itoa(len(text))+" "),
-		text...)
-	out, err := json.Marshal(map[string]any{
-		"mediaType":            pull.TypeBundle,
-		"verificationMaterial": map[string]any{"publicKey": map[string]any{"hint": "h1nt"}},
-		"dsseEnvelope": map[string]any{
-			"payload": text, "payloadType": payloadType,
-			"signatures": []any{map[string]any{"sig": s.sign(t, signed)}},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// refer puts a bundle into the registry that refers to an image.
-func refer(r *registry, of ocispec.Descriptor, text []byte) {
-	d := r.manifest("none", ocispec.Manifest{
-		ArtifactType: pull.TypeBundle, Subject: &of,
-		Config: r.blob("application/vnd.oci.empty.v1+json", []byte("{}")),
-		Layers: []ocispec.Descriptor{r.blob(pull.TypeBundle, text)},
-	})
-	if r.noReferrers {
-		d.ArtifactType = pull.TypeBundle
-		index := ocispec.Index{MediaType: ocispec.MediaTypeImageIndex, Manifests: []ocispec.Descriptor{d}}
-		index.SchemaVersion = 2
-		list, _ := json.Marshal(index)
-		r.put(app, "sha256-"+of.Digest.Encoded(), ocispec.MediaTypeImageIndex, list)
-	}
+	return image
 }
 
 func policy(t testing.TB, keys ...string) *signature.Policy {
@@ -133,65 +56,63 @@ func policy(t testing.TB, keys ...string) *signature.Policy {
 	return p
 }
 
-const signPredicate = "https://sigstore.dev/cosign/sign/v1"
-
 // An image counts as signed if one of the keys has signed its very digest, and a refusal says what there is instead.
 func TestImage(t *testing.T) {
-	s, other := ecdsaSigner(t), ecdsaSigner(t)
+	s, other := signaturetest.NewCosign(t), signaturetest.NewCosign(t)
 	for name, test := range map[string]struct {
-		sign         func(t *testing.T, r *registry, image, another ocispec.Descriptor)
+		sign         func(t *testing.T, r repository, image, another ocispec.Descriptor)
 		old          bool // a registry without the API of referrers
 		reason, says string
 	}{
-		"at the tag": {sign: func(t *testing.T, r *registry, image, _ ocispec.Descriptor) {
-			s.tag(t, r, image, payload(image.Digest.String()))
+		"at the tag": {sign: func(t *testing.T, r repository, image, _ ocispec.Descriptor) {
+			s.Tag(t, r, image, signaturetest.Payload(image.Digest.String()))
 		}},
-		"a bundle that refers to it": {sign: func(t *testing.T, r *registry, image, _ ocispec.Descriptor) {
-			refer(r, image, s.bundle(t, image.Digest.String(), signPredicate))
+		"a bundle that refers to it": {sign: func(t *testing.T, r repository, image, _ ocispec.Descriptor) {
+			signaturetest.Refer(r, image, s.Bundle(t, image.Digest.String(), signaturetest.PredicateSign))
 		}},
-		"a bundle in the index of an older registry": {old: true, sign: func(t *testing.T, r *registry, image,
+		"a bundle in the index of an older registry": {old: true, sign: func(t *testing.T, r repository, image,
 			_ ocispec.Descriptor,
 		) {
-			refer(r, image, s.bundle(t, image.Digest.String(), signPredicate))
+			signaturetest.Refer(r, image, s.Bundle(t, image.Digest.String(), signaturetest.PredicateSign))
 		}},
-		"by another at the tag, and in a bundle by the right one": {sign: func(t *testing.T, r *registry, image,
+		"by another at the tag, and in a bundle by the right one": {sign: func(t *testing.T, r repository, image,
 			_ ocispec.Descriptor,
 		) {
-			other.tag(t, r, image, payload(image.Digest.String()))
-			refer(r, image, s.bundle(t, image.Digest.String(), signPredicate))
+			other.Tag(t, r, image, signaturetest.Payload(image.Digest.String()))
+			signaturetest.Refer(r, image, s.Bundle(t, image.Digest.String(), signaturetest.PredicateSign))
 		}},
 		"not at all": {
-			sign:   func(*testing.T, *registry, ocispec.Descriptor, ocispec.Descriptor) {},
+			sign:   func(*testing.T, repository, ocispec.Descriptor, ocispec.Descriptor) {},
 			reason: signature.ReasonUnsigned, says: "no signature was found",
 		},
-		"by another": {sign: func(t *testing.T, r *registry, image, _ ocispec.Descriptor) {
-			other.tag(t, r, image, payload(image.Digest.String()))
+		"by another": {sign: func(t *testing.T, r repository, image, _ ocispec.Descriptor) {
+			other.Tag(t, r, image, signaturetest.Payload(image.Digest.String()))
 		}, reason: signature.ReasonUntrusted, says: "it is signed with another key"},
-		"a bundle by another": {sign: func(t *testing.T, r *registry, image, _ ocispec.Descriptor) {
-			refer(r, image, other.bundle(t, image.Digest.String(), signPredicate))
+		"a bundle by another": {sign: func(t *testing.T, r repository, image, _ ocispec.Descriptor) {
+			signaturetest.Refer(r, image, other.Bundle(t, image.Digest.String(), signaturetest.PredicateSign))
 		}, reason: signature.ReasonUntrusted, says: "another key, which it says is h1nt"},
-		"the signature of another image": {sign: func(t *testing.T, r *registry, image, another ocispec.Descriptor) {
-			s.tag(t, r, image, payload(another.Digest.String()))
+		"the signature of another image": {sign: func(t *testing.T, r repository, image, another ocispec.Descriptor) {
+			s.Tag(t, r, image, signaturetest.Payload(another.Digest.String()))
 		}, reason: signature.ReasonOfOther, says: "is of sha256:"},
-		"the bundle of another image": {sign: func(t *testing.T, r *registry, image, another ocispec.Descriptor) {
-			refer(r, image, s.bundle(t, another.Digest.String(), signPredicate))
+		"the bundle of another image": {sign: func(t *testing.T, r repository, image, another ocispec.Descriptor) {
+			signaturetest.Refer(r, image, s.Bundle(t, another.Digest.String(), signaturetest.PredicateSign))
 		}, reason: signature.ReasonOfOther, says: "is of sha256:"},
-		"an attestation alone": {sign: func(t *testing.T, r *registry, image, _ ocispec.Descriptor) {
-			refer(r, image, s.bundle(t, image.Digest.String(), "https://slsa.dev/provenance/v1"))
+		"an attestation alone": {sign: func(t *testing.T, r repository, image, _ ocispec.Descriptor) {
+			signaturetest.Refer(r, image, s.Bundle(t, image.Digest.String(), "https://slsa.dev/provenance/v1"))
 		}, reason: signature.ReasonUnsigned, says: "no signature was found"},
-		"a text of another kind": {sign: func(t *testing.T, r *registry, image, _ ocispec.Descriptor) {
-			s.tag(t, r, image, fmt.Appendf(nil, `{"critical":{"image":{"docker-manifest-digest":%q}}}`, image.Digest))
+		"a text of another kind": {sign: func(t *testing.T, r repository, image, _ ocispec.Descriptor) {
+			s.Tag(t, r, image, fmt.Appendf(nil, `{"critical":{"image":{"docker-manifest-digest":%q}}}`, image.Digest))
 		}, reason: signature.ReasonOfOther, says: "is not the signature of an image"},
-		"what is no bundle": {sign: func(_ *testing.T, r *registry, image, _ ocispec.Descriptor) {
-			refer(r, image, []byte("{"))
+		"what is no bundle": {sign: func(_ *testing.T, r repository, image, _ ocispec.Descriptor) {
+			signaturetest.Refer(r, image, []byte("{"))
 		}, reason: signature.ReasonUntrusted, says: "it is no bundle of sigstore"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistry(t)
-			r.noReferrers = test.old
-			image, another := r.image("v1", "a"), r.image("v2", "b")
+			r.NoReferrers = test.old
+			image, another := image(r, "v1", "a"), image(r, "v2", "b")
 			test.sign(t, r, image, another)
-			by, err := policy(t, s.pub).Image(t.Context(), r.resolve(t, ":v1"))
+			by, err := policy(t, s.Public).Image(t.Context(), resolve(t, r, ":v1"))
 			if test.reason == "" {
 				if err != nil || !strings.HasPrefix(by, "key sha256:") {
 					t.Errorf("%q %v", by, err)
@@ -210,18 +131,20 @@ func TestKinds(t *testing.T) {
 	rsaKey, rsaErr := rsa.GenerateKey(rand.Reader, 2048)
 	_, edKey, edErr := ed25519.GenerateKey(rand.Reader)
 	p384, p384Err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-	for name, s := range map[string]signer{
-		"ECDSA": ecdsaSigner(t), "ECDSA of 384 bits": newSigner(t, p384, p384Err), "RSA": newSigner(t, rsaKey, rsaErr),
-		"Ed25519": newSigner(t, edKey, edErr),
+	for name, s := range map[string]signaturetest.Cosign{
+		"ECDSA": signaturetest.NewCosign(t), "ECDSA of 384 bits": signaturetest.CosignWith(t, p384, p384Err),
+		"RSA":     signaturetest.CosignWith(t, rsaKey, rsaErr),
+		"Ed25519": signaturetest.CosignWith(t, edKey, edErr),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistry(t)
-			image := r.image("v1", "a")
-			s.tag(t, r, image, payload(image.Digest.String()))
-			if by, err := policy(t, ecdsaSigner(t).pub, s.pub).Image(t.Context(), r.resolve(t, ":v1")); err != nil {
+			image := image(r, "v1", "a")
+			s.Tag(t, r, image, signaturetest.Payload(image.Digest.String()))
+			other := signaturetest.NewCosign(t).Public
+			if by, err := policy(t, other, s.Public).Image(t.Context(), resolve(t, r, ":v1")); err != nil {
 				t.Errorf("%q %v", by, err)
 			}
-			if _, err := policy(t, ecdsaSigner(t).pub).Image(t.Context(), r.resolve(t, ":v1")); err == nil {
+			if _, err := policy(t, other).Image(t.Context(), resolve(t, r, ":v1")); err == nil {
 				t.Error("another key counts")
 			}
 		})
@@ -230,7 +153,7 @@ func TestKinds(t *testing.T) {
 
 // What a registry has of signatures is bounded, whatever it says.
 func TestHostileSignatures(t *testing.T) {
-	s := ecdsaSigner(t)
+	s := signaturetest.NewCosign(t)
 	many := func(n int, layer ocispec.Descriptor) (layers []ocispec.Descriptor) {
 		for range n {
 			layers = append(layers, layer)
@@ -238,42 +161,42 @@ func TestHostileSignatures(t *testing.T) {
 		return layers
 	}
 	for name, test := range map[string]struct {
-		make func(r *registry, image ocispec.Descriptor)
+		make func(r repository, image ocispec.Descriptor)
 		says string
 	}{
-		"thousands of layers": {func(r *registry, image ocispec.Descriptor) {
-			r.manifest("sha256-"+image.Digest.Encoded()+".sig", ocispec.Manifest{
-				Layers: many(5000, r.blob(pull.TypePayload, payload("x"))),
+		"thousands of layers": {func(r repository, image ocispec.Descriptor) {
+			r.Manifest(signaturetest.TagOf(image), ocispec.Manifest{
+				Layers: many(5000, r.Blob(pull.TypePayload, signaturetest.Payload("x"))),
 			})
 		}, "more than it has 64 signatures"},
-		"a large one": {func(r *registry, image ocispec.Descriptor) {
-			layer := r.blob(pull.TypePayload, payload("x"))
+		"a large one": {func(r repository, image ocispec.Descriptor) {
+			layer := r.Blob(pull.TypePayload, signaturetest.Payload("x"))
 			layer.Size = 1 << 40
-			r.manifest("sha256-"+image.Digest.Encoded()+".sig", ocispec.Manifest{Layers: many(1, layer)})
+			r.Manifest(signaturetest.TagOf(image), ocispec.Manifest{Layers: many(1, layer)})
 		}, "a signature of it has 1024 KiB"},
-		"a large manifest": {func(r *registry, image ocispec.Descriptor) {
-			r.put(app, "sha256-"+image.Digest.Encoded()+".sig", ocispec.MediaTypeImageManifest,
+		"a large manifest": {func(r repository, image ocispec.Descriptor) {
+			r.Put(signaturetest.TagOf(image), ocispec.MediaTypeImageManifest,
 				[]byte(`{"x":"`+strings.Repeat("x", 5<<20)+`"}`))
 		}, "has a manifest of more than 4096 KiB"},
-		"a layer that is another": {func(r *registry, image ocispec.Descriptor) {
-			layer := r.blob(pull.TypePayload, payload("x"))
-			r.at[app+"/blobs/"+layer.Digest.String()] = payload("y")
-			r.manifest("sha256-"+image.Digest.Encoded()+".sig", ocispec.Manifest{Layers: many(1, layer)})
+		"a layer that is another": {func(r repository, image ocispec.Descriptor) {
+			layer := r.Blob(pull.TypePayload, signaturetest.Payload("x"))
+			r.Replace(layer.Digest, signaturetest.Payload("y"))
+			r.Manifest(signaturetest.TagOf(image), ocispec.Manifest{Layers: many(1, layer)})
 		}, "sends something else than it was asked"},
-		"a thousand referrers": {func(r *registry, image ocispec.Descriptor) {
+		"a thousand referrers": {func(r repository, image ocispec.Descriptor) {
 			for i := range 100 {
-				refer(r, image, fmt.Append(nil, i))
+				signaturetest.Refer(r, image, fmt.Append(nil, i))
 			}
 		}, "64 signatures refer to it"},
-		"what is no manifest": {func(r *registry, image ocispec.Descriptor) {
-			r.put(app, "sha256-"+image.Digest.Encoded()+".sig", ocispec.MediaTypeImageManifest, []byte("["))
+		"what is no manifest": {func(r repository, image ocispec.Descriptor) {
+			r.Put(signaturetest.TagOf(image), ocispec.MediaTypeImageManifest, []byte("["))
 		}, "no signature was found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistry(t)
-			image := r.image("v1", "a")
+			image := image(r, "v1", "a")
 			test.make(r, image)
-			_, err := policy(t, s.pub).Image(t.Context(), r.resolve(t, ":v1"))
+			_, err := policy(t, s.Public).Image(t.Context(), resolve(t, r, ":v1"))
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%v", err)
 			}
@@ -284,7 +207,7 @@ func TestHostileSignatures(t *testing.T) {
 // A key that cannot be used is refused before anything is fetched.
 func TestKeys(t *testing.T) {
 	small, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // it is refused
-	weak := newSigner(t, small, err)
+	weak := signaturetest.CosignWith(t, small, err)
 	private := pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED SIGSTORE PRIVATE KEY", Bytes: []byte("x")})
 	for name, test := range map[string]struct{ key, says string }{
 		"none":          {"", "no keys are given"},
@@ -292,7 +215,7 @@ func TestKeys(t *testing.T) {
 		"not a key":     {"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "is not valid"},
 		"not PEM":       {"-----BEGIN x", "is not a public key in PEM"},
 		"a private key": {string(private), "has a ENCRYPTED SIGSTORE PRIVATE KEY, not a PUBLIC KEY"},
-		"a weak one":    {weak.pub, "an RSA key of 1024 bits"},
+		"a weak one":    {weak.Public, "an RSA key of 1024 bits"},
 	} {
 		var from signature.Keys
 		if test.key != "" {

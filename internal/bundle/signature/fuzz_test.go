@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/berthdev/berth/internal/bundle/signature"
+	"github.com/berthdev/berth/internal/bundle/signature/signaturetest"
 	"github.com/berthdev/berth/internal/registry/pull"
 )
 
@@ -13,14 +14,14 @@ const someDigest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca4959
 
 // Nothing that was not signed counts, however it is changed: what is accepted of another text says the same.
 func FuzzProvenance(f *testing.F) {
-	m := newMaintainer(f, "alice")
+	m := signaturetest.NewMaintainer(f, "alice", nil)
 	archive := chart(f, "1.2.3")
-	signed := m.sign(f, "app-1.2.3.tgz", archive)
+	signed := m.Sign(f, "app-1.2.3.tgz", archive)
 	f.Add(signed)
 	f.Add(append(bytes.Clone(signed), signed...))
-	f.Add(m.signText(f, "\n...\nfiles: {app-1.2.3.tgz: x}\n"))
+	f.Add(m.SignText(f, "\n...\nfiles: {app-1.2.3.tgz: x}\n"))
 	f.Add([]byte("-----BEGIN PGP SIGNED MESSAGE-----\n\n-----BEGIN PGP SIGNATURE-----\n\n-----END PGP SIGNATURE-----"))
-	p := ringPolicy(f, m.ring)
+	p := ringPolicy(f, m.Ring)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		a, err := p.Archive("x", "app-1.2.3.tgz", text)
 		if err != nil {
@@ -38,13 +39,13 @@ func FuzzProvenance(f *testing.F) {
 
 // A bundle or a payload of another digest never counts.
 func FuzzSignature(f *testing.F) {
-	s := ecdsaSigner(f)
-	of := payload(someDigest)
-	f.Add(s.bundle(f, someDigest, signPredicate), true, s.sign(f, of))
-	f.Add(of, false, s.sign(f, of))
+	s := signaturetest.NewCosign(f)
+	of := signaturetest.Payload(someDigest)
+	f.Add(s.Bundle(f, someDigest, signaturetest.PredicateSign), true, s.Sign(f, of))
+	f.Add(of, false, s.Sign(f, of))
 	f.Add([]byte(`{"dsseEnvelope":{"payload":"e30=","payloadType":"application/vnd.in-toto+json",`+
 		`"signatures":[{}]}}`), true, []byte(nil))
-	p := policy(f, s.pub)
+	p := policy(f, s.Public)
 	f.Fuzz(func(t *testing.T, text []byte, bundle bool, signed []byte) {
 		a := pull.Attachment{MediaType: pull.TypePayload, Content: text, Annotations: map[string]string{
 			"dev.cosignproject.cosign/signature": string(signed),

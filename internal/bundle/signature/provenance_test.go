@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -16,34 +15,14 @@ import (
 
 	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
-	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
-	"helm.sh/helm/v3/pkg/provenance"
 
 	"github.com/berthdev/berth/internal/bundle/signature"
+	"github.com/berthdev/berth/internal/bundle/signature/signaturetest"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/registrytest"
 	"github.com/berthdev/berth/internal/skiptest"
 )
-
-// maintainer signs charts with helm.
-type maintainer struct {
-	entity *openpgp.Entity
-	ring   string // the file of the public key
-	id     string
-}
-
-func newMaintainer(t testing.TB, name string) maintainer {
-	t.Helper()
-	entity, err := openpgp.NewEntity(name, "", name+"@example.com", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ring bytes.Buffer
-	if err := entity.Serialize(&ring); err != nil {
-		t.Fatal(err)
-	}
-	return maintainer{entity, written(t, "pubring.gpg", ring.Bytes()), fmt.Sprintf("%X", entity.PrimaryKey.Fingerprint)}
-}
 
 func written(t testing.TB, name string, text []byte) string {
 	t.Helper()
@@ -76,34 +55,6 @@ func chart(t testing.TB, version string) []byte {
 	return b.Bytes()
 }
 
-// sign is what helm itself writes beside an archive.
-func (m maintainer) sign(t testing.TB, file string, archive []byte) []byte {
-	t.Helper()
-	at := written(t, file, archive)
-	text, err := (&provenance.Signatory{Entity: m.entity}).ClearSign(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return []byte(text)
-}
-
-// signText signs any text.
-func (m maintainer) signText(t testing.TB, text string) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	w, err := clearsign.Encode(&out, m.entity.PrivateKey, nil)
-	if err == nil {
-		_, err = io.WriteString(w, text)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
 func ringPolicy(t testing.TB, ring string) *signature.Policy {
 	t.Helper()
 	p, err := signature.New(signature.Keys{Keyring: ring}, nil)
@@ -121,28 +72,28 @@ func sumOf(archive []byte) string {
 // An archive counts as signed if its provenance is of a key of the keyring, names the file and has its digest, and
 // nothing stands beside what was signed.
 func TestArchive(t *testing.T) {
-	m, other := newMaintainer(t, "alice"), newMaintainer(t, "mallory")
+	m, other := signaturetest.NewMaintainer(t, "alice", nil), signaturetest.NewMaintainer(t, "mallory", nil)
 	archive := chart(t, "1.2.3")
 	const file, meta = "app-1.2.3.tgz", "name: app\nversion: 1.2.3\n\n...\n"
 	files := func(sum string) string { return meta + "files:\n  " + file + ": " + sum + "\n" }
-	signed := m.sign(t, file, archive)
+	signed := m.Sign(t, file, archive)
 	for name, test := range map[string]struct {
 		text         []byte
 		reason, says string
 	}{
 		"by helm":         {text: signed},
 		"with CR LF":      {text: bytes.ReplaceAll(signed, []byte("\n"), []byte("\r\n"))},
-		"by its own rule": {text: m.signText(t, files(sumOf(archive)))},
+		"by its own rule": {text: m.SignText(t, files(sumOf(archive)))},
 		"without":         {reason: signature.ReasonUnsigned, says: "no signature was found"},
 		"by another": {
-			text: other.sign(t, file, archive), reason: signature.ReasonUntrusted,
-			says: "key " + other.id[24:] + ", which is not in the keyring",
+			text: other.Sign(t, file, archive), reason: signature.ReasonUntrusted,
+			says: "key " + other.ID[24:] + ", which is not in the keyring",
 		},
 		"of other content": {
-			text: m.sign(t, file, chart(t, "1.2.4")), reason: signature.ReasonOfOther, says: "has signed sha256:",
+			text: m.Sign(t, file, chart(t, "1.2.4")), reason: signature.ReasonOfOther, says: "has signed sha256:",
 		},
 		"of another file": {
-			text: m.sign(t, "app-1.2.2.tgz", archive), reason: signature.ReasonOfOther,
+			text: m.Sign(t, "app-1.2.2.tgz", archive), reason: signature.ReasonOfOther,
 			says: "is of app-1.2.2.tgz, not of",
 		},
 		"a changed digest": {
@@ -150,7 +101,7 @@ func TestArchive(t *testing.T) {
 			reason: signature.ReasonOfOther, says: "is not of this text",
 		},
 		"two signed texts": {
-			text:   append(bytes.Clone(signed), m.signText(t, files(sumOf(nil)))...),
+			text:   append(bytes.Clone(signed), m.SignText(t, files(sumOf(nil)))...),
 			reason: signature.ReasonUntrusted, says: "something follows what is signed",
 		},
 		"a text behind": {
@@ -171,20 +122,20 @@ func TestArchive(t *testing.T) {
 			says: "more than 1024 KiB",
 		},
 		"without files": {
-			text: m.signText(t, meta+"images: {}\n"), reason: signature.ReasonOfOther, says: "it has 0 files",
+			text: m.SignText(t, meta+"images: {}\n"), reason: signature.ReasonOfOther, says: "it has 0 files",
 		},
 		"files twice": {
-			text:   m.signText(t, files(sumOf(archive))+"\n...\nfiles:\n  "+file+": "+sumOf(nil)+"\n"),
+			text:   m.SignText(t, files(sumOf(archive))+"\n...\nfiles:\n  "+file+": "+sumOf(nil)+"\n"),
 			reason: signature.ReasonOfOther, says: "does not have two parts",
 		},
 		"files that grow": {
-			text: m.signText(t, meta+"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b ["+strings.Repeat("*a,", 999)+"]\nc: ["+
+			text: m.SignText(t, meta+"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b ["+strings.Repeat("*a,", 999)+"]\nc: ["+
 				strings.Repeat("*b,", 999)+"]\nfiles: {}\n"),
 			reason: signature.ReasonOfOther, says: "not valid YAML",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := ringPolicy(t, m.ring).Archive("the archive x", file, test.text)
+			a, err := ringPolicy(t, m.Ring).Archive("the archive x", file, test.text)
 			if err == nil {
 				err = a.Read(bytes.NewReader(archive), func(r io.Reader) error {
 					_, err := io.CopyN(io.Discard, r, 10) // and not all of it
@@ -192,7 +143,7 @@ func TestArchive(t *testing.T) {
 				})
 			}
 			if test.reason == "" {
-				if err != nil || !strings.HasPrefix(a.By, "key "+m.id+" (alice") {
+				if err != nil || !strings.HasPrefix(a.By, "key "+m.ID+" (alice") {
 					t.Errorf("%q %v", a.By, err)
 				}
 				return
@@ -208,8 +159,8 @@ func TestArchive(t *testing.T) {
 // A keyring is as gpg exports it, in armor or not, and that of helm counts where someone is at home and no key is
 // named.
 func TestKeyring(t *testing.T) {
-	m := newMaintainer(t, "alice")
-	plain, err := os.ReadFile(m.ring)
+	m := signaturetest.NewMaintainer(t, "alice", nil)
+	plain, err := os.ReadFile(m.Ring)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,23 +175,23 @@ func TestKeyring(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts, err := signature.Keys{Keyring: m.ring}.Texts()
+	texts, err := signature.Keys{Keyring: m.Ring}.Texts()
 	if err != nil || !signature.IsText(texts.Keyring) {
 		t.Fatalf("%q %v", texts.Keyring, err)
 	}
-	home := func(name string) string { return map[string]string{"GNUPGHOME": filepath.Dir(m.ring)}[name] }
+	home := func(name string) string { return map[string]string{"GNUPGHOME": filepath.Dir(m.Ring)}[name] }
 	for name, test := range map[string]struct {
 		keys   signature.Keys
 		getenv func(string) string
 		says   string
 	}{
-		"a file":         {keys: signature.Keys{Keyring: m.ring}},
+		"a file":         {keys: signature.Keys{Keyring: m.Ring}},
 		"in armor":       {keys: signature.Keys{Keyring: written(t, "a.asc", armored.Bytes())}},
 		"as a text":      {keys: texts},
 		"at home":        {getenv: home},
 		"nobody at home": {says: "no keys are given"},
 		"with another key": {
-			keys: signature.Keys{Public: []string{ecdsaSigner(t).pub}}, getenv: home, says: "no keyring",
+			keys: signature.Keys{Public: []string{signaturetest.NewCosign(t).Public}}, getenv: home, says: "no keyring",
 		},
 		"not a keyring": {keys: signature.Keys{Keyring: written(t, "x", []byte("KBXf"))}, says: "gpg --export"},
 		"an empty one":  {keys: signature.Keys{Keyring: written(t, "x", nil)}, says: "has no keys"},
@@ -248,7 +199,7 @@ func TestKeyring(t *testing.T) {
 		archive := chart(t, "1.2.3")
 		p, err := signature.New(test.keys, test.getenv)
 		if err == nil {
-			_, err = p.Archive("the archive x", "app-1.2.3.tgz", m.sign(t, "app-1.2.3.tgz", archive))
+			_, err = p.Archive("the archive x", "app-1.2.3.tgz", m.Sign(t, "app-1.2.3.tgz", archive))
 		}
 		if test.says == "" && err != nil || test.says != "" && (err == nil ||
 			!strings.Contains(err.Error()+fault.From(err).Hint, test.says)) {
@@ -290,15 +241,16 @@ func TestGPG(t *testing.T) {
 
 // A chart in a registry counts as signed by the provenance that was pushed along, or by cosign.
 func TestChart(t *testing.T) {
-	m, other, s := newMaintainer(t, "alice"), newMaintainer(t, "mallory"), ecdsaSigner(t)
+	m, other := signaturetest.NewMaintainer(t, "alice", nil), signaturetest.NewMaintainer(t, "mallory", nil)
+	s := signaturetest.NewCosign(t)
 	archive := chart(t, "1.2.3+b")
-	push := func(r *registry, text []byte) ocispec.Descriptor {
-		layers := []ocispec.Descriptor{r.blob("application/vnd.cncf.helm.chart.content.v1.tar+gzip", archive)}
+	push := func(r registrytest.Repository, text []byte) ocispec.Descriptor {
+		layers := []ocispec.Descriptor{r.Blob("application/vnd.cncf.helm.chart.content.v1.tar+gzip", archive)}
 		if text != nil {
-			layers = append(layers, r.blob("application/vnd.cncf.helm.chart.provenance.v1.prov", text))
+			layers = append(layers, r.Blob("application/vnd.cncf.helm.chart.provenance.v1.prov", text))
 		}
-		return r.manifest("v1", ocispec.Manifest{
-			Config: r.blob("application/vnd.cncf.helm.config.v1+json", []byte(`{"name":"app","version":"1.2.3+b"}`)),
+		return r.Manifest("v1", ocispec.Manifest{
+			Config: r.Blob("application/vnd.cncf.helm.config.v1+json", []byte(`{"name":"app","version":"1.2.3+b"}`)),
 			Layers: layers,
 		})
 	}
@@ -310,24 +262,25 @@ func TestChart(t *testing.T) {
 		by           string
 		reason, says string
 	}{
-		"by its maintainer": {keys: signature.Keys{Keyring: m.ring}, text: m.sign(t, file, archive), by: "alice"},
-		"by cosign":         {keys: signature.Keys{Public: []string{s.pub}}, cosign: true, by: "key sha256:"},
+		"by its maintainer": {keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, file, archive), by: "alice"},
+		"by cosign":         {keys: signature.Keys{Public: []string{s.Public}}, cosign: true, by: "key sha256:"},
 		"by its maintainer, where both count": {
-			keys: signature.Keys{Public: []string{s.pub}, Keyring: m.ring}, text: m.sign(t, file, archive), by: "alice",
+			keys: signature.Keys{Public: []string{s.Public}, Keyring: m.Ring}, text: m.Sign(t, file, archive),
+			by: "alice",
 		},
 		"without": {
-			keys: signature.Keys{Keyring: m.ring}, reason: signature.ReasonUnsigned, says: "no provenance was pushed",
+			keys: signature.Keys{Keyring: m.Ring}, reason: signature.ReasonUnsigned, says: "no provenance was pushed",
 		},
 		"by another": {
-			keys: signature.Keys{Keyring: m.ring}, text: other.sign(t, file, archive),
+			keys: signature.Keys{Keyring: m.Ring}, text: other.Sign(t, file, archive),
 			reason: signature.ReasonUntrusted, says: "not in the keyring",
 		},
 		"of another version": {
-			keys: signature.Keys{Keyring: m.ring}, text: m.sign(t, "app-1.2.3.tgz", archive),
+			keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, "app-1.2.3.tgz", archive),
 			reason: signature.ReasonOfOther, says: "not of app-1.2.3+b.tgz",
 		},
 		"of other content": {
-			keys: signature.Keys{Keyring: m.ring}, text: m.sign(t, file, chart(t, "1.2.3")),
+			keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, file, chart(t, "1.2.3")),
 			reason: signature.ReasonOfOther, says: "its archive is sha256:",
 		},
 	} {
@@ -335,13 +288,13 @@ func TestChart(t *testing.T) {
 			r := newRegistry(t)
 			d := push(r, test.text)
 			if test.cosign {
-				s.tag(t, r, d, payload(d.Digest.String()))
+				s.Tag(t, r, d, signaturetest.Payload(d.Digest.String()))
 			}
 			p, err := signature.New(test.keys, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			by, err := p.Image(t.Context(), r.resolve(t, ":v1"))
+			by, err := p.Image(t.Context(), resolve(t, r, ":v1"))
 			if test.reason == "" {
 				if err != nil || !strings.Contains(by, test.by) {
 					t.Errorf("%q %v", by, err)

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/berthdev/berth/internal/bundle/signature"
+	"github.com/berthdev/berth/internal/bundle/signature/signaturetest"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/registrytest"
 )
 
 // The ways in which cosign signs: as it has done since 2021, and as it does since version 3 unless it is told
@@ -17,12 +19,6 @@ import (
 var ways = map[string][]string{
 	"tag":    {"--new-bundle-format=false", "--use-signing-config=false"},
 	"bundle": {"--new-bundle-format=true", "--use-signing-config=false"},
-}
-
-// stored is what a registry has, as a recording keeps it.
-type stored struct {
-	At    map[string][]byte
-	Types map[string]string
 }
 
 // What cosign 3.0.6 itself has signed counts, with its key alone. The recordings are written by
@@ -36,31 +32,31 @@ func TestRecordedByCosign(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var s stored
-			if err := json.Unmarshal(text, &s); err != nil {
+			var c registrytest.Content
+			if err := json.Unmarshal(text, &c); err != nil {
 				t.Fatal(err)
 			}
 			r := newRegistry(t)
-			r.at, r.types = s.At, s.Types
+			r.Load(c)
 			signedWith(t, r, filepath.Join(dir, "cosign.pub"), way == "bundle")
 		})
 	}
 }
 
 // signedWith checks what holds of every signed image. The signature may say which key made it.
-func signedWith(t *testing.T, r *registry, pub string, hinted bool) {
+func signedWith(t *testing.T, r registrytest.Repository, pub string, hinted bool) {
 	t.Helper()
-	by, err := policy(t, pub).Image(t.Context(), r.resolve(t, ":v1"))
+	by, err := policy(t, pub).Image(t.Context(), resolve(t, r, ":v1"))
 	if err != nil || !strings.HasPrefix(by, "key sha256:") {
 		t.Errorf("%q %v", by, err)
 	}
-	_, err = policy(t, ecdsaSigner(t).pub).Image(t.Context(), r.resolve(t, ":v1"))
+	_, err = policy(t, signaturetest.NewCosign(t).Public).Image(t.Context(), resolve(t, r, ":v1"))
 	if fault.ReasonOf(err) != signature.ReasonUntrusted ||
 		hinted && !strings.Contains(err.Error(), strings.TrimPrefix(by, "key ")) {
 		t.Errorf("another key: %s: %v", fault.ReasonOf(err), err)
 	}
-	r.image("v2", "another")
-	_, err = policy(t, pub).Image(t.Context(), r.resolve(t, ":v2"))
+	image(r, "v2", "another")
+	_, err = policy(t, pub).Image(t.Context(), resolve(t, r, ":v2"))
 	if fault.ReasonOf(err) != signature.ReasonUnsigned {
 		t.Errorf("another image: %s: %v", fault.ReasonOf(err), err)
 	}
@@ -84,11 +80,11 @@ func TestCosign(t *testing.T) {
 				}
 			}
 			r := newRegistry(t)
-			image := r.image("v1", "a")
+			image := image(r, "v1", "a")
 			run("generate-key-pair")
 			run(append([]string{
 				"sign", "--key", "cosign.key", "--tlog-upload=false", "--yes",
-				r.host() + "/org/app@" + image.Digest.String(),
+				r.Host + "/org/app@" + image.Digest.String(),
 			}, flags...)...)
 			pub := filepath.Join(dir, "cosign.pub")
 			if os.Getenv("RECORD") != "" {
@@ -100,9 +96,9 @@ func TestCosign(t *testing.T) {
 }
 
 // record keeps what a registry has, and the key.
-func record(t *testing.T, r *registry, pub, dir string) {
+func record(t *testing.T, r registrytest.Repository, pub, dir string) {
 	t.Helper()
-	text, err := json.MarshalIndent(stored{At: r.at, Types: r.types}, "", " ")
+	text, err := json.MarshalIndent(r.Content(), "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,17 +4,16 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"io/fs"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/registrytest"
 )
 
 // chartArchive is a chart as `helm package` makes it.
@@ -54,46 +53,19 @@ func chartRegistry(t *testing.T, versions ...string) (ref string) {
 // countingRegistry is chartRegistry, with the paths of all requests.
 func countingRegistry(t *testing.T, versions ...string) (ref string, requests func() []string) {
 	t.Helper()
-	var asked []string
-	content, tags := map[string][]byte{}, []string{}
+	registry := registrytest.New()
+	app := registry.Repository("org/app")
 	for _, version := range versions {
-		archive, config := chartArchive(t, version), []byte(`{"name":"app"}`)
-		manifest := ocispec.Manifest{
-			Config: ocispec.Descriptor{
-				MediaType: "application/vnd.cncf.helm.config.v1+json", Digest: digest.FromBytes(config),
-				Size: int64(len(config)),
-			},
-			Layers: []ocispec.Descriptor{{
-				MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
-				Digest:    digest.FromBytes(archive), Size: int64(len(archive)),
-			}},
-		}
-		manifest.SchemaVersion = 2
-		text, err := json.Marshal(manifest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tag := strings.ReplaceAll(version, "+", "_")
-		tags = append(tags, tag)
-		content["/v2/org/app/manifests/"+tag] = text
-		content["/v2/org/app/manifests/"+digest.FromBytes(text).String()] = text
-		content["/v2/org/app/blobs/"+digest.FromBytes(archive).String()] = archive
+		app.Manifest(strings.ReplaceAll(version, "+", "_"), ocispec.Manifest{
+			Config: app.Blob(typeConfig, []byte(`{"name":"app"}`)),
+			Layers: []ocispec.Descriptor{app.Blob(typeChart, chartArchive(t, version))},
+		})
 	}
-	list, err := json.Marshal(map[string]any{"name": "org/app", "tags": append(tags, "latest")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	content["/v2/org/app/tags/list"] = list
+	app.Put("latest", ocispec.MediaTypeImageManifest, []byte("{}"))
+	var asked []string
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Path)
-		if content[r.URL.Path] == nil {
-			w.WriteHeader(http.StatusNotFound)
-			return
-		}
-		if strings.Contains(r.URL.Path, "/manifests/") {
-			w.Header().Set("Content-Type", ocispec.MediaTypeImageManifest)
-		}
-		_, _ = w.Write(content[r.URL.Path])
+		registry.ServeHTTP(w, r)
 	})
 	return strings.TrimPrefix(url, "http://") + "/org/app", func() []string { return asked }
 }

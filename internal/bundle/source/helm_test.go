@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"github.com/berthdev/berth/internal/registrytest"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // What the real helm pushes is read, with a provenance beside it.
 func TestHelmPush(t *testing.T) {
-	helm, err := exec.LookPath("helm")
-	if err != nil {
-		t.Skip("needs helm: PATH=$(dirname $(scripts/tool helm)):$PATH go test ./internal/bundle/source")
-	}
-	ref := registrytest.Start(t) + "/org/app"
+	helm := skiptest.Helm(t)
+	ref := registrytest.Start(t).Host + "/org/app"
 	dir := t.TempDir()
 	for _, version := range []string{"1.2.3", "1.4.0+build.1", "2.0.0-rc.1"} {
 		file := filepath.Join(dir, "app-"+version+".tgz")

@@ -41,7 +41,7 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	if err != nil {
 		return nil, nil, err
 	}
-	signed, err := f.provenance(ctx, address, s.Auth, login)
+	signed, err := f.provenance(ctx, address, path.Base(address.Path), s.Auth, login)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,14 +68,15 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	return c, &s, nil
 }
 
-// provenance is what helm has beside an archive at a URL: by whom it is signed, and what digest it has then.
-func (f Fetcher) provenance(ctx context.Context, address *url.URL, auth *v1alpha1.Authorization,
+// provenance is what helm has beside an archive at a URL: by whom it is signed, and what digest it has then. File is the
+// name that it was signed by.
+func (f Fetcher) provenance(ctx context.Context, address *url.URL, file string, auth *v1alpha1.Authorization,
 	login *credential.Source,
 ) (signed signature.Archive, _ error) {
 	if f.Verify == nil {
 		return signed, nil
 	}
-	what, file := "the archive "+name(address), path.Base(address.Path)
+	what := "the archive " + name(address)
 	if isText(file) {
 		return signed, f.Verify.Unsupported("the file " + name(address))
 	}
@@ -121,9 +122,9 @@ func (f Fetcher) download(ctx context.Context, client *http.Client, address *url
 		return err
 	}
 	if response.ContentLength > most {
-		return fault.New(fault.InvalidArgument, "the archive has %d bytes, more than the %d that are fetched",
+		return fault.New(fault.InvalidArgument, "it has %d bytes, more than the %d that are fetched",
 			response.ContentLength, most).
-			WithReason(content.ReasonTooLarge)
+			WithReason(content.ReasonTooLarge).WithHint("check the URL, or make it smaller")
 	}
 	body := f.Watch("Fetching "+name(address), alive(response.Body), max(0, response.ContentLength))
 	return downloadFault(ctx, address, silence, take(body))

@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,24 @@ func TestEndlessIndex(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "larger than 50 MiB") {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// An index that is as large as one may be, or almost, is read; of it no more is held than what is wanted.
+func TestLargeIndex(t *testing.T) {
+	others := io.LimitReader(&repeated{text: "  x-0123456789:\n  - version: 2.0.0\n    description: " +
+		strings.Repeat("y", 1000) + "\n"}, 49<<20)
+	index := io.MultiReader(strings.NewReader("entries:\n  app:\n  - version: 1.0.0\n    urls: [x]\n"), others,
+		strings.NewReader("\n  zap:\n  - version: 3.0.0\n"))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := source.Versions(index, "app")
+	runtime.ReadMemStats(&after)
+	if err != nil || !slices.Equal(got, []string{"1.0.0 x"}) {
+		t.Errorf("%q %v", got, err)
+	}
+	if after.Sys > before.Sys+16<<20 {
+		t.Errorf("it takes %d MiB", (after.Sys-before.Sys)>>20)
 	}
 }
 

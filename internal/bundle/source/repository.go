@@ -57,7 +57,8 @@ func (f Fetcher) chart(ctx context.Context, s v1alpha1.ChartSource) (*content.Co
 	if address.Scheme != repository.Scheme || hostPort(address) != hostPort(repository) {
 		resolved.Auth, login = nil, nil
 	}
-	signed, err := f.provenance(ctx, address, resolved.Auth, login)
+	// By its version, not by its URL: an index may lead to an older one, which is signed as well.
+	signed, err := f.provenance(ctx, address, s.Name+"-"+found.Version+".tgz", resolved.Auth, login)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -205,7 +206,7 @@ func InRegistry(err error) *v1alpha1.ImageSource {
 // fits compares the digest of an archive with that of the index, if it has one.
 func fits(e entry, sum string) error {
 	wanted := strings.ToLower(strings.TrimPrefix(e.Digest, "sha256:"))
-	if wanted == "" || wanted == sum {
+	if e.Digest == "" || wanted == sum {
 		return nil
 	}
 	return fault.New(fault.Failed, "the archive of version %s is not the one of the index: its digest is %s, not %s",
@@ -246,7 +247,7 @@ func isExact(wanted string) bool {
 }
 
 // choose takes the newest of some versions that is wanted, as Helm does: the very one, if it is there, or else what
-// fits the range. A pre-release fits only a range that names one. What is no version is passed over.
+// fits the range. A pre-release fits only a range that names one. What is no version, or too long, is passed over.
 func choose(versions []string, wanted, of string) (string, error) {
 	if slices.Contains(versions, wanted) {
 		return wanted, nil
@@ -259,7 +260,7 @@ func choose(versions []string, wanted, of string) (string, error) {
 	known := make([]*semver.Version, 0, len(versions))
 	for _, text := range versions {
 		v, err := semver.NewVersion(text)
-		if err != nil {
+		if err != nil || len(text) > maxVersion {
 			continue
 		}
 		known = append(known, v)

@@ -1,7 +1,6 @@
 package source_test
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"os"
@@ -10,75 +9,53 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ProtonMail/go-crypto/openpgp"
-	"helm.sh/helm/v3/pkg/provenance"
-
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/signature"
+	"github.com/berthdev/berth/internal/bundle/signature/signaturetest"
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/registrytest"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
-// signing is a signer of charts, as helm has them, and the policy by which only theirs count.
-func signing(t *testing.T) (entity *openpgp.Entity, ring string, policy *signature.Policy) {
+// signing is a signer of charts, and the policy by which only theirs count.
+func signing(t *testing.T) (signaturetest.Maintainer, *signature.Policy) {
 	t.Helper()
-	entity, err := openpgp.NewEntity("alice", "", "alice@example.com", nil)
+	m := signaturetest.NewMaintainer(t, "alice", nil)
+	policy, err := signature.New(signature.Keys{Keyring: m.Ring}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var public bytes.Buffer
-	if err := entity.Serialize(&public); err != nil {
-		t.Fatal(err)
-	}
-	ring = filepath.Join(t.TempDir(), "pubring.gpg")
-	if err := os.WriteFile(ring, public.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	policy, err = signature.New(signature.Keys{Keyring: ring}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return entity, ring, policy
-}
-
-// packed writes an archive and its provenance into a directory.
-func packed(t *testing.T, entity *openpgp.Entity, file string, archive []byte) (prov []byte) {
-	t.Helper()
-	if err := os.WriteFile(file, archive, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	text, err := (&provenance.Signatory{Entity: entity}).ClearSign(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file+signature.Suffix, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return []byte(text)
+	return m, policy
 }
 
 // Of archives, those count that are signed: in a repository, at a URL and in a file. What was fetched without that is
 // not taken from the cache.
 func TestSignedArchives(t *testing.T) {
-	entity, _, policy := signing(t)
+	alice, policy := signing(t)
 	dir, archive := t.TempDir(), chartArchive(t, "1.2.3")
 	local := filepath.Join(dir, "app-1.2.3.tgz")
-	prov := packed(t, entity, local, archive)
+	prov := alice.Sign(t, "app-1.2.3.tgz", archive)
 	unsigned := filepath.Join(dir, "app-1.2.4.tgz")
-	if err := os.WriteFile(unsigned, chartArchive(t, "1.2.4"), 0o600); err != nil {
-		t.Fatal(err)
+	for file, text := range map[string][]byte{
+		local: archive, local + signature.Suffix: prov, unsigned: chartArchive(t, "1.2.4"),
+	} {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	at := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/index.yaml":
 			_, _ = fmt.Fprint(w, "entries:\n  app:\n  - {version: 1.2.3, urls: [app-1.2.3.tgz]}\n"+
-				"  - {version: 1.2.4, urls: [app-1.2.4.tgz]}\n  - {version: 1.2.5, urls: [moved/app-1.2.3.tgz]}\n")
+				"  - {version: 1.2.4, urls: [app-1.2.4.tgz]}\n  - {version: 1.2.5, urls: [app-1.2.5.tgz]}\n")
 		case "/app-1.2.3.tgz":
 			_, _ = w.Write(archive)
-		case "/app-1.2.3.tgz.prov", "/moved/app-1.2.3.tgz.prov":
+		case "/app-1.2.3.tgz.prov":
 			_, _ = w.Write(prov)
-		case "/app-1.2.4.tgz", "/moved/app-1.2.3.tgz":
+		case "/app-1.2.5.tgz.prov":
+			_, _ = w.Write(alice.Sign(t, "app-1.2.5.tgz", chartArchive(t, "1.2.5")))
+		case "/app-1.2.4.tgz", "/app-1.2.5.tgz":
 			_, _ = w.Write(chartArchive(t, "1.2.4"))
 		default:
 			w.WriteHeader(http.StatusNotFound)
@@ -150,20 +127,45 @@ func TestSignedArchives(t *testing.T) {
 	}
 }
 
+// What is signed is a chart of a version: an index cannot pass off an older one, or another, as the one that is wanted.
+func TestSignedVersion(t *testing.T) {
+	alice, policy := signing(t)
+	archive := chartArchive(t, "1.2.3")
+	at := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/index.yaml":
+			_, _ = fmt.Fprint(w, "entries:\n  app:\n  - {version: 1.2.3, urls: [app-1.2.3.tgz]}\n"+
+				"  - {version: 1.3.0, urls: [app-1.2.3.tgz]}\n  web:\n  - {version: 1.2.3, urls: [app-1.2.3.tgz]}\n")
+		case "/app-1.2.3.tgz":
+			_, _ = w.Write(archive)
+		default:
+			_, _ = w.Write(alice.Sign(t, "app-1.2.3.tgz", archive))
+		}
+	})
+	for chart, says := range map[string]string{
+		"app 1.2.3": "", "app 1.3.0": "is of app-1.2.3.tgz, not of app-1.3.0.tgz",
+		"web 1.2.3": "is of app-1.2.3.tgz, not of web-1.2.3.tgz",
+	} {
+		s := ofChart(at, "", "")
+		s.Chart.Name, s.Chart.Version, _ = strings.Cut(chart, " ")
+		c, _, err := newFetcher(t).Verifying(policy).Fetch(t.Context(), s)
+		if err == nil {
+			_ = c.Close()
+		}
+		if says == "" && err != nil || says != "" && (fault.ReasonOf(err) != signature.ReasonOfOther ||
+			!strings.Contains(err.Error(), says)) {
+			t.Errorf("%s: %v", chart, err)
+		}
+	}
+}
+
 // What the real helm packs and signs is accepted where it is accepted by helm, from a registry and from a repository.
 func TestHelmSigns(t *testing.T) {
-	helm, err := exec.LookPath("helm")
-	if err != nil {
-		t.Skip("needs helm: PATH=$(dirname $(scripts/tool helm)):$PATH go test ./internal/bundle/source")
-	}
-	entity, ring, policy := signing(t)
-	var private bytes.Buffer
-	if err := entity.SerializePrivate(&private, nil); err != nil {
-		t.Fatal(err)
-	}
+	helm := skiptest.Helm(t)
+	alice, policy := signing(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"secring.gpg": private.String(), "app/Chart.yaml": "apiVersion: v2\nname: app\nversion: 1.4.0+build.1\n",
+		"app/Chart.yaml":       "apiVersion: v2\nname: app\nversion: 1.4.0+build.1\n",
 		"app/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
@@ -179,14 +181,15 @@ func TestHelmSigns(t *testing.T) {
 		cmd.Env = append(os.Environ(), "HOME="+dir, "HELM_CONFIG_HOME="+dir, "HELM_CACHE_HOME="+dir)
 		return cmd.CombinedOutput()
 	}
-	ref := registrytest.Start(t) + "/org/app"
+	ref := registrytest.Start(t).Host + "/org/app"
 	files := serve(t, http.FileServer(http.Dir(dir)).ServeHTTP)
 	for _, args := range [][]string{
-		{"package", "app", "--sign", "--key", "alice", "--keyring", "secring.gpg"},
+		{"package", "app", "--sign", "--key", "alice", "--keyring", alice.Secret(t)},
 		{"push", "app-1.4.0+build.1.tgz", "oci://" + strings.TrimSuffix(ref, "/app"), "--plain-http"},
 		{"repo", "index", "."},
 		{
-			"pull", "app", "--repo", files, "--version", "1.4.0+build.1", "--verify", "--keyring", ring, "-d", t.TempDir(),
+			"pull", "app", "--repo", files, "--version", "1.4.0+build.1", "--verify", "--keyring", alice.Ring,
+			"-d", t.TempDir(),
 		},
 	} {
 		if out, err := run(args...); err != nil {
@@ -195,7 +198,7 @@ func TestHelmSigns(t *testing.T) {
 	}
 	ofRegistry := ofImage(ref, "")
 	ofRegistry.Image.Version = "1.4.0+build.1"
-	_, _, other := signing(t)
+	_, other := signing(t)
 	for name, s := range map[string]v1alpha1.Source{
 		"a registry": ofRegistry, "a repository": ofChart(files, "1.4.0+build.1", ""),
 	} {

@@ -72,6 +72,7 @@ type fetch struct {
 type fetched struct {
 	content  *content.Content
 	digest   string
+	signedBy string // which the cache does not know
 	resolved v1alpha1.Source
 	err      error
 }
@@ -113,6 +114,7 @@ func (s *Fetches) get(ctx context.Context, b *v1alpha1.Bundle, what, who string,
 			return r.content, copyOf(r.resolved), r.err
 		}
 		if c, err := s.cache.Get(r.digest); err == nil {
+			c.SignedBy = r.signedBy
 			return c, copyOf(r.resolved), nil
 		}
 		s.drop(f) // another has taken it, and the cache has let it go

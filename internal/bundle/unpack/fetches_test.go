@@ -291,3 +291,34 @@ func TestSendingKeepsNobodyWaiting(t *testing.T) {
 		}
 	})
 }
+
+// Of two workers that wait for one fetch, both know by whom its content is signed: either may be the one that writes
+// that on the bundle.
+func TestSharedFetchIsSigned(t *testing.T) {
+	u, _ := withCache(t)
+	s := NewFetches(u.Fetcher.Cache)
+	c := sealed(t, u, "a", "signed")
+	c.SignedBy = "key sha256:1"
+	begun, end := make(chan struct{}), make(chan struct{})
+	do := func(context.Context, func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
+		close(begun)
+		<-end
+		return c, v1alpha1.Source{}, nil
+	}
+	b := madeBundle("b", "1")
+	for _, who := range []string{v1alpha1.KindBundle, v1alpha1.KindInstance} {
+		s.ask(t.Context(), b, "source", who, do)
+	}
+	<-begun
+	close(end)
+	for _, who := range []string{v1alpha1.KindBundle, v1alpha1.KindInstance} {
+		got, _, err := s.get(t.Context(), b, "source", who, do)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.SignedBy != "key sha256:1" {
+			t.Errorf("%s: signed by %q", who, got.SignedBy)
+		}
+		_ = got.Close()
+	}
+}

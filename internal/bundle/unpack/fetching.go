@@ -68,7 +68,7 @@ func (s *Fetches) do(ctx context.Context, f *fetch, do doFetch) (r fetched) {
 	defer s.mu.Unlock()
 	f.slow, f.over = false, true
 	if r.content != nil {
-		r.digest = r.content.Digest
+		r.digest, r.signedBy = r.content.Digest, r.content.SignedBy
 	}
 	return r
 }

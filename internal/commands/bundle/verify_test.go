@@ -7,10 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ProtonMail/go-crypto/openpgp"
-	"helm.sh/helm/v3/pkg/provenance"
-
 	"github.com/berthdev/berth/internal/bundle/content"
+	"github.com/berthdev/berth/internal/bundle/signature/signaturetest"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 )
 
@@ -22,31 +20,17 @@ func signedChart(t *testing.T) (signed, unsigned, ring string) {
 		"app/Chart.yaml":       "apiVersion: v2\nname: app\nversion: 1.0.0\n",
 		"app/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
 	})
-	dir := t.TempDir()
-	signed, unsigned, ring = filepath.Join(dir, "app-1.0.0.tgz"), filepath.Join(dir, "app-1.0.1.tgz"),
-		filepath.Join(dir, "alice.gpg")
-	entity, err := openpgp.NewEntity("alice", "", "alice@example.com", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var public bytes.Buffer
-	if err := entity.Serialize(&public); err != nil {
-		t.Fatal(err)
-	}
+	dir, alice := t.TempDir(), signaturetest.NewMaintainer(t, "alice", nil)
+	signed, unsigned = filepath.Join(dir, "app-1.0.0.tgz"), filepath.Join(dir, "app-1.0.1.tgz")
 	archive := archived(t, "shop")
-	for file, text := range map[string][]byte{signed: archive, unsigned: archive, ring: public.Bytes()} {
+	for file, text := range map[string][]byte{
+		signed: archive, unsigned: archive, signed + ".prov": alice.Sign(t, filepath.Base(signed), archive),
+	} {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	prov, err := (&provenance.Signatory{Entity: entity}).ClearSign(signed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(signed+".prov", []byte(prov), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return signed, unsigned, ring
+	return signed, unsigned, alice.Ring
 }
 
 // archived is a directory as one archive.

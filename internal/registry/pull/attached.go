@@ -111,7 +111,7 @@ func (i *Image) referring(ctx context.Context) (found []ocispec.Descriptor, _ er
 		return nil
 	})
 	if err != nil && !errors.Is(err, errdef.ErrNotFound) && !isMissing(err) {
-		return nil, err
+		return nil, i.remote.list(err)
 	}
 	for _, artifact := range artifacts {
 		if artifact.Digest.Validate() != nil {

@@ -3,6 +3,7 @@ package pull
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -52,6 +53,7 @@ func (i *Image) Archive(ctx context.Context, read func(io.Reader) error) error {
 
 const (
 	maxTags    = 20_000 // names
+	maxTag     = 128    // bytes, as the specification of registries has it
 	tagsOnPage = 1000
 )
 
@@ -69,6 +71,7 @@ func (p Puller) Tags(ctx context.Context, repository string) (tags []string, _ e
 	err = r.first(func() error {
 		tags = nil
 		return r.repo.Tags(ctx, "", func(page []string) error {
+			page = slices.DeleteFunc(page, func(tag string) bool { return len(tag) > maxTag })
 			if tags = append(tags, page...); len(tags) > maxTags {
 				return fault.New(fault.InvalidArgument, "repository %s has more than %d tags", name.repository(),
 					maxTags).
@@ -78,7 +81,7 @@ func (p Puller) Tags(ctx context.Context, repository string) (tags []string, _ e
 		})
 	})
 	if err != nil {
-		return nil, r.fault(ctx, err)
+		return nil, r.fault(ctx, r.list(err))
 	}
 	return tags, nil
 }

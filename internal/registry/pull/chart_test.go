@@ -98,10 +98,12 @@ func TestChartIsVerified(t *testing.T) {
 	}
 }
 
-// Tags come page by page, up to a bound.
+// Tags come page by page, up to a bound; what is too long for one is none.
 func TestTags(t *testing.T) {
 	f := newFake(t)
-	pages := map[string]string{"": `{"tags":["1.0.0","1.1.0_b"]}`, "1.1.0_b": `{"tags":["latest"]}`}
+	pages := map[string]string{
+		"": `{"tags":["1.0.0","` + strings.Repeat("x", 129) + `","1.1.0_b"]}`, "1.1.0_b": `{"tags":["latest"]}`,
+	}
 	endless := false
 	f.before = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/v2/org/app/tags/list" {

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -91,6 +92,18 @@ func (r *remote) fault(ctx context.Context, err error) error {
 	return fault.New(fault.Unavailable, "registry %s cannot be reached for image %s: %w", r.name.Registry, r.name,
 		withoutURL(err)).
 		WithHint("check the name of the registry and the network")
+}
+
+// list explains an error of a list: what is no list is not an error of the way to the registry.
+func (r *remote) list(err error) error {
+	_, garbled := errors.AsType[*json.SyntaxError](err)
+	_, other := errors.AsType[*json.UnmarshalTypeError](err)
+	if !garbled && !other && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return fault.New(fault.Failed, "registry %s answers with a list that is not valid, or is cut off, for image %s",
+		r.name.Registry, r.name).
+		WithReason(ReasonMismatch).WithHint("ask the administrator of the registry")
 }
 
 // isPlain is true for the error of a server that does not speak TLS. It may answer in

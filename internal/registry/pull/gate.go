@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/opencontainers/go-digest"
@@ -31,6 +32,7 @@ type gate struct {
 	any     bool   // every other server may do so as well
 	silence time.Duration
 	base    http.RoundTripper
+	sent    atomic.Int64 // requests
 }
 
 func newGate(host string, p Puller) *gate {
@@ -41,7 +43,12 @@ func newGate(host string, p Puller) *gate {
 	}
 }
 
-const maxRedirects = 5
+const (
+	maxRedirects = 5
+	// maxRequests is for all of one image, or one list of tags: a registry decides how many there are by redirects and
+	// by the pages of its lists, which may have nothing on them.
+	maxRequests = 1000
+)
 
 // redirect is for http.Client.
 func (g *gate) redirect(_ *http.Request, via []*http.Request) error {
@@ -52,6 +59,10 @@ func (g *gate) redirect(_ *http.Request, via []*http.Request) error {
 }
 
 func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
+	if g.sent.Add(1) > maxRequests {
+		return nil, fault.New(fault.Failed, "registry %s is given up after %d requests", g.host, maxRequests).
+			WithReason(ReasonTooLarge).WithHint("ask the administrator of the registry why its lists do not end")
+	}
 	ofRegistry := r.URL.Scheme == g.scheme && r.URL.Host == g.host
 	if !ofRegistry {
 		if r.URL.Scheme != "https" && !g.any && (!g.plain || !credential.IsLoopback(r.URL.Hostname())) {
