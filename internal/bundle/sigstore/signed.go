@@ -22,9 +22,10 @@ type Signed struct {
 	// is sent along about them is not read.
 	Certificate []byte
 	// Payload is what an envelope has in it, where Text is the whole of it; otherwise nil.
-	Payload    []byte
-	Entries    []*rekorpb.TransparencyLogEntry
-	Timestamps [][]byte
+	Payload     []byte
+	PayloadType string
+	Entries     []*rekorpb.TransparencyLogEntry
+	Timestamps  [][]byte
 }
 
 // The annotations in which cosign has what belongs to a signature. The chain is left where it is.
@@ -101,8 +102,8 @@ func FromBundle(text []byte) (*Signed, error) {
 		return nil, errors.New("it is not one signature of an envelope")
 	}
 	s := &Signed{
-		Text:      EnvelopeText(envelope.GetPayloadType(), envelope.GetPayload()),
-		Payload:   envelope.GetPayload(),
+		Text:    EnvelopeText(envelope.GetPayloadType(), envelope.GetPayload()),
+		Payload: envelope.GetPayload(), PayloadType: envelope.GetPayloadType(),
 		Signature: envelope.GetSignatures()[0].GetSig(), Certificate: material.GetCertificate().GetRawBytes(),
 		Entries: material.GetTlogEntries(),
 	}
