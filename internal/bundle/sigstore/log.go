@@ -86,7 +86,9 @@ func proven(body []byte, p *rekorpb.InclusionProof, log *root.TransparencyLog) e
 	if err != nil {
 		return err
 	}
-	if p.GetLogIndex() < 0 {
+	// What the log has signed counts; a proof that says something else about it is not of this head.
+	if p.GetLogIndex() < 0 || p.GetTreeSize() < 0 || uint64(p.GetTreeSize()) != size ||
+		!bytes.Equal(p.GetRootHash(), hash) {
 		return errors.New("the proof of its entry of the log is not valid")
 	}
 	leaf := rfc6962.DefaultHasher.HashLeaf(body)

@@ -154,7 +154,15 @@ func TestTampered(t *testing.T) {
 		}, says: "the proof leads elsewhere"},
 		"the head of another tree": {do: func(b, another, _ *bundlepb.Bundle) {
 			entry(b).InclusionProof.Checkpoint = entry(another).InclusionProof.Checkpoint
+		}, says: "the proof of its entry of the log is not valid"},
+		"the head of another tree, as it is": {do: func(b, another, _ *bundlepb.Bundle) {
+			of := entry(another).InclusionProof
+			of.Hashes = entry(b).InclusionProof.Hashes
+			entry(b).InclusionProof = of
 		}, says: "the proof leads elsewhere"},
+		"another size": {do: func(b, _, _ *bundlepb.Bundle) {
+			entry(b).InclusionProof.TreeSize++
+		}, says: "the proof of its entry of the log is not valid"},
 		"the head of another log": {do: func(b, _, foreign *bundlepb.Bundle) {
 			entry(b).InclusionProof.Checkpoint = entry(foreign).InclusionProof.Checkpoint
 		}, says: "the head of the log is not signed"},

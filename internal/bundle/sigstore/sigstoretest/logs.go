@@ -24,7 +24,11 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-const hash = crypto.SHA256
+const (
+	hash = crypto.SHA256
+	// second is the index of each entry.
+	second = 1
+)
 
 func (s *Sigstore) signed(key *ecdsa.PrivateKey, text []byte) []byte {
 	sum := sha256.Sum256(text)
@@ -79,7 +83,7 @@ func (s *Sigstore) entry(o Signing, by *authority, text, payload, signature []by
 		}
 	case payload != nil:
 		kind = "dsse"
-		spec["payloadHash"] = sum(payload)
+		spec["payloadHash"], spec["envelopeHash"] = sum(payload), sum(text)
 		spec["signatures"] = []any{map[string]any{"signature": signature, "verifier": certificate}}
 	default:
 		spec["data"] = map[string]any{"hash": sum(text)}
@@ -90,7 +94,7 @@ func (s *Sigstore) entry(o Signing, by *authority, text, payload, signature []by
 	body, err := json.Marshal(map[string]any{"apiVersion": version, "kind": kind, "spec": spec})
 	s.check(err)
 	e := &rekorpb.TransparencyLogEntry{
-		LogIndex: 100, LogId: &commonpb.LogId{KeyId: logID(s.t, s.rekor)}, CanonicalizedBody: body,
+		LogIndex: second, LogId: &commonpb.LogId{KeyId: logID(s.t, s.rekor)}, CanonicalizedBody: body,
 		KindVersion: &rekorpb.KindVersion{Kind: kind, Version: version},
 	}
 	if !o.NoPromise && !o.Rekor2 {
@@ -123,7 +127,7 @@ func (s *Sigstore) proof(o Signing, body []byte) *rekorpb.InclusionProof {
 	}, noteSigner{s})
 	s.check(err)
 	return &rekorpb.InclusionProof{
-		LogIndex: 1, TreeSize: 3, RootHash: top, Hashes: [][]byte{first, third},
+		LogIndex: second, TreeSize: 3, RootHash: top, Hashes: [][]byte{first, third},
 		Checkpoint: &rekorpb.Checkpoint{Envelope: string(signed)},
 	}
 }
