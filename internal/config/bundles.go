@@ -109,8 +109,10 @@ func ForServer(path string, raw []byte, getenv func(string) string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	own := Bundles{Verify: c.Bundles.Verify, Keys: keys.Public, Keyring: keys.Keyring,
-		Identities: keys.Identities, TrustedRoot: keys.TrustedRoot}
+	own := Bundles{
+		Verify: c.Bundles.Verify, Keys: keys.Public, Keyring: keys.Keyring, Identities: keys.Identities,
+		TrustedRoot: keys.TrustedRoot,
+	}
 	if _, err := own.Policy(nil); err != nil {
 		return nil, err
 	}

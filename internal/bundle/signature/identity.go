@@ -52,8 +52,10 @@ func (p *Policy) readIdentities(from Keys, getenv func(string) string, sum io.Wr
 // namesOf are what the parts of an identity are called, by the flags and in the configuration.
 func namesOf(i int) (names [4]string) {
 	for n, part := range [4][2]string{
-		{FlagIdentity, "subject"}, {FlagIdentityRegExp, "subjectRegExp"},
-		{FlagIssuer, "issuer"}, {FlagIssuerRegExp, "issuerRegExp"},
+		{FlagIdentity, "subject"},
+		{FlagIdentityRegExp, "subjectRegExp"},
+		{FlagIssuer, "issuer"},
+		{FlagIssuerRegExp, "issuerRegExp"},
 	} {
 		names[n] = fmt.Sprintf("--%s (bundles.identities[%d].%s)", part[0], i, part[1])
 	}

@@ -17,15 +17,18 @@ func TestIdentity(t *testing.T) {
 		says     string
 	}{
 		"the same": {
-			sigstore.Identity{Subject: "a@b.c", Issuer: "https://i"}, sigstore.Signer{Subject: "a@b.c", Issuer: "https://i"},
+			sigstore.Identity{Subject: "a@b.c", Issuer: "https://i"},
+			sigstore.Signer{Subject: "a@b.c", Issuer: "https://i"},
 			true, "",
 		},
 		"another issuer": {
-			sigstore.Identity{Subject: "a@b.c", Issuer: "https://i"}, sigstore.Signer{Subject: "a@b.c", Issuer: "https://j"},
+			sigstore.Identity{Subject: "a@b.c", Issuer: "https://i"},
+			sigstore.Signer{Subject: "a@b.c", Issuer: "https://j"},
 			false, "",
 		},
 		"another subject": {
-			sigstore.Identity{Subject: "a@b.c", Issuer: "https://i"}, sigstore.Signer{Subject: "d@b.c", Issuer: "https://i"},
+			sigstore.Identity{Subject: "a@b.c", Issuer: "https://i"},
+			sigstore.Signer{Subject: "d@b.c", Issuer: "https://i"},
 			false, "",
 		},
 		"no issuer in the certificate": {
@@ -33,22 +36,27 @@ func TestIdentity(t *testing.T) {
 		},
 		"of the expressions": {
 			sigstore.Identity{SubjectRegExp: `https://h/org/.*`, IssuerRegExp: `https://i\.(a|b)`},
-			sigstore.Signer{Subject: "https://h/org/app", Issuer: "https://i.b"}, true, "",
+			sigstore.Signer{Subject: "https://h/org/app", Issuer: "https://i.b"},
+			true, "",
 		},
 		"the beginning of a subject": {
-			sigstore.Identity{SubjectRegExp: `.*@b\.c`, Issuer: "i"}, sigstore.Signer{Subject: "a@b.c.evil", Issuer: "i"},
+			sigstore.Identity{SubjectRegExp: `.*@b\.c`, Issuer: "i"},
+			sigstore.Signer{Subject: "a@b.c.evil", Issuer: "i"},
 			false, "",
 		},
 		"the end of a subject": {
 			sigstore.Identity{SubjectRegExp: `https://h/org`, Issuer: "i"},
-			sigstore.Signer{Subject: "https://evil/?https://h/org", Issuer: "i"}, false, "",
+			sigstore.Signer{Subject: "https://evil/?https://h/org", Issuer: "i"},
+			false, "",
 		},
 		"the end of an issuer": {
-			sigstore.Identity{Subject: "s", IssuerRegExp: `https://i`}, sigstore.Signer{Subject: "s", Issuer: "https://i.evil"},
+			sigstore.Identity{Subject: "s", IssuerRegExp: `https://i`},
+			sigstore.Signer{Subject: "s", Issuer: "https://i.evil"},
 			false, "",
 		},
 		"a line of a subject": {
-			sigstore.Identity{SubjectRegExp: `(?m)^a@b\.c$`, Issuer: "i"}, sigstore.Signer{Subject: "x\na@b.c", Issuer: "i"},
+			sigstore.Identity{SubjectRegExp: `(?m)^a@b\.c$`, Issuer: "i"},
+			sigstore.Signer{Subject: "x\na@b.c", Issuer: "i"},
 			false, "",
 		},
 		"an alternative": {

@@ -12,10 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	rekorpb "github.com/sigstore/protobuf-specs/gen/pb-go/rekor/v1"
@@ -99,8 +98,16 @@ func proven(body []byte, p *rekorpb.InclusionProof, log *root.TransparencyLog) e
 	return nil
 }
 
-// originOfTree is the first line of a head of a log of Rekor 1, which has trees; later ones name the log alone.
-var originOfTree = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A.* - [0-9]+\z`) })
+// ofTree is true for the first line of a head of a log of Rekor 1, which has numbered trees; later ones name the log
+// alone.
+func ofTree(origin string) bool {
+	at := strings.LastIndex(origin, " - ")
+	if at < 0 {
+		return false
+	}
+	number := origin[at+len(" - "):]
+	return number != "" && strings.Trim(number, "0123456789") == ""
+}
 
 // head verifies a signed note that says how many entries a log has, and the root of its tree.
 func head(signed string, log *root.TransparencyLog) (size uint64, hash []byte, _ error) {
@@ -113,7 +120,7 @@ func head(signed string, log *root.TransparencyLog) (size uint64, hash []byte, _
 	if len(lines) < 4 {
 		return 0, nil, invalid
 	}
-	if !originOfTree().MatchString(lines[0]) {
+	if !ofTree(lines[0]) {
 		at, err := url.Parse(log.BaseURL)
 		if err != nil || at.Hostname() == "" || at.Hostname() != lines[0] {
 			return 0, nil, errors.New("the head of the log is of another log")
@@ -135,10 +142,8 @@ type signers struct{ public crypto.PublicKey }
 // Verifier implements note.Verifiers.
 func (s signers) Verifier(name string, hash uint32) (note.Verifier, error) {
 	v := logKey{name: name, hash: hash, public: s.public}
-	for _, known := range v.hashes() {
-		if hash == known {
-			return v, nil
-		}
+	if slices.Contains(v.hashes(), hash) {
+		return v, nil
 	}
 	return nil, &note.UnknownVerifierError{Name: name, KeyHash: hash}
 }

@@ -74,7 +74,7 @@ func publicRootOf(mirror, dir, flag string) *Root {
 		ctx, cancel := context.WithTimeout(ctx, fetchTime)
 		defer cancel()
 		options := &tuf.Options{
-			Root: tuf.DefaultRoot(), RepositoryBaseURL: mirror, Context: ctx, Fetcher: getter{ctx}, CacheValidity: 1,
+			Root: tuf.DefaultRoot(), RepositoryBaseURL: mirror, Context: ctx, Fetcher: getting(ctx), CacheValidity: 1,
 			DisableLocalCache: dir == "", CachePath: filepath.Join(dir, "sigstore"),
 		}
 		trusted, err := root.FetchTrustedRootWithOptions(options)
@@ -103,26 +103,33 @@ func (r *Root) Trusted(ctx context.Context) (root.TrustedMaterial, error) {
 	return r.last, nil
 }
 
-// getter fetches files for TUF, within a context.
-type getter struct{ ctx context.Context }
+// getter fetches files for TUF.
+type getter func(at string, most int64) ([]byte, error)
 
 // DownloadFile implements fetcher.Fetcher.
 func (g getter) DownloadFile(at string, most int64, _ time.Duration) ([]byte, error) {
-	q, err := http.NewRequestWithContext(g.ctx, http.MethodGet, at, nil)
-	if err != nil {
-		return nil, err
+	return g(at, most)
+}
+
+// getting fetches files as long as a context lasts.
+func getting(ctx context.Context) getter {
+	return func(at string, most int64) ([]byte, error) {
+		q, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+		if err != nil {
+			return nil, err
+		}
+		response, err := http.DefaultClient.Do(q)
+		if err != nil {
+			return nil, err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return nil, &metadata.ErrDownloadHTTP{StatusCode: response.StatusCode, URL: at}
+		}
+		text, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+		if err == nil && int64(len(text)) > most {
+			err = &metadata.ErrDownloadLengthMismatch{Msg: fmt.Sprintf("%s has more than %d bytes", at, most)}
+		}
+		return text, err
 	}
-	response, err := http.DefaultClient.Do(q)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, &metadata.ErrDownloadHTTP{StatusCode: response.StatusCode, URL: at}
-	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = &metadata.ErrDownloadLengthMismatch{Msg: fmt.Sprintf("%s has more than %d bytes", at, most)}
-	}
-	return text, err
 }

@@ -39,7 +39,7 @@ func (s *Sigstore) signed(key *ecdsa.PrivateKey, text []byte) []byte {
 
 // sct is what the log of certificates says of one without it, as an extension.
 func (s *Sigstore) sct(certificate []byte) pkix.Extension {
-	at := uint64(begun.UnixMilli()) //nolint:gosec // after 1970
+	at := uint64(s.begun.UnixMilli()) //nolint:gosec // after 1970
 	sct := ct.SignedCertificateTimestamp{Timestamp: at}
 	copy(sct.LogID.KeyID[:], logID(s.t, s.certificates))
 	text, err := ct.SerializeSCTSignatureInput(sct, ct.LogEntry{Leaf: ct.MerkleTreeLeaf{
@@ -98,7 +98,7 @@ func (s *Sigstore) entry(o Signing, by *authority, text, payload, signature []by
 		KindVersion: &rekorpb.KindVersion{Kind: kind, Version: version},
 	}
 	if !o.NoPromise && !o.Rekor2 {
-		s.promise(e, begun.Add(o.After))
+		s.promise(e, s.begun.Add(o.After))
 	}
 	if !o.NoProof {
 		e.InclusionProof = s.proof(o, body)
@@ -108,7 +108,7 @@ func (s *Sigstore) entry(o Signing, by *authority, text, payload, signature []by
 
 func (s *Sigstore) promise(e *rekorpb.TransparencyLogEntry, at time.Time) {
 	e.IntegratedTime = at.Unix()
-	text := fmt.Sprintf(`{"body":"%s","integratedTime":%d,"logID":"%x","logIndex":%d}`,
+	text := fmt.Sprintf(`{"body":%q,"integratedTime":%d,"logID":"%x","logIndex":%d}`,
 		base64.StdEncoding.EncodeToString(e.CanonicalizedBody), e.IntegratedTime, e.LogId.KeyId, e.LogIndex)
 	e.InclusionPromise = &rekorpb.InclusionPromise{SignedEntryTimestamp: s.signed(s.rekor, []byte(text))}
 }
@@ -143,7 +143,7 @@ func (n noteSigner) Sign(text []byte) ([]byte, error) { return n.signed(n.rekor,
 func (s *Sigstore) timestamp(o Signing, signature []byte) []byte {
 	sum := sha256.Sum256(signature)
 	stamp := timestamp.Timestamp{
-		HashAlgorithm: hash, HashedMessage: sum[:], Time: begun.Add(o.After),
+		HashAlgorithm: hash, HashedMessage: sum[:], Time: s.begun.Add(o.After),
 		Policy: asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 2},
 	}
 	response, err := stamp.CreateResponseWithOpts(s.stamp.certificate, s.stamp.key, hash)

@@ -26,6 +26,8 @@ type Sigstore struct {
 	ca, issuing, tsa, stamp *authority
 	certificates, rekor     *ecdsa.PrivateKey // the keys of the logs
 	serial                  int64
+	// begun is when certificates are issued: they have expired since, as they have wherever something is verified.
+	begun time.Time
 }
 
 // Signing is how something is signed.
@@ -41,16 +43,14 @@ type Signing struct {
 }
 
 const (
-	// Subject and Issuer are those of a Signing that names none.
+	// Subject is that of a Signing that names none.
 	Subject = "alice@example.com"
-	Issuer  = "https://accounts.example.com"
+	// Issuer is that of a Signing that names none.
+	Issuer = "https://accounts.example.com"
 
 	host     = "rekor.example.com"
 	validity = 10 * time.Minute
 )
-
-// begun is when certificates are issued: they have expired since, as they have wherever something is verified.
-var begun = time.Now().Add(-24 * time.Hour).Truncate(time.Second)
 
 type authority struct {
 	certificate *x509.Certificate
@@ -61,10 +61,11 @@ type authority struct {
 func New(t testing.TB) *Sigstore {
 	t.Helper()
 	s := &Sigstore{t: t, certificates: newKey(t), rekor: newKey(t)}
+	s.begun = time.Now().Add(-24 * time.Hour).Truncate(time.Second)
 	ca := func(name string, by *authority) *authority {
 		return s.issue(&x509.Certificate{
 			Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
-			KeyUsage: x509.KeyUsageCertSign, NotBefore: begun.Add(-time.Hour), NotAfter: begun.Add(72 * time.Hour),
+			KeyUsage: x509.KeyUsageCertSign, NotBefore: s.begun.Add(-time.Hour), NotAfter: s.begun.Add(72 * time.Hour),
 		}, by)
 	}
 	s.ca = ca("root", nil)
@@ -74,7 +75,7 @@ func New(t testing.TB) *Sigstore {
 	s.check(err)
 	s.stamp = s.issue(&x509.Certificate{
 		Subject: pkix.Name{CommonName: "timestamps"}, KeyUsage: x509.KeyUsageDigitalSignature,
-		NotBefore: begun.Add(-time.Hour), NotAfter: begun.Add(72 * time.Hour),
+		NotBefore: s.begun.Add(-time.Hour), NotAfter: s.begun.Add(72 * time.Hour),
 		ExtraExtensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 37}, Critical: true, Value: stamping}},
 	}, s.tsa)
 	return s
@@ -86,17 +87,17 @@ func (s *Sigstore) Root() []byte {
 	log := func(key *ecdsa.PrivateKey) map[string]*root.TransparencyLog {
 		id := logID(s.t, key)
 		return map[string]*root.TransparencyLog{hex.EncodeToString(id): {
-			BaseURL: "https://" + host, ID: id, ValidityPeriodStart: begun.Add(-time.Hour), HashFunc: hash,
+			BaseURL: "https://" + host, ID: id, ValidityPeriodStart: s.begun.Add(-time.Hour), HashFunc: hash,
 			PublicKey: key.Public(), SignatureHashFunc: hash,
 		}}
 	}
 	trusted, err := root.NewTrustedRoot(root.TrustedRootMediaType01, []root.CertificateAuthority{
 		&root.FulcioCertificateAuthority{
 			Root: s.ca.certificate, Intermediates: []*x509.Certificate{s.issuing.certificate},
-			ValidityPeriodStart: begun.Add(-time.Hour),
+			ValidityPeriodStart: s.begun.Add(-time.Hour),
 		},
 	}, log(s.certificates), []root.TimestampingAuthority{&root.SigstoreTimestampingAuthority{
-		Root: s.tsa.certificate, Leaf: s.stamp.certificate, ValidityPeriodStart: begun.Add(-time.Hour),
+		Root: s.tsa.certificate, Leaf: s.stamp.certificate, ValidityPeriodStart: s.begun.Add(-time.Hour),
 	}}, log(s.rekor))
 	s.check(err)
 	text, err := trusted.MarshalJSON()
@@ -109,7 +110,7 @@ func (s *Sigstore) certificate(o Signing) *authority {
 	issuer, err := asn1.Marshal(o.Issuer)
 	s.check(err)
 	c := &x509.Certificate{
-		NotBefore: begun, NotAfter: begun.Add(validity), KeyUsage: x509.KeyUsageDigitalSignature,
+		NotBefore: s.begun, NotAfter: s.begun.Add(validity), KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning},
 		ExtraExtensions: []pkix.Extension{
 			{Id: asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 1}, Value: []byte(o.Issuer)},
