@@ -12,18 +12,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/berthdev/berth/internal/bundle/sigstore"
+	"github.com/berthdev/berth/internal/bundle/sigstore/sigstoretest"
 	"github.com/sigstore/sigstore-go/pkg/bundle"
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/verify"
-
-	"github.com/berthdev/berth/internal/bundle/sigstore"
-	"github.com/berthdev/berth/internal/bundle/sigstore/sigstoretest"
 )
 
 const statement = `{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"%s","digest":{"sha256":` +
 	`"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}],"predicateType":"x","predicate":{}}`
 
-// Pair has both programs that verify, with one trusted root.
+// pair has both programs that verify, with one trusted root.
 type pair struct {
 	trusted *root.TrustedRoot
 	theirs  *verify.Verifier
@@ -50,7 +49,8 @@ func (p pair) verify(text []byte) (ours, theirs sigstore.Signer, oursErr, theirs
 		ours, oursErr = sigstore.Verify(signed, p.trusted)
 	}
 	var b bundle.Bundle
-	if theirsErr = b.UnmarshalJSON(text); theirsErr != nil {
+	theirsErr = b.UnmarshalJSON(text)
+	if theirsErr != nil {
 		return ours, theirs, oursErr, theirsErr
 	}
 	policy := verify.NewPolicy(verify.WithoutArtifactUnsafe(), verify.WithoutIdentitiesUnsafe())
