@@ -67,19 +67,22 @@ func TestTheSame(t *testing.T) {
 	s := sigstoretest.New(t)
 	p := newPair(t, s.Root())
 	for name, o := range map[string]sigstoretest.Signing{
-		"ordinary":                    {},
-		"stamped":                     {Stamped: true},
-		"stamped, without a promise":  {Stamped: true, NoPromise: true},
-		"without a time":              {NoPromise: true},
-		"Rekor 2":                     {Rekor2: true, Stamped: true},
-		"Rekor 2 without a timestamp": {Rekor2: true},
-		"no SCT":                      {NoSCT: true},
-		"no entry":                    {NoEntry: true, Stamped: true},
-		"late":                        {After: 11 * time.Minute},
-		"early":                       {After: -time.Second},
-		"at the end":                  {After: 10 * time.Minute},
-		"before the log":              {After: -2 * time.Hour},
-		"a workflow":                  {Subject: "https://example.com/a/b@refs/tags/v1"},
+		"ordinary":                          {},
+		"stamped":                           {Stamped: true},
+		"stamped, without a promise":        {Stamped: true, NoPromise: true},
+		"without a time":                    {NoPromise: true},
+		"Rekor 2":                           {Rekor2: true, Stamped: true},
+		"Rekor 2 without a timestamp":       {Rekor2: true},
+		"no SCT":                            {NoSCT: true},
+		"no entry":                          {NoEntry: true, Stamped: true},
+		"late":                              {After: 11 * time.Minute},
+		"early":                             {After: -time.Second},
+		"at the end":                        {After: 10 * time.Minute},
+		"before the log":                    {After: -2 * time.Hour},
+		"of another signature":              {OtherSignature: true},
+		"of another certificate":            {OtherCertificate: true},
+		"of another certificate in Rekor 2": {OtherCertificate: true, Rekor2: true, Stamped: true},
+		"a workflow":                        {Subject: "https://example.com/a/b@refs/tags/v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := s.Marshal(s.Bundle(fmt.Appendf(nil, statement, "a"), o))

@@ -54,6 +54,23 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// A head of Rekor 2 names its log, so that it does not count for another one with the same key; one of Rekor 1 names a
+// tree.
+func TestHeadOfAnotherLog(t *testing.T) {
+	s := sigstoretest.New(t)
+	elsewhere := trusted(t, []byte(strings.ReplaceAll(string(s.Root()), "https://rekor.", "https://another.")))
+	for says, signing := range map[string]sigstoretest.Signing{
+		"": {}, "the head of the log is of another log": {Rekor2: true, Stamped: true},
+	} {
+		signed, err := sigstore.FromBundle(s.Marshal(s.Bundle([]byte("x"), signing)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		who, err := sigstore.Verify(signed, elsewhere)
+		expect(t, who, err, alice, says)
+	}
+}
+
 func TestReadRoot(t *testing.T) {
 	own := sigstoretest.New(t).Root()
 	for name, test := range map[string]struct{ text, says string }{

@@ -68,6 +68,15 @@ func TestVerify(t *testing.T) {
 		"before the log": {
 			signing: sigstoretest.Signing{After: -2 * time.Hour}, says: "when the key of the log was not valid",
 		},
+		"logged with another signature": {
+			signing: sigstoretest.Signing{OtherSignature: true}, says: "of another signature",
+		},
+		"logged with another certificate": {
+			signing: sigstoretest.Signing{OtherCertificate: true}, says: "of another certificate",
+		},
+		"in Rekor 2 with another certificate": {
+			signing: sigstoretest.Signing{OtherCertificate: true, Rekor2: true}, says: "of another certificate",
+		},
 		"of another sigstore": {by: other, says: "in no log that is trusted"},
 	} {
 		by := test.by

@@ -66,6 +66,12 @@ func (s *Sigstore) sct(certificate []byte) pkix.Extension {
 
 // entry logs a signature: of the text itself, or of the payload of an envelope if there is one.
 func (s *Sigstore) entry(o Signing, by *authority, text, payload, signature []byte) *rekorpb.TransparencyLogEntry {
+	if o.OtherSignature {
+		signature = s.signed(by.key, text)
+	}
+	if o.OtherCertificate {
+		by = s.certificate(Signing{Subject: "mallory@example.com", Issuer: o.Issuer})
+	}
 	kind, version, spec := "hashedrekord", "0.0.1", map[string]any{}
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: by.certificate.Raw})
 	sum := func(of []byte) map[string]any {

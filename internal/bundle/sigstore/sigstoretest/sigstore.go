@@ -40,6 +40,8 @@ type Signing struct {
 	NoSCT, NoEntry, NoPromise, NoProof bool
 	// Stamped adds a timestamp.
 	Stamped bool
+	// OtherSignature and OtherCertificate are of an entry of the same text, but of another signature or certificate.
+	OtherSignature, OtherCertificate bool
 }
 
 const (
