@@ -47,7 +47,8 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 			flags: "--certificate-identity b --certificate-oidc-issuer j", identities: "{b  j }", verified: true,
 		},
 		"identities of the file": {
-			file:       "verify: required\n  identities: [{subjectRegExp: a, issuerRegExp: i}, {subject: b, issuer: j}]",
+			file: "verify: required\n" +
+				"  identities: [{subjectRegExp: a, issuerRegExp: i}, {subject: b, issuer: j}]",
 			identities: "{ a  i}{b  j }", verified: true,
 		},
 		"a key instead of identities": {
@@ -98,7 +99,8 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 			for _, i := range c.Bundles.Identities {
 				identities += fmt.Sprint(i)
 			}
-			if root, _ := flags.GetString("trusted-root"); identities != test.identities || c.Bundles.TrustedRoot != root {
+			root, _ := flags.GetString("trusted-root")
+			if identities != test.identities || c.Bundles.TrustedRoot != root {
 				t.Errorf("%+v", c.Bundles)
 			}
 		})

@@ -65,7 +65,8 @@ func (p *Policy) bundle(a pull.Attachment, digest string, trusted root.TrustedMa
 	return statement(signed.Payload, by, digest)
 }
 
-// statement reads what somebody has signed: it has to be that an image was signed, and not what else is said about images.
+// statement reads what somebody has signed: it has to be that an image was signed, and not what else is said about
+// images.
 func statement(payload []byte, signer, digest string) (by string, _ found) {
 	var s struct {
 		PredicateType string `json:"predicateType"`

@@ -105,13 +105,16 @@ func (p *Policy) Image(ctx context.Context, image *pull.Image) (by string, _ err
 		}
 		all = append(all, problem)
 	}
-	what, hint := "image "+image.Ref, "sign it with `cosign sign`, or name the key or the identity that has signed it: --"+
-		FlagKey+", or --"+FlagIdentity+" with --"+FlagIssuer
+	what := "image " + image.Ref
+	hint := "sign it with `cosign sign`, or name the key or the identity that has signed it: --" + FlagKey + ", or --" +
+		FlagIdentity + " with --" + FlagIssuer
 	switch {
 	case image.Chart:
 		what, hint = "chart "+image.Ref, hint+", or, of a chart that `helm package --sign` has packed, --"+FlagKeyring
 	case !p.ofCosign():
-		all = append(all, found{ReasonUnsigned, "a keyring is for charts, and neither a key of cosign nor an identity is given"})
+		all = append(all, found{
+			ReasonUnsigned, "a keyring is for charts, and neither a key of cosign nor an identity is given",
+		})
 	}
 	return "", refusal(what, all, hint)
 }

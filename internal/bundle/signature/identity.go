@@ -94,7 +94,9 @@ func (p *Policy) identified(s *sigstore.Signed, err error, trusted root.TrustedM
 		return "", found{ReasonUntrusted, "a signature that is not valid: " + err.Error()}
 	}
 	if len(p.identities) == 0 {
-		return "", found{ReasonUntrusted, "it is signed with " + certified(s) + ": keys count, and no identity is given"}
+		return "", found{
+			ReasonUntrusted, "it is signed with " + certified(s) + ": keys count, and no identity is given",
+		}
 	}
 	who, err := sigstore.Verify(s, trusted)
 	if err != nil {

@@ -57,14 +57,18 @@ func TestIdentities(t *testing.T) {
 	}{
 		"alice": {},
 		"one of two": {
-			signing: bob, count: []sigstore.Identity{alice, {Subject: "bob@example.com", Issuer: sigstoretest.Issuer}},
+			signing: bob,
+			count:   []sigstore.Identity{alice, {Subject: "bob@example.com", Issuer: sigstoretest.Issuer}},
 		},
 		"an expression": {
-			count: []sigstore.Identity{{SubjectRegExp: `.*@example\.com`, IssuerRegExp: `https://accounts\.example\.com`}},
+			count: []sigstore.Identity{{
+				SubjectRegExp: `.*@example\.com`, IssuerRegExp: `https://accounts\.example\.com`,
+			}},
 		},
 		"part of an expression": {
 			count:  []sigstore.Identity{{SubjectRegExp: `alice`, Issuer: sigstoretest.Issuer}},
-			reason: signature.ReasonUntrusted, says: "signed by another: alice@example.com (https://accounts.example.com)",
+			reason: signature.ReasonUntrusted,
+			says:   "signed by another: alice@example.com (https://accounts.example.com)",
 		},
 		"bob": {
 			signing: bob, reason: signature.ReasonUntrusted,
@@ -110,7 +114,8 @@ func TestIdentities(t *testing.T) {
 				if fault.ReasonOf(err) != test.reason || err != nil && !strings.Contains(err.Error(), test.says) {
 					t.Errorf("%s: %v, wanted %q", fault.ReasonOf(err), err, test.says)
 				}
-				if test.reason == "" && (err != nil || !strings.HasSuffix(who, "@example.com (https://accounts.example.com)")) {
+				const suffix = "@example.com (https://accounts.example.com)"
+				if test.reason == "" && (err != nil || !strings.HasSuffix(who, suffix)) {
 					t.Errorf("%q %v", who, err)
 				}
 			})
@@ -148,7 +153,7 @@ func TestKeysAndIdentities(t *testing.T) {
 		},
 		"a certificate, of keys": {
 			policy(t, key.pub), "certificate", signature.ReasonUntrusted,
-			"a certificate that says it is of alice@example.com (https://accounts.example.com): keys count, and no identity",
+			"a certificate that says it is of alice@example.com (https://accounts.example.com): keys count, and no",
 		},
 		"an attestation": {both, "attestation", signature.ReasonUnsigned, "no signature was found"},
 	} {

@@ -21,7 +21,8 @@ import (
 )
 
 // The flags that say whose signatures count. The key is cosign's and the keyring helm's, with their formats; cosign's
-// --key is --verify-key here, where it stands beside a dozen flags about other things. Those of an identity are cosign's.
+// --key is --verify-key here, where it stands beside a dozen flags about other things. Those of an identity are
+// cosign's.
 const (
 	FlagVerify         = "verify"
 	FlagKey            = "verify-key"

@@ -60,15 +60,23 @@ func TestIdentity(t *testing.T) {
 			false, "",
 		},
 		"an alternative": {
-			sigstore.Identity{SubjectRegExp: `a|b`, Issuer: "i"}, sigstore.Signer{Subject: "bx", Issuer: "i"}, false, "",
+			sigstore.Identity{SubjectRegExp: `a|b`, Issuer: "i"},
+			sigstore.Signer{Subject: "bx", Issuer: "i"},
+			false, "",
 		},
-		"no subject":        {identity: sigstore.Identity{Issuer: "i"}, says: "subject or subjectRegExp is missing"},
-		"no issuer":         {identity: sigstore.Identity{Subject: "s"}, says: "issuer or issuerRegExp is missing"},
-		"nothing":           {says: "subject or subjectRegExp is missing"},
-		"two of a subject":  {identity: sigstore.Identity{Subject: "s", SubjectRegExp: "s", Issuer: "i"}, says: "one of them"},
-		"no expression":     {identity: sigstore.Identity{SubjectRegExp: "(", Issuer: "i"}, says: "subjectRegExp is not valid"},
-		"half of one":       {identity: sigstore.Identity{SubjectRegExp: "a)|(b", Issuer: "i"}, says: "is not valid"},
-		"a huge expression": {identity: sigstore.Identity{Subject: "s", IssuerRegExp: strings.Repeat("i", 1<<13)}, says: "KiB"},
+		"no subject": {identity: sigstore.Identity{Issuer: "i"}, says: "subject or subjectRegExp is missing"},
+		"no issuer":  {identity: sigstore.Identity{Subject: "s"}, says: "issuer or issuerRegExp is missing"},
+		"nothing":    {says: "subject or subjectRegExp is missing"},
+		"two of a subject": {
+			identity: sigstore.Identity{Subject: "s", SubjectRegExp: "s", Issuer: "i"}, says: "one of them",
+		},
+		"no expression": {
+			identity: sigstore.Identity{SubjectRegExp: "(", Issuer: "i"}, says: "subjectRegExp is not valid",
+		},
+		"half of one": {identity: sigstore.Identity{SubjectRegExp: "a)|(b", Issuer: "i"}, says: "is not valid"},
+		"a huge expression": {
+			identity: sigstore.Identity{Subject: "s", IssuerRegExp: strings.Repeat("i", 1<<13)}, says: "KiB",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := test.identity.Matcher(names)

@@ -37,7 +37,8 @@ func exchanged(t *testing.T, own, other []byte, part string) []byte {
 // Each part of a trusted root is needed: what another one vouches for is not enough.
 func TestParts(t *testing.T) {
 	s, other := sigstoretest.New(t), sigstoretest.New(t)
-	signed, err := sigstore.FromBundle(s.Marshal(s.Bundle([]byte("x"), sigstoretest.Signing{Rekor2: true, Stamped: true})))
+	b := s.Bundle([]byte("x"), sigstoretest.Signing{Rekor2: true, Stamped: true})
+	signed, err := sigstore.FromBundle(s.Marshal(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +75,12 @@ func TestHeadOfAnotherLog(t *testing.T) {
 func TestReadRoot(t *testing.T) {
 	own := sigstoretest.New(t).Root()
 	for name, test := range map[string]struct{ text, says string }{
-		"one":             {text: string(own)},
-		"no JSON":         {text: "x", says: "is not valid"},
-		"something else":  {text: `{"mediaType": "x"}`, says: "unsupported TrustedRoot media type"},
-		"no authority":    {text: string(exchanged(t, own, []byte(`{}`), "certificateAuthorities")), says: "it has to have"},
+		"one":            {text: string(own)},
+		"no JSON":        {text: "x", says: "is not valid"},
+		"something else": {text: `{"mediaType": "x"}`, says: "unsupported TrustedRoot media type"},
+		"no authority": {
+			text: string(exchanged(t, own, []byte(`{}`), "certificateAuthorities")), says: "it has to have",
+		},
 		"no log":          {text: string(exchanged(t, own, []byte(`{}`), "tlogs")), says: "it has to have"},
 		"no log of those": {text: string(exchanged(t, own, []byte(`{}`), "ctlogs")), says: "it has to have"},
 		"no timestamps":   {text: string(exchanged(t, own, []byte(`{}`), "timestampAuthorities"))},

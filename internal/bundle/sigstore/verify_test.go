@@ -151,7 +151,9 @@ func TestTampered(t *testing.T) {
 			b.VerificationMaterial.Content, b.Content = foreign.VerificationMaterial.Content, foreign.Content
 			entry(b).CanonicalizedBody = entry(foreign).CanonicalizedBody
 		}, says: "not signed by the log"},
-		"another time": {do: func(b, _, _ *bundlepb.Bundle) { entry(b).IntegratedTime++ }, says: "not signed by the log"},
+		"another time": {do: func(b, _, _ *bundlepb.Bundle) {
+			entry(b).IntegratedTime++
+		}, says: "not signed by the log"},
 		"another index of the promise": {do: func(b, _, _ *bundlepb.Bundle) {
 			entry(b).LogIndex++
 		}, says: "not signed by the log"},

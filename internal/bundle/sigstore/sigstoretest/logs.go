@@ -84,7 +84,8 @@ func (s *Sigstore) entry(o Signing, by *authority, text, payload, signature []by
 		spec["hashedRekordV002"] = map[string]any{
 			"data": map[string]any{"algorithm": "SHA2_256", "digest": digest[:]},
 			"signature": map[string]any{"content": signature, "verifier": map[string]any{
-				"keyDetails": "PKIX_ECDSA_P256_SHA_256", "x509Certificate": map[string]any{"rawBytes": by.certificate.Raw},
+				"keyDetails":      "PKIX_ECDSA_P256_SHA_256",
+				"x509Certificate": map[string]any{"rawBytes": by.certificate.Raw},
 			}},
 		}
 	case payload != nil:
