@@ -1,4 +1,4 @@
-// Package sigstore finds out who made a signature without a key of theirs: Fulcio's certificate says who it was, and
+// Package sigstore finds out by whom a signature was made without a key of theirs: Fulcio's certificate says that, and
 // Rekor's log or a timestamp that they signed while it was valid. The rules are those of sigstore-go's pkg/verify,
 // which costs too much at every start: see docs/design/dependencies.md. What reads certificates, timestamps, proofs and
 // metadata is sigstore's.
@@ -22,7 +22,7 @@ type Identity struct {
 	IssuerRegExp  string `yaml:"issuerRegExp,omitempty"`
 }
 
-// Signer is who has signed: what a certificate says.
+// Signer is the one that has signed: what a certificate says.
 type Signer struct {
 	Subject, Issuer string
 }
@@ -50,7 +50,7 @@ func (i Identity) Matcher(names [4]string) (m Matcher, err error) {
 const maxExpression = 4 << 10 // bytes
 
 func matcher(text, expression, textName, expressionName string) (func(string) bool, error) {
-	const hint = "name both: whoever may sign, and the issuer by whom they have logged in, such as " +
+	const hint = "name both: the identity, and the issuer by whom they have logged in, such as " +
 		"https://token.actions.githubusercontent.com"
 	switch {
 	case text == "" && expression == "":

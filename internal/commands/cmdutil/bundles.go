@@ -93,8 +93,8 @@ func AddVerifyFlags(cmd *cobra.Command) {
 	flags.String(signature.FlagKeyring, "",
 		"the file of OpenPGP keys with which the provenance of a chart has to be signed, as helm writes it")
 	flags.String(signature.FlagIdentity, "",
-		"who has to have signed an image or a chart in a registry with cosign and without a key: an address, or the "+
-			"URL of a workflow; needs an issuer")
+		"the identity that has to have signed an image or a chart in a registry with cosign and without a key: an "+
+			"address, or the URL of a workflow; needs an issuer")
 	flags.String(signature.FlagIdentityRegExp, "",
 		"a regular expression that matches the whole of such an identity, instead of --"+signature.FlagIdentity)
 	flags.String(signature.FlagIssuer, "",
