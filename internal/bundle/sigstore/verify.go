@@ -37,8 +37,8 @@ func (s *Signed) Parse() (*x509.Certificate, error) {
 }
 
 // Verify finds out by whom it was signed. It takes a certificate of an authority that is trusted and that is logged,
-// an entry of the signature in a log that is trusted, and a time at which it was made: of the log, or of a timestamp. The
-// certificate has to be valid at each of these times.
+// an entry of the signature in a log that is trusted, and a time at which it was made: of the log, or of a timestamp.
+// The certificate has to be valid at each of these times.
 func Verify(s *Signed, trusted root.TrustedMaterial) (who Signer, _ error) {
 	leaf, err := s.Parse()
 	if err != nil {
