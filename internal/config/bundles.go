@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/berthdev/berth/internal/bundle/signature"
+	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -19,6 +20,11 @@ type Bundles struct {
 	Keys []string `yaml:"keys,omitempty"`
 	// Keyring has the OpenPGP keys by which charts are signed with helm: a file, or its text in armor.
 	Keyring string `yaml:"keyring,omitempty"`
+	// Identities are whose certificates count, where cosign signs without a key.
+	Identities []sigstore.Identity `yaml:"identities,omitempty"`
+	// TrustedRoot says which authorities and logs vouch for certificates: a file, or its text. Without it these are
+	// those of sigstore's public instance.
+	TrustedRoot string `yaml:"trustedRoot,omitempty"`
 }
 
 // check finds what is wrong with the section, and makes paths those of the file's directory.
@@ -38,6 +44,9 @@ func (b *Bundles) check(dir string) (problems []string) {
 	if !signature.IsText(b.Keyring) {
 		relativeTo(dir, &b.Keyring)
 	}
+	if !sigstore.IsRoot(b.TrustedRoot) {
+		relativeTo(dir, &b.TrustedRoot)
+	}
 	return problems
 }
 
@@ -51,10 +60,24 @@ func (b *Bundles) lay(flags *pflag.FlagSet) error {
 			signature.FlagVerify).
 			WithHint("see bundles.verify in the configuration: %s", "`berth help environment` says where it is")
 	}
-	if given(signature.FlagKey) || given(signature.FlagKeyring) {
+	identity := sigstore.Identity{}
+	for name, part := range map[string]*string{
+		signature.FlagIdentity: &identity.Subject, signature.FlagIdentityRegExp: &identity.SubjectRegExp,
+		signature.FlagIssuer: &identity.Issuer, signature.FlagIssuerRegExp: &identity.IssuerRegExp,
+	} {
+		*part, _ = flags.GetString(name)
+	}
+	if identified := identity != (sigstore.Identity{}); identified || given(signature.FlagKey) ||
+		given(signature.FlagKeyring) {
 		b.Keys, _ = flags.GetStringArray(signature.FlagKey)
 		b.Keyring, _ = flags.GetString(signature.FlagKeyring)
+		if b.Identities = nil; identified {
+			b.Identities = []sigstore.Identity{identity}
+		}
 		verify = verify || !given(signature.FlagVerify)
+	}
+	if given(signature.FlagRoot) {
+		b.TrustedRoot, _ = flags.GetString(signature.FlagRoot)
 	}
 	if verify {
 		b.Verify = signature.Required
@@ -68,7 +91,11 @@ func (b Bundles) Policy(getenv func(string) string) (*signature.Policy, error) {
 	if b.Verify != signature.Required {
 		return nil, nil
 	}
-	return signature.New(signature.Keys{Public: b.Keys, Keyring: b.Keyring}, getenv)
+	return signature.New(b.signers(), getenv)
+}
+
+func (b Bundles) signers() signature.Keys {
+	return signature.Keys{Public: b.Keys, Keyring: b.Keyring, Identities: b.Identities, TrustedRoot: b.TrustedRoot}
 }
 
 // ForServer is what a server of bundles is told of a configuration file: the section bundles, with the keys in it
@@ -78,11 +105,14 @@ func ForServer(path string, raw []byte, getenv func(string) string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	keys, err := signature.Keys{Public: c.Bundles.Keys, Keyring: c.Bundles.Keyring}.Texts()
+	keys, err := c.Bundles.signers().Texts()
 	if err != nil {
 		return nil, err
 	}
-	own := Bundles{Verify: c.Bundles.Verify, Keys: keys.Public, Keyring: keys.Keyring}
+	own := Bundles{
+		Verify: c.Bundles.Verify, Keys: keys.Public, Keyring: keys.Keyring, Identities: keys.Identities,
+		TrustedRoot: keys.TrustedRoot,
+	}
 	if _, err := own.Policy(nil); err != nil {
 		return nil, err
 	}

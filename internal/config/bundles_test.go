@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/berthdev/berth/internal/bundle/sigstore"
+	"github.com/berthdev/berth/internal/bundle/sigstore/sigstoretest"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -22,6 +25,7 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 	for name, test := range map[string]struct {
 		file, flags string
 		keys        string // the files that count
+		identities  string
 		verified    bool
 		says        string
 	}{
@@ -38,6 +42,21 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 			file: "verify: required", flags: "--verify=false",
 			says: "the configuration requires that bundles are signed",
 		},
+		"an identity instead": {
+			file:  "keys: [a.pub]\n  identities: [{subject: a, issuer: i}]",
+			flags: "--certificate-identity b --certificate-oidc-issuer j", identities: "{b  j }", verified: true,
+		},
+		"identities of the file": {
+			file: "verify: required\n" +
+				"  identities: [{subjectRegExp: a, issuerRegExp: i}, {subject: b, issuer: j}]",
+			identities: "{ a  i}{b  j }", verified: true,
+		},
+		"a key instead of identities": {
+			file: "identities: [{subject: a, issuer: i}]", flags: "--verify-key b.pub", keys: "b.pub", verified: true,
+		},
+		"a trusted root alone": {
+			file: "identities: [{subject: a, issuer: i}]", flags: "--trusted-root r", identities: "{a  i }",
+		},
 		"another word": {file: "verify: maybe", says: `bundles.verify: "maybe": must be required, or left out`},
 		"an empty key": {file: "keys: ['']", says: "bundles.keys[0]: must be a file"},
 	} {
@@ -46,6 +65,12 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 			flags.Bool("verify", false, "")
 			flags.StringArray("verify-key", nil, "")
 			flags.String("keyring", "", "")
+			for _, name := range []string{
+				"certificate-identity", "certificate-identity-regexp", "certificate-oidc-issuer",
+				"certificate-oidc-issuer-regexp", "trusted-root",
+			} {
+				flags.String(name, "", "")
+			}
 			if err := flags.Parse(strings.Fields(test.flags)); err != nil {
 				t.Fatal(err)
 			}
@@ -68,6 +93,14 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 			keys := strings.Join(append(c.Bundles.Keys, c.Bundles.Keyring), "")
 			if keys = strings.TrimPrefix(keys, filepath.Dir(file)); keys != test.keys ||
 				(c.Bundles.Verify == "required") != test.verified {
+				t.Errorf("%+v", c.Bundles)
+			}
+			identities := ""
+			for _, i := range c.Bundles.Identities {
+				identities += fmt.Sprint(i)
+			}
+			root, _ := flags.GetString("trusted-root")
+			if identities != test.identities || c.Bundles.TrustedRoot != root {
 				t.Errorf("%+v", c.Bundles)
 			}
 		})
@@ -102,5 +135,25 @@ func TestForServer(t *testing.T) {
 		if _, err := ForServer(at, []byte(text), os.Getenv); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// A server gets the trusted root itself, beside the identities.
+func TestIdentitiesForServer(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "root.json"), sigstoretest.New(t).Root(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own := "bundles: {verify: required, identities: [{subject: a, issuer: i}], trustedRoot: root.json}\n"
+	text, err := ForServer(filepath.Join(dir, "config.yaml"), []byte(own), os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := parse("elsewhere.yaml", text, os.Getenv)
+	if err != nil || len(c.Bundles.Identities) != 1 || !sigstore.IsRoot(c.Bundles.TrustedRoot) {
+		t.Errorf("%+v %v", c.Bundles, err)
+	}
+	if p, err := c.Bundles.Policy(nil); p == nil || err != nil {
+		t.Error(p, err)
 	}
 }

@@ -4,19 +4,19 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/sigstore/sigstore-go/pkg/root"
+
+	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/registry/pull"
 )
 
-// sigstoreBundle is what is read of a bundle of sigstore that has an envelope. What else it says, such as the entry of
-// a transparency log, is about certificates, or adds to what a key says.
+// sigstoreBundle is what is read of a bundle of sigstore that has an envelope, where a key has signed. What else it
+// says, such as the entry of a transparency log, is about certificates, or adds to what a key says.
 type sigstoreBundle struct {
 	Material struct {
 		PublicKey struct {
 			Hint string `json:"hint"`
 		} `json:"publicKey"`
-		Certificate struct {
-			Raw []byte `json:"rawBytes"`
-		} `json:"certificate"`
 	} `json:"verificationMaterial"`
 	Envelope struct {
 		Payload     []byte `json:"payload"`
@@ -34,7 +34,7 @@ const (
 )
 
 // bundle verifies a bundle that refers to an image: a statement about digests, in an envelope with signatures.
-func (p *Policy) bundle(a pull.Attachment, digest string) (by string, _ found) {
+func (p *Policy) bundle(a pull.Attachment, digest string, trusted root.TrustedMaterial) (by string, _ found) {
 	var b sigstoreBundle
 	if err := json.Unmarshal(a.Content, &b); err != nil {
 		return "", found{ReasonUntrusted, "a signature that is not valid: it is no bundle of sigstore"}
@@ -43,30 +43,31 @@ func (p *Policy) bundle(a pull.Attachment, digest string) (by string, _ found) {
 	if e.PayloadType != typeOfStatement || len(e.Signatures) == 0 || len(e.Signatures) > maxSignatures {
 		return "", found{ReasonUntrusted, "a bundle of sigstore without the signature of a statement"}
 	}
-	text := envelopeText(e.PayloadType, e.Payload)
+	text := sigstore.EnvelopeText(e.PayloadType, e.Payload)
 	var signer *key
 	for _, s := range e.Signatures {
 		if signer = p.signer(text, s.Sig); signer != nil {
-			break
+			return statement(e.Payload, signer.String(), digest)
 		}
 	}
-	if signer == nil {
-		if len(b.Material.Certificate.Raw) > 0 {
-			return "", found{ReasonUntrusted, "it is signed with " + certified(b.Material.Certificate.Raw)}
-		}
-		return "", found{ReasonUntrusted, "it is signed with " + another(b.Material.PublicKey.Hint, "")}
+	signed, err := sigstore.FromBundle(a.Content)
+	if err == nil && len(signed.Certificate) == 0 {
+		return "", found{ReasonUntrusted, "it is signed with " + another(b.Material.PublicKey.Hint)}
 	}
-	return statement(e.Payload, signer, digest)
+	by, problem := p.identified(signed, err, trusted)
+	if by == "" {
+		return "", problem
+	}
+	// What was verified is read, rather than what was taken for the same above.
+	if signed.PayloadType != typeOfStatement {
+		return "", notOfImage(by)
+	}
+	return statement(signed.Payload, by, digest)
 }
 
-// envelopeText is what is signed of an envelope: its type and its payload, with their lengths.
-func envelopeText(payloadType string, payload []byte) []byte {
-	text := fmt.Appendf(nil, "DSSEv1 %d %s %d ", len(payloadType), payloadType, len(payload))
-	return append(text, payload...)
-}
-
-// statement reads what a key has signed: it has to be that an image was signed, and not what else is said about images.
-func statement(payload []byte, signer *key, digest string) (by string, _ found) {
+// statement reads what somebody has signed: it has to be that an image was signed, and not what else is said about
+// images.
+func statement(payload []byte, signer, digest string) (by string, _ found) {
 	var s struct {
 		PredicateType string `json:"predicateType"`
 		Subject       []struct {
@@ -82,9 +83,9 @@ func statement(payload []byte, signer *key, digest string) (by string, _ found) 
 	}
 	for _, subject := range s.Subject {
 		if sum := subject.Digest["sha256"]; sum != "" && "sha256:"+sum == digest {
-			return "key " + signer.fingerprint, found{}
+			return signer, found{}
 		}
 	}
-	return "", found{ReasonOfOther, fmt.Sprintf("the signature of key %s is of %s", signer.fingerprint,
+	return "", found{ReasonOfOther, fmt.Sprintf("the signature of %s is of %s", signer,
 		short("sha256:"+s.Subject[0].Digest["sha256"]))}
 }

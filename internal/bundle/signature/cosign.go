@@ -7,16 +7,16 @@ import (
 	"crypto/ed25519"
 	"crypto/rsa"
 	"crypto/sha256"
-	"crypto/sha512"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"slices"
 
+	"github.com/sigstore/sigstore-go/pkg/root"
+
+	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/registry/pull"
 )
@@ -71,34 +71,13 @@ func parseKeys(text []byte, where string) (keys []key, _ error) {
 	return keys, nil
 }
 
-// verify says whether a signature of a text is of this key. As in cosign the hash is SHA-256, or that of the curve.
-func (k key) verify(text, signature []byte) bool {
-	sum := sha256.Sum256(text)
-	switch public := k.public.(type) {
-	case *ecdsa.PublicKey:
-		if ecdsa.VerifyASN1(public, sum[:], signature) {
-			return true
-		}
-		switch bits := public.Curve.Params().BitSize; {
-		case bits > 384:
-			longer := sha512.Sum512(text)
-			return ecdsa.VerifyASN1(public, longer[:], signature)
-		case bits > 256:
-			longer := sha512.Sum384(text)
-			return ecdsa.VerifyASN1(public, longer[:], signature)
-		}
-	case ed25519.PublicKey:
-		return ed25519.Verify(public, text, signature)
-	case *rsa.PublicKey:
-		return rsa.VerifyPKCS1v15(public, crypto.SHA256, sum[:], signature) == nil
-	}
-	return false
-}
+// String names the key.
+func (k key) String() string { return "key " + k.fingerprint }
 
 // signer returns the key that made the signature of a text, or nil if it is not a key of the policy.
 func (p *Policy) signer(text, signature []byte) *key {
 	for i := range p.keys {
-		if p.keys[i].verify(text, signature) {
+		if sigstore.Verifies(p.keys[i].public, text, signature) {
 			return &p.keys[i]
 		}
 	}
@@ -112,7 +91,7 @@ func (p *Policy) Image(ctx context.Context, image *pull.Image) (by string, _ err
 		return "", nil
 	}
 	var all []found
-	if len(p.keys) > 0 {
+	if p.ofCosign() {
 		by, problems, err := p.cosigned(ctx, image)
 		if by != "" || err != nil {
 			return by, err
@@ -126,18 +105,26 @@ func (p *Policy) Image(ctx context.Context, image *pull.Image) (by string, _ err
 		}
 		all = append(all, problem)
 	}
-	what, hint := "image "+image.Ref, "sign it with `cosign sign --key`, or name the key that has signed it: --"+FlagKey
+	what := "image " + image.Ref
+	hint := "sign it with `cosign sign`, or name the key or the identity that has signed it: --" + FlagKey + ", or --" +
+		FlagIdentity + " with --" + FlagIssuer
 	switch {
 	case image.Chart:
 		what, hint = "chart "+image.Ref, hint+", or, of a chart that `helm package --sign` has packed, --"+FlagKeyring
-	case len(p.keys) == 0:
-		all = append(all, found{ReasonUnsigned, "a keyring is for charts, and no key of cosign is given"})
+	case !p.ofCosign():
+		all = append(all, found{
+			ReasonUnsigned, "a keyring is for charts, and neither a key of cosign nor an identity is given",
+		})
 	}
 	return "", refusal(what, all, hint)
 }
 
 // cosigned finds the first signature of an image that counts. Without one, all says what there is.
 func (p *Policy) cosigned(ctx context.Context, image *pull.Image) (by string, all []found, _ error) {
+	trusted, err := p.trusted(ctx)
+	if err != nil {
+		return "", nil, err
+	}
 	for a, err := range image.Attachments(ctx) {
 		if err != nil {
 			return "", nil, err
@@ -146,7 +133,7 @@ func (p *Policy) cosigned(ctx context.Context, image *pull.Image) (by string, al
 		if a.MediaType == pull.TypeBundle {
 			read = p.bundle
 		}
-		by, problem := read(a, image.Digest().String())
+		by, problem := read(a, image.Digest().String(), trusted)
 		if by != "" {
 			return by, nil, nil
 		}
@@ -158,22 +145,28 @@ func (p *Policy) cosigned(ctx context.Context, image *pull.Image) (by string, al
 }
 
 const (
-	annotationSignature   = "dev.cosignproject.cosign/signature"
-	annotationCertificate = "dev.sigstore.cosign/certificate"
-	typeOfPayload         = "cosign container image signature"
-	typeOfSigned          = "https://sigstore.dev/cosign/sign/v1"
+	typeOfPayload = "cosign container image signature"
+	typeOfSigned  = "https://sigstore.dev/cosign/sign/v1"
 )
 
 // payload verifies a signature of cosign's tag: a text that names the digest of an image, and the signature of it in an
 // annotation.
-func (p *Policy) payload(a pull.Attachment, digest string) (by string, _ found) {
-	signature, err := base64.StdEncoding.DecodeString(a.Annotations[annotationSignature])
+func (p *Policy) payload(a pull.Attachment, digest string, trusted root.TrustedMaterial) (by string, _ found) {
+	signature, err := base64.StdEncoding.DecodeString(a.Annotations[sigstore.AnnotationSignature])
 	if err != nil || len(signature) == 0 {
-		return "", found{ReasonUntrusted, "a signature without a valid annotation " + annotationSignature}
+		return "", found{ReasonUntrusted, "a signature without a valid annotation " + sigstore.AnnotationSignature}
 	}
-	signer := p.signer(a.Content, signature)
-	if signer == nil {
-		return "", found{ReasonUntrusted, "it is signed with " + another("", a.Annotations[annotationCertificate])}
+	switch signer := p.signer(a.Content, signature); {
+	case signer != nil:
+		by = signer.String()
+	case a.Annotations[sigstore.AnnotationCertificate] == "":
+		return "", found{ReasonUntrusted, "it is signed with another key"}
+	default:
+		signed, err := sigstore.FromAnnotations(a.Content, a.Annotations)
+		var problem found
+		if by, problem = p.identified(signed, err, trusted); by == "" {
+			return "", problem
+		}
 	}
 	var payload struct {
 		Critical struct {
@@ -187,28 +180,20 @@ func (p *Policy) payload(a pull.Attachment, digest string) (by string, _ found) 
 	of := payload.Critical
 	switch {
 	case err != nil, of.Type != typeOfPayload && of.Type != typeOfSigned:
-		return "", notOfImage(signer)
+		return "", notOfImage(by)
 	case of.Image.Digest != digest:
-		return "", found{ReasonOfOther, fmt.Sprintf("the signature of key %s is of %s", signer.fingerprint,
-			short(of.Image.Digest))}
+		return "", found{ReasonOfOther, fmt.Sprintf("the signature of %s is of %s", by, short(of.Image.Digest))}
 	}
-	return "key " + signer.fingerprint, found{}
+	return by, found{}
 }
 
-func notOfImage(signer *key) found {
-	return found{ReasonOfOther, "what key " + signer.fingerprint + " has signed is not the signature of an image"}
+func notOfImage(by string) found {
+	return found{ReasonOfOther, "what " + by + " has signed is not the signature of an image"}
 }
 
-// another says what else than a key that counts has signed.
-func another(hint, certificate string) string {
-	switch {
-	case certificate != "":
-		block, _ := pem.Decode([]byte(certificate))
-		if block == nil {
-			block = &pem.Block{}
-		}
-		return certified(block.Bytes)
-	case hint != "":
+// another says what else than a key that counts has signed, as the signature has it.
+func another(hint string) string {
+	if hint != "" {
 		return "another key, which it says is " + fingerprintOf(hint)
 	}
 	return "another key"
@@ -220,26 +205,4 @@ func fingerprintOf(hint string) string {
 		return "sha256:" + hex.EncodeToString(sum)
 	}
 	return fault.Line(hint)
-}
-
-// certified names a certificate by to whom it was issued, and by whom: nobody has verified that.
-func certified(der []byte) string {
-	text := "a certificate"
-	const count = ": keys count, and certificates do not"
-	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		return text + count
-	}
-	names := certificate.EmailAddresses
-	for _, uri := range certificate.URIs {
-		names = append(names, uri.String())
-	}
-	if len(names) > 0 {
-		text += " that says it is of " + fault.Line(names[0])
-	}
-	isIssuer := func(e pkix.Extension) bool { return e.Id.String() == "1.3.6.1.4.1.57264.1.1" } // as Fulcio has it
-	if at := slices.IndexFunc(certificate.Extensions, isIssuer); at >= 0 {
-		text += " (" + fault.Line(string(certificate.Extensions[at].Value)) + ")"
-	}
-	return text + count
 }

@@ -1,6 +1,10 @@
 package signature
 
-import "github.com/berthdev/berth/internal/registry/pull"
+import (
+	"context"
+
+	"github.com/berthdev/berth/internal/registry/pull"
+)
 
 // Attached is whose signature something is that a registry has beside an image, and what is wrong with it otherwise.
 func (p *Policy) Attached(a pull.Attachment, digest string) (by, problem string) {
@@ -8,6 +12,10 @@ func (p *Policy) Attached(a pull.Attachment, digest string) (by, problem string)
 	if a.MediaType == pull.TypeBundle {
 		read = p.bundle
 	}
-	by, f := read(a, digest)
+	trusted, err := p.trusted(context.Background())
+	if err != nil {
+		return "", err.Error()
+	}
+	by, f := read(a, digest, trusted)
 	return by, f.text
 }

@@ -16,15 +16,22 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
 
+	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/fault"
 )
 
 // The flags that say whose signatures count. The key is cosign's and the keyring helm's, with their formats; cosign's
-// --key is --verify-key here, where it stands beside a dozen flags about other things.
+// --key is --verify-key here, where it stands beside a dozen flags about other things. Those of an identity are
+// cosign's.
 const (
-	FlagVerify  = "verify"
-	FlagKey     = "verify-key"
-	FlagKeyring = "keyring"
+	FlagVerify         = "verify"
+	FlagKey            = "verify-key"
+	FlagKeyring        = "keyring"
+	FlagIdentity       = "certificate-identity"
+	FlagIdentityRegExp = "certificate-identity-regexp"
+	FlagIssuer         = "certificate-oidc-issuer"
+	FlagIssuerRegExp   = "certificate-oidc-issuer-regexp"
+	FlagRoot           = "trusted-root"
 )
 
 // Required is the value of the configuration that asks for signatures.
@@ -36,6 +43,11 @@ type Keys struct {
 	Public []string
 	// Keyring has public keys of OpenPGP, as `gpg --export` writes them, in armor or not.
 	Keyring string
+	// Identities are whose certificates count, which cosign gets of sigstore where it signs without a key.
+	Identities []sigstore.Identity
+	// TrustedRoot says which authorities and logs vouch for certificates, as sigstore's trusted_root.json. Without it
+	// it is that of sigstore's public instance.
+	TrustedRoot string
 }
 
 // Policy says whose signatures count. A nil one asks for none.
@@ -43,6 +55,8 @@ type Policy struct {
 	keys        []key
 	keyring     openpgp.EntityList
 	keyringFrom string
+	identities  []sigstore.Matcher
+	root        *sigstore.Root // nil without identities
 	sum         string
 }
 
@@ -72,12 +86,15 @@ func New(from Keys, getenv func(string) string) (*Policy, error) {
 		p.keys = append(p.keys, keys...)
 		_, _ = sum.Write(text)
 	}
+	if err := p.readIdentities(from, getenv, sum); err != nil {
+		return nil, err
+	}
 	ring := from.Keyring
-	if ring == "" && len(from.Public) == 0 {
+	if ring == "" && !p.ofCosign() {
 		ring = homeKeyring(getenv)
 	}
 	if ring == "" {
-		if len(p.keys) == 0 {
+		if !p.ofCosign() {
 			return nil, noKeys()
 		}
 	} else if err := p.readKeyring(ring, sum); err != nil {
@@ -89,8 +106,9 @@ func New(from Keys, getenv func(string) string) (*Policy, error) {
 
 func noKeys() error {
 	return fault.New(fault.InvalidArgument, "signatures are to be verified, and no keys are given to verify them with").
-		WithHint("name the file of a public key of cosign with --%s, or a keyring with --%s; bundles.keys and "+
-			"bundles.keyring of the configuration do the same", FlagKey, FlagKeyring)
+		WithHint("name the file of a public key of cosign with --%s, an identity with --%s and --%s, or a keyring "+
+			"with --%s; bundles.keys, bundles.identities and bundles.keyring of the configuration do the same",
+			FlagKey, FlagIdentity, FlagIssuer, FlagKeyring)
 }
 
 // Sum tells policies with different keys apart: what was verified under one was not under another.
@@ -104,6 +122,14 @@ func (k Keys) Texts() (texts Keys, _ error) {
 			return Keys{}, err
 		}
 		texts.Public = append(texts.Public, string(text))
+	}
+	texts.Identities = k.Identities
+	if k.TrustedRoot != "" {
+		text, _, err := read(k.TrustedRoot, sigstore.MaxRoot, theRoot)
+		if err != nil {
+			return Keys{}, err
+		}
+		texts.TrustedRoot = string(text)
 	}
 	if k.Keyring == "" {
 		return texts, nil
@@ -146,7 +172,7 @@ func homeKeyring(getenv func(string) string) string {
 
 // read reads a file, unless it is the text of one already, and says what it is in messages.
 func read(name string, most int64, what string) (text []byte, where string, err error) {
-	if IsText(name) {
+	if IsText(name) || sigstore.IsRoot(name) {
 		return []byte(name), what + " of the configuration", nil
 	}
 	file, err := os.Open(name)
@@ -193,7 +219,7 @@ func (p *Policy) readKeyring(name string, sum io.Writer) error {
 // The reasons of refusals.
 const (
 	ReasonUnsigned    = "NOT_SIGNED"         // there is nothing to verify
-	ReasonUntrusted   = "SIGNED_BY_ANOTHER"  // with a key that is not among those that count
+	ReasonUntrusted   = "SIGNED_BY_ANOTHER"  // with a key or by an identity that is not among those that count
 	ReasonOfOther     = "SIGNATURE_MISMATCH" // of something else
 	ReasonUnsupported = "CANNOT_BE_SIGNED"   // it is of a kind that has no signatures
 )

@@ -85,13 +85,25 @@ func (d *Dependencies) verified(s source.Fetcher, getenv func(string) string) (s
 func AddVerifyFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Bool(signature.FlagVerify, false,
-		"take only what is signed: with a key of --"+signature.FlagKey+" or --"+signature.FlagKeyring+
-			", or else of the configuration, or of helm's own keyring")
+		"take only what is signed: with a key of --"+signature.FlagKey+" or --"+signature.FlagKeyring+", or by --"+
+			signature.FlagIdentity+", or else as the configuration says, or with helm's own keyring")
 	flags.StringArray(signature.FlagKey, nil,
 		"the file of a public key of cosign with which an image or a chart in a registry has to be signed; "+
 			"repeatable, one of them suffices")
 	flags.String(signature.FlagKeyring, "",
 		"the file of OpenPGP keys with which the provenance of a chart has to be signed, as helm writes it")
+	flags.String(signature.FlagIdentity, "",
+		"the identity that has to have signed an image or a chart in a registry with cosign and without a key: an "+
+			"address, or the URL of a workflow; needs an issuer")
+	flags.String(signature.FlagIdentityRegExp, "",
+		"a regular expression that matches the whole of such an identity, instead of --"+signature.FlagIdentity)
+	flags.String(signature.FlagIssuer, "",
+		"by whom that identity has logged in, such as https://token.actions.githubusercontent.com")
+	flags.String(signature.FlagIssuerRegExp, "",
+		"a regular expression that matches the whole of such an issuer, instead of --"+signature.FlagIssuer)
+	flags.String(signature.FlagRoot, "",
+		"the file of sigstore's trusted_root.json, with the authorities and logs that vouch for identities, instead "+
+			"of those of its public instance, which are fetched and kept for a day")
 }
 
 // Bundles works on the bundles of the cluster, with what is kept in a system namespace.

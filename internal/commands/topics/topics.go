@@ -120,6 +120,10 @@ In the file only:
     verify: required         of each; otherwise where --verify says so
     keys: [FILE]             public keys of cosign, or their texts: !file PATH
     keyring: FILE            OpenPGP keys, for the provenance of charts
+    identities:              those that count without a key, with a certificate
+    - subject: ADDRESS       or subjectRegExp, which matches the whole
+      issuer: https://HOST   or issuerRegExp
+    trustedRoot: FILE        trusted_root.json; otherwise that of sigstore's public instance
   gateways:                  what berth exec and cp --gateway NAME go through
     - name: NAME
       url: https://HOST      the credential is sent there, and nowhere else

@@ -1,0 +1,124 @@
+package signature
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/sigstore/sigstore-go/pkg/root"
+
+	"github.com/berthdev/berth/internal/bundle/sigstore"
+	"github.com/berthdev/berth/internal/fault"
+)
+
+const (
+	maxIdentities = 32
+	theRoot       = "the trusted root"
+)
+
+// readIdentities reads whose certificates count, and what vouches for certificates.
+func (p *Policy) readIdentities(from Keys, getenv func(string) string, sum io.Writer) error {
+	if len(from.Identities) > maxIdentities {
+		return fault.New(fault.InvalidArgument, "more than %d identities are given", maxIdentities)
+	}
+	for i, identity := range from.Identities {
+		m, err := identity.Matcher(namesOf(i))
+		if err != nil {
+			return err
+		}
+		p.identities = append(p.identities, m)
+	}
+	if len(from.Identities) == 0 {
+		return nil
+	}
+	if from.TrustedRoot == "" {
+		p.root = sigstore.PublicRoot(cacheDir(getenv), FlagRoot)
+	} else {
+		text, where, err := read(from.TrustedRoot, sigstore.MaxRoot, theRoot)
+		if err != nil {
+			return err
+		}
+		if p.root, err = sigstore.ReadRoot(text, where); err != nil {
+			return err
+		}
+	}
+	text, err := json.Marshal(from.Identities)
+	_, _ = fmt.Fprintf(sum, "identities\n%s\n%s\n", text, p.root.Sum())
+	return err
+}
+
+// namesOf are what the parts of an identity are called, by the flags and in the configuration.
+func namesOf(i int) (names [4]string) {
+	for n, part := range [4][2]string{
+		{FlagIdentity, "subject"},
+		{FlagIdentityRegExp, "subjectRegExp"},
+		{FlagIssuer, "issuer"},
+		{FlagIssuerRegExp, "issuerRegExp"},
+	} {
+		names[n] = fmt.Sprintf("--%s (bundles.identities[%d].%s)", part[0], i, part[1])
+	}
+	return names
+}
+
+// cacheDir is where the root of sigstore's public instance is kept; "" if nobody is at home.
+func cacheDir(getenv func(string) string) string {
+	if getenv == nil {
+		return ""
+	}
+	if dir := getenv("XDG_CACHE_HOME"); dir != "" {
+		return filepath.Join(dir, "berth")
+	}
+	if home := getenv("HOME"); home != "" {
+		return filepath.Join(home, ".cache", "berth")
+	}
+	return ""
+}
+
+// ofCosign is true if signatures of cosign can count.
+func (p *Policy) ofCosign() bool { return len(p.keys) > 0 || len(p.identities) > 0 }
+
+// trusted is what vouches for certificates; nil where they do not count.
+func (p *Policy) trusted(ctx context.Context) (root.TrustedMaterial, error) {
+	if p.root == nil {
+		return nil, nil
+	}
+	return p.root.Trusted(ctx)
+}
+
+// identified is whose signature one with a certificate is, if theirs count: the certificate is verified then, with its
+// logs and the time. err is what is wrong with how it is written.
+func (p *Policy) identified(s *sigstore.Signed, err error, trusted root.TrustedMaterial) (by string, _ found) {
+	if err != nil {
+		return "", found{ReasonUntrusted, "a signature that is not valid: " + err.Error()}
+	}
+	if len(p.identities) == 0 {
+		return "", found{
+			ReasonUntrusted, "it is signed with " + certified(s) + ": keys count, and no identity is given",
+		}
+	}
+	who, err := sigstore.Verify(s, trusted)
+	if err != nil {
+		return "", found{ReasonUntrusted, "it is signed with " + certified(s) + ": " + err.Error()}
+	}
+	for _, m := range p.identities {
+		if m.Match(who) {
+			return who.String(), found{}
+		}
+	}
+	return "", found{ReasonUntrusted, "it is signed by another: " + who.String()}
+}
+
+// certified names a certificate by to whom it was issued, and by whom they have logged in: nobody has verified that.
+func certified(s *sigstore.Signed) string {
+	certificate, err := s.Parse()
+	if err != nil {
+		return "a certificate"
+	}
+	who, err := sigstore.SignerOf(certificate)
+	if err != nil {
+		return "a certificate"
+	}
+	return "a certificate that says it is of " + who.String()
+}
