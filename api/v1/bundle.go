@@ -68,6 +68,17 @@ type BundleContent struct {
 	// Directory is where it was unpacked to.
 	Directory string   `json:"directory,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
+	// Unchecked are the objects that `berth bundle validate` could not check, or not all of each: nothing is wrong with
+	// the others.
+	Unchecked []UncheckedObject `json:"unchecked,omitempty"`
+}
+
+// UncheckedObject is an object that could not be checked, and why.
+type UncheckedObject struct {
+	// Object is kind/name.
+	Object    string `json:"object"`
+	Namespace string `json:"namespace,omitempty"`
+	Reason    string `json:"reason"`
 }
 
 // BundleState is a BundleInstance in its current state, and the answer to `berth bundle status`.

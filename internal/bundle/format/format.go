@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/chart"
+	"github.com/berthdev/berth/internal/chart/manifest"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -60,6 +61,8 @@ type Package struct {
 	Values map[string]any
 	// Warnings are what a user should know, though it is no error.
 	Warnings []string
+	// Unknown are the objects of which nobody has looked whether their kinds have their fields.
+	Unknown []manifest.Unknown
 	// Recorded is true for a package that was read from the record of what is installed:
 	// its objects are as they were applied. It has no chart and no hooks.
 	Recorded bool
@@ -164,8 +167,8 @@ func Check(ctx context.Context, fsys fs.FS) (Format, error) {
 	return format, err
 }
 
-// invalid is the error of a bundle with problems.
-func invalid(format Format, problems []string) error {
+// Invalid is the error of a bundle with problems.
+func Invalid(format Format, problems []string) error {
 	err := fault.New(fault.InvalidArgument, "invalid %s bundle", format)
 	if len(problems) == 1 {
 		return err.WithDetail(problems[0])
@@ -218,6 +221,6 @@ func loadHelm(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	return &Package{
 		Format: Helm, Name: r.Chart.Name(), Version: r.Chart.Metadata.Version,
 		Objects: r.Objects, Hooks: r.Hooks, Notes: r.Notes, Chart: r.Chart, Values: r.Values, Warnings: r.Warnings,
-		manifest: r.Manifest,
+		Unknown: r.Unknown, manifest: r.Manifest,
 	}, nil
 }

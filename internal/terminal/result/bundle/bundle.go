@@ -37,7 +37,27 @@ func (c Content) Text(p style.Page) ([]string, error) {
 	for _, warning := range c.Warnings {
 		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(warning))
 	}
+	for _, text := range unchecked(c.Unchecked) {
+		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(text))
+	}
 	return lines, nil
+}
+
+// unchecked are lines about objects that could not be checked, one for each reason.
+func unchecked(objects []v1.UncheckedObject) (lines []string) {
+	const most = 5 // names in a line; the document has all
+	names := map[string][]string{}
+	for _, o := range objects {
+		names[o.Reason] = append(names[o.Reason], o.Object)
+	}
+	for _, why := range slices.Sorted(maps.Keys(names)) {
+		of := names[why]
+		if more := len(of) - most; more > 0 {
+			of = append(of[:most:most], english.Count(more, "other"))
+		}
+		lines = append(lines, "not checked: "+strings.Join(of, ", ")+": "+why)
+	}
+	return lines
 }
 
 // kinds counts objects: 2 ConfigMap, 1 Deployment.
