@@ -162,6 +162,8 @@ type BundleHistory struct {
 	Name string `json:"name"`
 	// Items are the revisions, the newest first.
 	Items []BundleRevision `json:"items"`
+	// Warnings name the revisions whose records cannot be read.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // BundleRevision is a revision of an instance's Helm release: an installation or an upgrade, or an attempt of one.

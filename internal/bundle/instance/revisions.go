@@ -21,6 +21,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/release"
 )
 
 // notInstalled is the error about an instance that does not exist.
@@ -28,27 +29,33 @@ func notInstalled(name string) error {
 	return fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
 }
 
-// Revisions are what is recorded of an instance, the newest first.
-func (r Reconciler) Revisions(ctx context.Context, name string) (revisions []v1.BundleRevision, err error) {
+// Revisions are what is recorded of an instance, the newest first. What cannot be read of that is a warning.
+func (r Reconciler) Revisions(ctx context.Context, name string) (h v1.BundleHistory, err error) {
 	k, err := r.Know(ctx, name)
 	switch {
+	case fault.ReasonOf(err) == release.ReasonUnreadable: // is among those that are named
 	case err != nil:
-		return nil, err
+		return h, err
 	case k.Instance == nil && k.Release == nil:
-		return nil, notInstalled(name)
+		return h, notInstalled(name)
 	}
-	records, err := r.records().All(ctx, name)
+	records, unreadable, err := r.records().History(ctx, name)
 	if err != nil {
-		return nil, err
+		return h, err
 	}
+	h.Name = name
 	for _, record := range records {
 		revision, err := revisionOf(record)
 		if err != nil {
-			return nil, err
+			return h, err
 		}
-		revisions = append(revisions, revision)
+		h.Items = append(h.Items, revision)
 	}
-	return revisions, nil
+	for _, u := range unreadable {
+		f := fault.From(u.Err)
+		h.Warnings = append(h.Warnings, fmt.Sprintf("revision %d is not listed: %s; %s", u.Version, f.Message, f.Hint))
+	}
+	return h, nil
 }
 
 // Earlier is a request for what a revision of an instance had installed; 0 is the last one before the newest that was
@@ -63,11 +70,14 @@ func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Kn
 	if err := resource.CheckUsable(k.Instance); err != nil {
 		return q, err
 	}
-	records, err := r.records().All(ctx, name)
+	records, unreadable, err := r.records().History(ctx, name)
 	if err != nil {
 		return q, err
 	}
 	record, err := choose(name, records, revision, isBehind(k, records))
+	if err := passedOver(name, record, revision, unreadable); err != nil {
+		return q, err
+	}
 	if err != nil {
 		return q, err
 	}
@@ -142,6 +152,23 @@ func choose(name string, records []*helm.Release, revision int, behind bool) (*h
 	return nil, fault.New(fault.NotFound, "bundle %s has no revision %d: it has %s", name, revision,
 		strings.Join(numbers, ", ")).
 		WithHint("the last %d are kept; install what is older from its source", keptRevisions)
+}
+
+// passedOver is the error about a revision that was chosen, or nil if there is none, beside one that cannot be read and
+// may be what is meant.
+func passedOver(name string, chosen *helm.Release, asked int, unreadable []release.Unreadable) error {
+	for _, u := range unreadable {
+		switch {
+		case asked == u.Version && asked != 0:
+			return u.Err
+		case asked == 0 && (chosen == nil || u.Version > chosen.Version):
+			return fault.New(fault.Failed, "revision %d of bundle %s may be what was installed before, and cannot be "+
+				"read: %w", u.Version, name, fault.From(u.Err)).
+				WithReason(release.ReasonUnreadable).
+				WithHint("name the revision to install: `berth bundle history %s` shows what can be read", name)
+		}
+	}
+	return nil
 }
 
 // unclear is the error about a newest revision that was cut off or refused, and had what an earlier one has, as that of
