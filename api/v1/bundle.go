@@ -101,8 +101,29 @@ type BundleState struct {
 	Bundles []BundleOfInstance `json:"bundles,omitempty"`
 	// Objects are what is installed, with the health of each; not in a list.
 	Objects []BundleObject `json:"objects,omitempty"`
+	// Watches are the namespaces that an operator watches, and Certificates are of what it serves; not in a list.
+	Watches      *WatchedNamespaces  `json:"watches,omitempty"`
+	Certificates []BundleCertificate `json:"certificates,omitempty"`
 	// Warnings say what keeps it from being as it should be.
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// WatchedNamespaces are those that an operator watches.
+type WatchedNamespaces struct {
+	All        bool     `json:"all"`
+	Namespaces []string `json:"namespaces,omitempty"`
+}
+
+// BundleCertificate is a certificate of what a bundle serves.
+type BundleCertificate struct {
+	// Secret has it, in a namespace.
+	Secret    string `json:"secret"`
+	Namespace string `json:"namespace"`
+	// EndsAt is when it is not valid any more, and RenewedFrom from when on a pass makes another one.
+	EndsAt      time.Time `json:"endsAt,omitzero"`
+	RenewedFrom time.Time `json:"renewedFrom,omitzero"`
+	// Message is why it is not known when it ends.
+	Message string `json:"message,omitempty"`
 }
 
 // BundleStateName is the state of an instance in a word.

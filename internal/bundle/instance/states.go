@@ -10,11 +10,14 @@ import (
 	"golang.org/x/sync/errgroup"
 	helm "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply/health"
 	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/bundle/certificate"
+	"github.com/berthdev/berth/internal/bundle/operator"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -56,7 +59,7 @@ func (r Reconciler) States(ctx context.Context) ([]v1.BundleState, error) {
 		}
 		group.Go(func() error {
 			err := r.lookAt(groupCtx, s)
-			s.Objects = nil
+			s.Objects, s.Watches, s.Certificates = nil, nil, nil
 			if err != nil && groupCtx.Err() == nil {
 				s.Warnings = append(s.Warnings, "whether that is still so cannot be seen: "+err.Error())
 				err = nil
@@ -104,6 +107,9 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 	if err != nil {
 		return err
 	}
+	if namespaces, is := operator.Watched(objects); is {
+		s.Watches = &v1.WatchedNamespaces{All: len(namespaces) == 0, Namespaces: namespaces}
+	}
 	view := live.New(r.Installs.Dynamic, v1alpha1.LabelOwnerName+"="+s.Name)
 	defer view.Close()
 	applier := r.Applier(s.Name, r.System)
@@ -126,6 +132,9 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 			}
 		}
 		s.Objects = append(s.Objects, o)
+		if certificate.Has(object) {
+			s.Certificates = append(s.Certificates, certificateOf(seen, o.State != missing))
+		}
 		if o.State != string(health.Current) {
 			rest, places = append(rest, health.Reading{Object: seen, State: health.State(o.State), Message: o.Message}),
 				append(places, len(s.Objects)-1)
@@ -139,6 +148,19 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 	s.Warnings = append(s.Warnings, unseen...)
 	applyHealth(s, rest, r.Now())
 	return nil
+}
+
+// certificateOf is the certificate in a Secret that is there, or is missing.
+func certificateOf(secret *unstructured.Unstructured, there bool) v1.BundleCertificate {
+	c := v1.BundleCertificate{Secret: secret.GetName(), Namespace: secret.GetNamespace()}
+	ok := false
+	if c.EndsAt, c.RenewedFrom, ok = certificate.Ends(secret); !ok {
+		c.Message = "the Secret does not exist"
+		if there {
+			c.Message = "the Secret has no certificate that can be read"
+		}
+	}
+	return c
 }
 
 // missing is the state of an object that is installed and does not exist.
