@@ -204,7 +204,9 @@ type BundleRevision struct {
 	// Package and Version are those of the chart or of the registry's package.
 	Package string `json:"package,omitempty"`
 	Version string `json:"version,omitempty"`
-	Objects int    `json:"objects"`
+	// Dependencies are the charts that the chart depended on, as PATH VERSION.
+	Dependencies []string `json:"dependencies,omitempty"`
+	Objects      int      `json:"objects"`
 	// Message is why it was not installed.
 	Message string `json:"message,omitempty"`
 }

@@ -5,22 +5,50 @@ package dependency
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/fault"
 )
+
+// Pinned are versions of what a chart depends on, as PATH VERSION, each of which is taken where no lock says another one
+// and the range has it.
+type Pinned []string
+
+// version is the pinned version of a chart, by the names of the charts that it is in; empty if there is none.
+func (p Pinned) version(chain []*node, name, within string) string {
+	at := name
+	for i := len(chain) - 1; i > 0; i-- {
+		at = chain[i].chart.meta.Name + "/" + at
+	}
+	for _, pin := range p {
+		path, version, _ := strings.Cut(pin, " ")
+		if path == at && chart.InRange(within, version) {
+			return version
+		}
+	}
+	return ""
+}
 
 // Fetch fetches a source, and what the chart that it may be depends on. What the source is resolved to is about the
 // source alone, and the digest of the content about all of it.
 func Fetch(ctx context.Context, f source.Fetcher, s v1alpha1.Source) (*content.Content, v1alpha1.Source, error) {
+	return Pinned(nil).Fetch(ctx, f, s)
+}
+
+// Fetch is Fetch with the versions that are pinned.
+func (p Pinned) Fetch(ctx context.Context, f source.Fetcher, s v1alpha1.Source) (*content.Content, v1alpha1.Source,
+	error,
+) {
 	c, resolved, err := f.Fetch(ctx, s)
 	if err != nil || s.Type == v1alpha1.SourceUpload { // which is whole: it was made by Local
 		return c, resolved, err
 	}
-	c, err = complete(ctx, f.Beside(s), c)
+	c, err = p.complete(ctx, f.Beside(s), c)
 	return c, resolved, err
 }
 
@@ -31,12 +59,14 @@ func Local(ctx context.Context, f source.Fetcher, path string, stdin io.Reader) 
 	if err != nil {
 		return nil, err
 	}
-	return complete(ctx, f, c)
+	return Pinned(nil).complete(ctx, f, c)
 }
 
 // complete is content with all that its chart depends on; it is the same content if nothing is missing. The content is
 // closed if that is not what is given back.
-func complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole *content.Content, err error) {
+func (p Pinned) complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole *content.Content,
+	err error,
+) {
 	dir := chartIn(c)
 	if dir == "" {
 		return c, nil
@@ -52,6 +82,7 @@ func complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole 
 			return ctx.Err() // what else is wrong with it is said by what reads it
 		}
 		g := newGathering(f, &left)
+		g.pinned = p
 		defer g.close()
 		if err = g.gather(ctx, root); err == nil {
 			whole, err = g.build(ctx, root)

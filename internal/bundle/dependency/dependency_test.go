@@ -154,4 +154,46 @@ func TestDependenciesOfASource(t *testing.T) {
 	if moved.Digest == c.Digest || to.HTTP.Digest != resolved.HTTP.Digest {
 		t.Errorf("%s is the digest with another dependency", moved.Digest)
 	}
+	pinned, _, err := dependency.Pinned{"db 1.0.0"}.Fetch(t.Context(), newFetcher(t), resolved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pinned.Close()
+	if pinned.Digest != c.Digest {
+		t.Errorf("with the versions that are pinned it has %s", names(t, pinned))
+	}
+}
+
+// A pin counts for the chart of its place alone, and only in the range that is asked for.
+func TestPinned(t *testing.T) {
+	s := newServer(t)
+	for _, version := range []string{"1.0.0", "1.1.0", "2.0.0"} {
+		s.add(t, "db", version, chartOf("db", version))
+	}
+	s.add(t, "web", "1.0.0", chartOf("web", "1.0.0", s.repository("db", "^1")))
+	s.add(t, "app", "1.0.0", chartOf("app", "1.0.0", s.repository("db", "^2"), s.repository("web", "^1")))
+	from := v1alpha1.Source{
+		Type: v1alpha1.SourceChart, Chart: &v1alpha1.ChartSource{Repository: s.url + "/charts", Name: "app"},
+	}
+	const inApp = "app/Chart.yaml app/charts/db-2.0.0/Chart.yaml app/charts/web-1.0.0/Chart.yaml " +
+		"app/charts/web-1.0.0/charts/db-"
+	for name, test := range map[string]struct {
+		pins dependency.Pinned
+		want string
+	}{
+		"none":                       {nil, inApp + "1.1.0/Chart.yaml"},
+		"of its place":               {dependency.Pinned{"db 2.0.0", "web/db 1.0.0"}, inApp + "1.0.0/Chart.yaml"},
+		"of another one":             {dependency.Pinned{"db 1.0.0"}, inApp + "1.1.0/Chart.yaml"},
+		"one that is not in range":   {dependency.Pinned{"web/db 2.0.0"}, inApp + "1.1.0/Chart.yaml"},
+		"which is no version at all": {dependency.Pinned{"web/db", "web/db x"}, inApp + "1.1.0/Chart.yaml"},
+	} {
+		c, _, err := test.pins.Fetch(t.Context(), newFetcher(t), from)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got := names(t, c); got != test.want {
+			t.Errorf("%s: %s", name, got)
+		}
+		_ = c.Close()
+	}
 }

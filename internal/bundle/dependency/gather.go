@@ -47,6 +47,7 @@ type gathering struct {
 	left     *int64 // of maxInflated
 	fetched  map[wanted]*content.Content
 	problems []*fault.Error
+	pinned   Pinned
 }
 
 func newGathering(f source.Fetcher, left *int64) *gathering {
@@ -96,6 +97,9 @@ func (g *gathering) below(ctx context.Context, chain []*node) error {
 			WithHint("put them into it: run `helm dependency build` before it is packed")
 	}
 	for _, w := range all {
+		if pin := g.pinned.version(chain, w.name, w.within); pin != "" && n.chart.lock == nil {
+			w.version = pin
+		}
 		child, err := g.find(ctx, n, w)
 		if err == nil {
 			err = check(chain, child, w)

@@ -136,6 +136,7 @@ func (p *pass) plan(ctx context.Context, applier apply.Applier, b *v1alpha1.Bund
 		return err
 	}
 	from := p.originOf(p.in, b, class, conf)
+	from.made.Charts = pkg.Charts
 	c.next, err = nextRelease(p.in.Name, p.System, from, pkg, c.objects, c.current, p.Now())
 	if err == nil {
 		c.todo = decide(c.current, c.next, c.installed)

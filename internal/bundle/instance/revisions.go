@@ -220,7 +220,7 @@ func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Kn
 	}
 	f := r.Fetcher
 	f.Progress = steps.Progress
-	q.Content, q.Resolved, err = dependency.Fetch(ctx, f, made.Resolved)
+	q.Content, q.Resolved, err = dependency.Pinned(made.Charts).Fetch(ctx, f, made.Resolved)
 	if err != nil {
 		return lost(q, err.Error(), err)
 	}

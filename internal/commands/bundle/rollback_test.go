@@ -261,3 +261,30 @@ func encoded(t *testing.T, v any) string {
 	}
 	return string(text)
 }
+
+// depending is a chart with what it depends on, of this version.
+func depending(version string) release {
+	return release{files: map[string]string{
+		"Chart.yaml":               "{apiVersion: v2, name: web, version: 1.0.0}",
+		"templates/a.yaml":         "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}",
+		"charts/x/Chart.yaml":      "{apiVersion: v2, name: db, version: " + version + "}",
+		"charts/x/templates/b.yml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: db-" + version + "}}",
+	}}
+}
+
+// An upgrade says which charts moved that the chart depends on, and the history has the versions of each revision.
+func TestWhatAChartDependsOnMoves(t *testing.T) {
+	installing(t, depending("1.0.0"), depending("1.1.0"))
+	_, stderr := cmdtest.Must(t, 0, "bundle", "rollback", "shop")
+	if !strings.Contains(stderr, "what the chart depends on: db 1.1.0 → 1.0.0") {
+		t.Error(stderr)
+	}
+	out, _ := cmdtest.Must(t, 0, "bundle", "history", "shop", "-o", "json")
+	var got []string
+	for _, r := range decoded[v1.BundleHistory](t, out).Items {
+		got = append(got, strings.Join(r.Dependencies, ","))
+	}
+	if want := []string{"db 1.0.0", "db 1.1.0", "db 1.0.0"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
