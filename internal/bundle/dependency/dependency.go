@@ -48,7 +48,7 @@ func (p Pinned) Fetch(ctx context.Context, f source.Fetcher, s v1alpha1.Source) 
 	if err != nil || s.Type == v1alpha1.SourceUpload { // which is whole: it was made by Local
 		return c, resolved, err
 	}
-	c, err = p.complete(ctx, f.Beside(s), c)
+	c, err = p.complete(ctx, f.Beside(s), c, nil)
 	return c, resolved, err
 }
 
@@ -59,12 +59,18 @@ func Local(ctx context.Context, f source.Fetcher, path string, stdin io.Reader) 
 	if err != nil {
 		return nil, err
 	}
-	return Pinned(nil).complete(ctx, f, c)
+	a, err := aroundOf(path)
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	defer a.close()
+	return Pinned(nil).complete(ctx, f, c, a)
 }
 
-// complete is content with all that its chart depends on; it is the same content if nothing is missing. The content is
-// closed if that is not what is given back.
-func (p Pinned) complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole *content.Content,
+// complete is content with all that its chart depends on, of which some may be around it; it is the same content if
+// nothing is missing. The content is closed if that is not what is given back.
+func (p Pinned) complete(ctx context.Context, f source.Fetcher, c *content.Content, a *around) (whole *content.Content,
 	err error,
 ) {
 	dir := chartIn(c)
@@ -72,7 +78,7 @@ func (p Pinned) complete(ctx context.Context, f source.Fetcher, c *content.Conte
 		return c, nil
 	}
 	err = source.Within(ctx, f.Time, "what the chart depends on", func(ctx context.Context) (err error) {
-		root, left := &node{files: c.FS(), dir: dir, of: c.Digest, local: true}, int64(maxInflated)
+		root, left := &node{files: c.FS(), dir: dir, of: c.Digest, local: true, around: a}, int64(maxInflated)
 		root.chart, err = describe(ctx, root, &left)
 		if fault.ReasonOf(err) == content.ReasonTooLarge {
 			return err

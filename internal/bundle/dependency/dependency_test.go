@@ -1,6 +1,8 @@
 package dependency_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -161,6 +163,56 @@ func TestDependenciesOfASource(t *testing.T) {
 	defer pinned.Close()
 	if pinned.Digest != c.Digest {
 		t.Errorf("with the versions that are pinned it has %s", names(t, pinned))
+	}
+}
+
+// Charts of one directory depend on each other by their paths: with DIRECTORY//CHART they are found in the directory,
+// and nowhere else.
+func TestSiblings(t *testing.T) {
+	const lib = "name: lib, version: '*', repository: 'file://../lib'"
+	tree := files{"README.md": "x", "other/x.yaml": "x"}.
+		with("charts/app", chartOf("app", "1.0.0", lib)).
+		with("charts/lib", chartOf("lib", "0.1.0", "name: low, version: '*', repository: 'file://../../low'")).
+		with("low", chartOf("low", "0.2.0")).
+		with("charts/out", chartOf("out", "1.0.0", "name: x, version: '*', repository: 'file://../../../x'")).
+		with("charts/ring", chartOf("ring", "1.0.0", "name: back, version: '*', repository: 'file://../back'")).
+		with("charts/back", chartOf("back", "1.0.0", "name: ring, version: '*', repository: 'file://../ring'")).
+		with("charts/link", chartOf("link", "1.0.0", "name: away, version: '*', repository: 'file://../away'"))
+	dir := tree.write(t)
+	outside := chartOf("away", "1.0.0").write(t)
+	if err := os.Symlink(outside, filepath.Join(dir, "charts", "away")); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct{ source, want, refused string }{
+		"beside and above": {
+			source: "//charts/app",
+			want:   "Chart.yaml charts/lib-0.1.0/Chart.yaml charts/lib-0.1.0/charts/low-0.2.0/Chart.yaml",
+		},
+		"not above what is named":  {source: "/charts//app", refused: "file://../../low is outside of the content"},
+		"not without a part":       {source: "/charts/app", refused: "file://../lib is outside of the content"},
+		"not outside of all":       {source: "//charts/out", refused: "file://../../../x is outside of the content"},
+		"in a circle":              {source: "//charts/ring", refused: "a chart cannot depend on itself"},
+		"by a link that leads out": {source: "//charts/link", refused: "away"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := ofPath(t, newFetcher(t), dir+test.source)
+			if test.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), test.refused) {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if got := names(t, c); got != test.want {
+				t.Error(got)
+			}
+			if err := chart.Check(t.Context(), c.FS(), chart.Options{}); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

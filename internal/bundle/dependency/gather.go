@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -31,6 +30,8 @@ type node struct {
 	local bool   // it is a directory, as a developer has it
 	chart *description
 	below []*node // that come into its charts/
+
+	around *around // nil if nothing is
 }
 
 // into is the directory of the chart in charts/.
@@ -227,13 +228,16 @@ func (g *gathering) find(ctx context.Context, n *node, w wanted) (*node, error) 
 
 // findIn finds a chart in the content that another one is in, by its path from there.
 func (g *gathering) findIn(ctx context.Context, n *node, to string) (*node, error) {
-	dir := path.Join(n.dir, to)
-	if path.IsAbs(to) || dir == ".." || strings.HasPrefix(dir, "../") {
+	files, dir, ok := n.around.find(n, to)
+	if !ok {
 		return nil, fault.New(fault.InvalidArgument, "file://%s is outside of the content of the bundle", to).
-			WithHint("name a directory with both charts in it as SOURCE, or run `helm dependency build` in the chart " +
-				"before")
+			WithHint("of charts on this machine, name the directory with both, and the one that is meant, as SOURCE: " +
+				"DIRECTORY//CHART; or run `helm dependency build` in the chart before")
 	}
-	child := &node{files: n.files, dir: dir, of: n.of, local: true}
+	child := &node{files: files, dir: dir, of: n.of, local: true, around: n.around}
+	if n.around != nil && files == n.around.files {
+		child.of = "around"
+	}
 	var err error
 	if child.chart, err = describe(ctx, child, g.left); err == nil {
 		return child, nil
