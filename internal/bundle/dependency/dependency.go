@@ -15,8 +15,8 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Pinned are versions of what a chart depends on, as PATH VERSION, each of which is taken where no lock says another one
-// and the range has it.
+// Pinned are versions of what a chart depends on, as PATH VERSION. Each is taken where no lock says another one and the
+// range has it.
 type Pinned []string
 
 // version is the pinned version of a chart, by the names of the charts that it is in; empty if there is none.

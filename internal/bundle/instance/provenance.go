@@ -14,6 +14,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -149,4 +150,21 @@ func objectsOf(record *helm.Release, in *v1alpha1.Instance) ([]*unstructured.Uns
 		object.SetOwnerReferences(others)
 	}
 	return objects, err
+}
+
+// passedOver is the error about a revision that was chosen, or nil if there is none, beside one that cannot be read and
+// may be what is meant.
+func passedOver(name string, chosen *helm.Release, asked int, unreadable []release.Unreadable) error {
+	for _, u := range unreadable {
+		switch {
+		case asked == u.Version && asked != 0:
+			return u.Err
+		case asked == 0 && (chosen == nil || u.Version > chosen.Version):
+			return fault.New(fault.Failed, "revision %d of bundle %s may be what was installed before, and cannot be "+
+				"read: %w", u.Version, name, fault.From(u.Err)).
+				WithReason(release.ReasonUnreadable).
+				WithHint("name the revision to install: `berth bundle history %s` shows what can be read", name)
+		}
+	}
+	return nil
 }

@@ -154,23 +154,6 @@ func choose(name string, records []*helm.Release, revision int, behind bool) (*h
 		WithHint("the last %d are kept; install what is older from its source", keptRevisions)
 }
 
-// passedOver is the error about a revision that was chosen, or nil if there is none, beside one that cannot be read and
-// may be what is meant.
-func passedOver(name string, chosen *helm.Release, asked int, unreadable []release.Unreadable) error {
-	for _, u := range unreadable {
-		switch {
-		case asked == u.Version && asked != 0:
-			return u.Err
-		case asked == 0 && (chosen == nil || u.Version > chosen.Version):
-			return fault.New(fault.Failed, "revision %d of bundle %s may be what was installed before, and cannot be "+
-				"read: %w", u.Version, name, fault.From(u.Err)).
-				WithReason(release.ReasonUnreadable).
-				WithHint("name the revision to install: `berth bundle history %s` shows what can be read", name)
-		}
-	}
-	return nil
-}
-
 // unclear is the error about a newest revision that was cut off or refused, and had what an earlier one has, as that of
 // a rollback does: to go back again may mean that one, or what is installed.
 func unclear(name string, records []*helm.Release) error {

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	helm "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
@@ -148,19 +147,6 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 	s.Warnings = append(s.Warnings, unseen...)
 	applyHealth(s, rest, r.Now())
 	return nil
-}
-
-// certificateOf is the certificate in a Secret that is there, or is missing.
-func certificateOf(secret *unstructured.Unstructured, there bool) v1.BundleCertificate {
-	c := v1.BundleCertificate{Secret: secret.GetName(), Namespace: secret.GetNamespace()}
-	ok := false
-	if c.EndsAt, c.RenewedFrom, ok = certificate.Ends(secret); !ok {
-		c.Message = "the Secret does not exist"
-		if there {
-			c.Message = "the Secret has no certificate that can be read"
-		}
-	}
-	return c
 }
 
 // missing is the state of an object that is installed and does not exist.

@@ -9,8 +9,8 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 )
 
-// AppliedBy names the program that applies an instance again and again, and so undoes what others change of it; empty if
-// no such program is known to. Flux leaves an object alone that is marked for that.
+// AppliedBy names the program that applies an instance again and again, and so undoes what others change of it; empty
+// if no such program is known to. Flux leaves an object alone that is marked for that.
 func AppliedBy(in *v1alpha1.Instance) string {
 	const flux = ".toolkit.fluxcd.io/"
 	for _, by := range []string{"kustomize", "helm"} {

@@ -197,7 +197,8 @@ func (r *Reader) add(line int, content any, parent string) {
 		if len(unknown) > 0 {
 			r.unknown = append(r.unknown, Unknown{
 				Object: object,
-				Reason: "the cluster is newer than berth, which does not know the fields " + strings.Join(unknown, ", "),
+				Reason: "the cluster is newer than berth, which does not know the fields " +
+					strings.Join(unknown, ", "),
 			})
 		}
 		for _, text := range dropped {

@@ -50,8 +50,8 @@ func watching(version, namespace string) release {
 	}}
 }
 
-// A rollback is an upgrade to what a revision had: its content by the digest, its values, what its operator watched, and
-// the hooks of an upgrade, of that version. It has a revision of its own, and what it replaces stays in the history.
+// A rollback is an upgrade to what a revision had: its content by the digest, its values, what its operator watched,
+// and the hooks of an upgrade, of that version. It has a revision of its own, and what it replaces stays in the history.
 func TestWhatARollbackIs(t *testing.T) {
 	for name, test := range map[string]struct {
 		first, second release
@@ -61,7 +61,8 @@ func TestWhatARollbackIs(t *testing.T) {
 		"plain manifests": {first: plainly("one"), second: plainly("two"), has: "one", config: `{"namespace":"team"}`},
 		"a chart": {
 			first: hooked("1.0.0"), second: hooked("2.0.0"), config: `{"namespace":"team","values":"name: of-1.0.0\n"}`,
-			has: "of-1.0.0 post-install-1.0.0 post-upgrade-1.0.0 post-upgrade-2.0.0 pre-upgrade-1.0.0 pre-upgrade-2.0.0",
+			has: "of-1.0.0 post-install-1.0.0 post-upgrade-1.0.0 post-upgrade-2.0.0 pre-upgrade-1.0.0 " +
+				"pre-upgrade-2.0.0",
 		},
 		"an operator": {
 			first: watching("1", "shop,team"), second: watching("2", "stage,team"),
@@ -218,11 +219,11 @@ func TestUnreadableRevisions(t *testing.T) {
 		refusal string
 		want    string
 	}{
-		"it may be what was installed before": {damaged: "2", want: "three", refusal: "revision 2 of bundle shop may be"},
-		"it is named":                         {damaged: "2", args: "2", want: "three", refusal: "cannot be read"},
-		"another one is named":                {damaged: "2", args: "1", want: "one"},
-		"an older one":                        {damaged: "1", want: "two"},
-		"the newest":                          {damaged: "3", args: "1", want: "three", refusal: "cannot be read"},
+		"it may be what is meant": {damaged: "2", want: "three", refusal: "revision 2 of bundle shop may be"},
+		"it is named":             {damaged: "2", args: "2", want: "three", refusal: "cannot be read"},
+		"another one is named":    {damaged: "2", args: "1", want: "one"},
+		"an older one":            {damaged: "1", want: "two"},
+		"the newest":              {damaged: "3", args: "1", want: "three", refusal: "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home, _ := os.Getwd()

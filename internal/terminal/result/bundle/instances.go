@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"charm.land/lipgloss/v2"
 
@@ -75,47 +74,6 @@ func (s State) Text(p style.Page) ([]string, error) {
 		column[v1.BundleObject]{style.Column{Title: "STATE"}, func(o v1.BundleObject) string { return o.State }},
 		column[v1.BundleObject]{style.Column{Title: "WHY", Least: 12}, s.because},
 	))...), nil
-}
-
-// watched are the namespaces that an operator watches; empty for what is none.
-func watched(w *v1.WatchedNamespaces) string {
-	switch {
-	case w == nil:
-		return ""
-	case w.All:
-		return "all namespaces"
-	}
-	return strings.Join(w.Namespaces, ", ")
-}
-
-// certificates are those of what is served, and when they end.
-func (s State) certificates(p style.Page) []string {
-	ends := func(c v1.BundleCertificate) string {
-		if c.EndsAt.IsZero() {
-			return style.OrDash("")
-		}
-		return c.EndsAt.Format(time.DateOnly)
-	}
-	lines := table(p, s.Certificates,
-		column[v1.BundleCertificate]{
-			style.Column{Title: "CERTIFICATE", Name: true, Least: 16},
-			func(c v1.BundleCertificate) string { return "secret/" + c.Secret },
-		},
-		column[v1.BundleCertificate]{
-			style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: 1},
-			func(c v1.BundleCertificate) string { return c.Namespace },
-		},
-		column[v1.BundleCertificate]{style.Column{Title: "ENDS"}, ends},
-		column[v1.BundleCertificate]{
-			style.Column{Title: "NOTE", Least: 12},
-			func(c v1.BundleCertificate) string {
-				if c.EndsAt.IsZero() {
-					return c.Message
-				}
-				return "is renewed from " + c.RenewedFrom.Format(time.DateOnly) + " on"
-			},
-		})
-	return style.Paragraph(lines)
 }
 
 // bundleColumns are those of its bundles. Where content is served is shown if a server does that.
