@@ -68,6 +68,17 @@ type BundleContent struct {
 	// Directory is where it was unpacked to.
 	Directory string   `json:"directory,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
+	// Unchecked are the objects that `berth bundle validate` could not check, or not all of each: nothing is wrong with
+	// the others.
+	Unchecked []UncheckedObject `json:"unchecked,omitempty"`
+}
+
+// UncheckedObject is an object that could not be checked, and why.
+type UncheckedObject struct {
+	// Object is kind/name.
+	Object    string `json:"object"`
+	Namespace string `json:"namespace,omitempty"`
+	Reason    string `json:"reason"`
 }
 
 // BundleState is a BundleInstance in its current state, and the answer to `berth bundle status`.
@@ -90,8 +101,29 @@ type BundleState struct {
 	Bundles []BundleOfInstance `json:"bundles,omitempty"`
 	// Objects are what is installed, with the health of each; not in a list.
 	Objects []BundleObject `json:"objects,omitempty"`
+	// Watches are the namespaces that an operator watches, and Certificates are of what it serves; not in a list.
+	Watches      *WatchedNamespaces  `json:"watches,omitempty"`
+	Certificates []BundleCertificate `json:"certificates,omitempty"`
 	// Warnings say what keeps it from being as it should be.
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// WatchedNamespaces are those that an operator watches.
+type WatchedNamespaces struct {
+	All        bool     `json:"all"`
+	Namespaces []string `json:"namespaces,omitempty"`
+}
+
+// BundleCertificate is a certificate of what a bundle serves.
+type BundleCertificate struct {
+	// Secret has it, in a namespace.
+	Secret    string `json:"secret"`
+	Namespace string `json:"namespace"`
+	// EndsAt is when it is not valid any more, and RenewedFrom from when on a pass makes another one.
+	EndsAt      time.Time `json:"endsAt,omitzero"`
+	RenewedFrom time.Time `json:"renewedFrom,omitzero"`
+	// Message is why it is not known when it ends.
+	Message string `json:"message,omitempty"`
 }
 
 // BundleStateName is the state of an instance in a word.
@@ -151,6 +183,8 @@ type BundleHistory struct {
 	Name string `json:"name"`
 	// Items are the revisions, the newest first.
 	Items []BundleRevision `json:"items"`
+	// Warnings name the revisions whose records cannot be read.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // BundleRevision is a revision of an instance's Helm release: an installation or an upgrade, or an attempt of one.
@@ -170,7 +204,9 @@ type BundleRevision struct {
 	// Package and Version are those of the chart or of the registry's package.
 	Package string `json:"package,omitempty"`
 	Version string `json:"version,omitempty"`
-	Objects int    `json:"objects"`
+	// Dependencies are the charts that the chart depended on, as PATH VERSION.
+	Dependencies []string `json:"dependencies,omitempty"`
+	Objects      int      `json:"objects"`
 	// Message is why it was not installed.
 	Message string `json:"message,omitempty"`
 }

@@ -169,6 +169,7 @@ type item struct {
 	drifted   bool                       // others have changed what was applied
 	notServed error                      // the answer where its kind was not known yet
 	deferred  error                      // why it was refused, by a webhook of the set
+	unasked   string                     // why no dry run asks the API server about it
 }
 
 func (a Applier) begin(ctx context.Context, wanted []Wanted) (*run, error) {
@@ -228,6 +229,7 @@ func (r *run) changes() (changes Changes) {
 	for _, it := range r.items {
 		if it.change != nil {
 			changes = append(changes, *it.change)
+			changes[len(changes)-1].Unasked = it.unasked
 		}
 	}
 	return changes
@@ -287,6 +289,8 @@ type Change struct {
 	Before *unstructured.Unstructured
 	// InPlaceOf is an object of the same name that was deleted to create this one.
 	InPlaceOf *unstructured.Unstructured
+	// Unasked is why the API server was not asked about it in its dry run; empty if it was.
+	Unasked string
 }
 
 // Changes are what became of a set of objects, in the order of the set. An object

@@ -33,30 +33,42 @@ func (d DryRun) Options() []string {
 	return nil
 }
 
+// validation has the API server refuse fields that it does not know in a dry run: it drops them when it creates an
+// object, and refuses them when that is applied again.
+func (d DryRun) validation() string {
+	if d == DryRunServer {
+		return metav1.FieldValidationStrict
+	}
+	return ""
+}
+
 // client is how an object is reached: in a dry run of which the API server is not asked, nothing is written.
 func (r *run) client(it *item) dynamic.ResourceInterface {
 	api := it.in(r.Client)
-	if r.DryRun == DryRunClient || r.DryRun == DryRunServer && r.dependsOnDryRun(it) {
+	if r.DryRun == DryRunServer {
+		it.unasked = r.dependsOnDryRun(it)
+	}
+	if r.DryRun == DryRunClient || it.unasked != "" {
 		return &readOnly{ResourceInterface: api, it: it}
 	}
 	return api
 }
 
-// dependsOnDryRun is true for an object whose namespace or kind would be created by
-// the same dry run: the API server cannot be asked about it.
-func (r *run) dependsOnDryRun(it *item) bool {
+// dependsOnDryRun says of an object whose namespace or kind would be created by the same dry run that the API server
+// cannot be asked about it.
+func (r *run) dependsOnDryRun(it *item) string {
 	for _, other := range r.items {
 		if other.change == nil || other.change.Action != Created {
 			continue
 		}
 		if isKind(other.Object, kindNamespace) && other.name == it.namespace {
-			return true
+			return "its namespace would be created with it, and the API server does not know that yet"
 		}
 		if _, is := defined([]*unstructured.Unstructured{other.Object})[it.Object.GroupVersionKind()]; is {
-			return true
+			return "its kind would be defined with it, and the API server does not know that yet"
 		}
 	}
-	return false
+	return ""
 }
 
 // readOnly answers changes as the API server would, as far as that is known from what is there. An object is read once.

@@ -42,7 +42,9 @@ func (r *run) apply(ctx, waiting context.Context, it *item) error {
 				return true, err
 			}
 			made, err := it.api.Create(ctx, it.object,
-				metav1.CreateOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
+				metav1.CreateOptions{
+					FieldManager: kube.FieldManager, DryRun: r.DryRun.Options(), FieldValidation: r.DryRun.validation(),
+				})
 			if apierrors.IsAlreadyExists(err) {
 				it.change = &Change{Action: Unchanged, Object: it.object}
 				return r.update(ctx, it)

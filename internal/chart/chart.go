@@ -18,6 +18,7 @@ import (
 
 	"github.com/berthdev/berth/internal/chart/budget"
 	"github.com/berthdev/berth/internal/chart/chartutil"
+	"github.com/berthdev/berth/internal/chart/manifest"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
@@ -63,6 +64,8 @@ type Rendered struct {
 	Hooks    []Hook
 	Notes    string
 	Warnings []string
+	// Unknown are the objects of which nobody has looked whether their kinds have their fields.
+	Unknown []manifest.Unknown
 
 	budget  *budget.Budget
 	trusted bool // its templates and objects are berth's own

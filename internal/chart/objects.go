@@ -57,9 +57,13 @@ func (r *Rendered) take(ctx context.Context, texts map[string]string, o Options)
 			}
 		}
 	}
+	if !r.trusted {
+		conform(reader, documents)
+	}
 	if problems := reader.Problems(); len(problems) > 0 {
 		return problems
 	}
+	r.Unknown = reader.Unknown()
 	for _, warning := range reader.Warnings() {
 		r.warn("%s", warning)
 	}
@@ -68,6 +72,20 @@ func (r *Rendered) take(ctx context.Context, texts map[string]string, o Options)
 		r.warn("the chart makes no object with these values")
 	}
 	return nil
+}
+
+// conform fits custom resources into the definitions of the chart. The record has what is applied then.
+func conform(reader *manifest.Reader, documents []document) {
+	changed := reader.Conform()
+	objects, _ := reader.Objects()
+	for i := range documents {
+		d := &documents[i]
+		for at := d.first; at < d.last; at++ {
+			if changed[at] {
+				d.text = written(objects[d.first:d.last])
+			}
+		}
+	}
 }
 
 // written are objects as documents of YAML.

@@ -135,6 +135,11 @@ func TestAll(t *testing.T) {
 	if err != nil || !slices.Equal(versions, []int{10, 9, 8, 7, 6, 5, 4, 3, 2}) || len(all[8].Manifest) < 4_000 {
 		t.Errorf("%d, %v", versions, err)
 	}
+	_, unreadable, err := records.History(t.Context(), "a")
+	if err != nil || len(unreadable) != 1 || unreadable[0].Version != 1 ||
+		fault.ReasonOf(unreadable[0].Err) != ReasonUnreadable {
+		t.Errorf("%+v, %v", unreadable, err)
+	}
 }
 
 // Whatever is written belongs to the owners, whatever its status becomes.

@@ -78,19 +78,35 @@ func (r Records) Installed(ctx context.Context, name string) (*helm.Release, err
 
 // All are the records of a release, the newest first. What cannot be read is left out.
 func (r Records) All(ctx context.Context, name string) ([]*helm.Release, error) {
-	all, err := r.some(ctx, name, selector(name), 0)
-	slices.Reverse(all)
+	all, _, err := r.History(ctx, name)
 	return all, err
+}
+
+// Unreadable is a revision whose record cannot be read, and why.
+type Unreadable struct {
+	Version int // 0 if not even that can be read
+	Err     error
+}
+
+// History are the records of a release and those of them that cannot be read, the newest first.
+func (r Records) History(ctx context.Context, name string) (all []*helm.Release, unreadable []Unreadable, err error) {
+	all, unreadable, err = r.some(ctx, name, selector(name), 0)
+	slices.Reverse(all)
+	slices.Reverse(unreadable)
+	return all, unreadable, err
 }
 
 // After are the records of the revisions after one that were not applied as a whole, the
 // oldest first. What cannot be read is left out: the newest revision counts.
 func (r Records) After(ctx context.Context, name string, revision int) ([]*helm.Release, error) {
-	return r.some(ctx, name, selector(name)+",status!="+helm.StatusDeployed.String(), revision)
+	releases, _, err := r.some(ctx, name, selector(name)+",status!="+helm.StatusDeployed.String(), revision)
+	return releases, err
 }
 
 // some are the records that a selector finds, of the revisions after one, the oldest first.
-func (r Records) some(ctx context.Context, name, selector string, revision int) (releases []*helm.Release, err error) {
+func (r Records) some(ctx context.Context, name, selector string, revision int) (releases []*helm.Release,
+	unreadable []Unreadable, err error,
+) {
 	var secrets []corev1.Secret
 	err = r.each(ctx, selector, func(s *corev1.Secret) {
 		if version(s) > revision {
@@ -98,20 +114,22 @@ func (r Records) some(ctx context.Context, name, selector string, revision int) 
 		}
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	secrets = trusted(secrets)
 	slices.SortFunc(secrets, byVersion)
 	for i := range secrets {
 		release, err := r.open(ctx, &secrets[i], name)
-		if err != nil && fault.ReasonOf(err) != ReasonUnreadable {
-			return nil, err
-		}
-		if err == nil {
+		switch {
+		case err == nil:
 			releases = append(releases, release)
+		case fault.ReasonOf(err) == ReasonUnreadable:
+			unreadable = append(unreadable, Unreadable{version(&secrets[i]), err})
+		default:
+			return nil, nil, err
 		}
 	}
-	return releases, nil
+	return releases, unreadable, nil
 }
 
 func (r Records) newest(ctx context.Context, name, selector string) (*helm.Release, error) {

@@ -104,9 +104,9 @@ func read(secret *unstructured.Unstructured, hosts []string, now time.Time) (p p
 }
 
 // isDue is true for a certificate of whose lifetime no more than a third is left.
-func isDue(c *x509.Certificate, now time.Time) bool {
-	return c.NotAfter.Sub(now) <= c.NotAfter.Sub(c.NotBefore)/3
-}
+func isDue(c *x509.Certificate, now time.Time) bool { return !now.Before(due(c)) }
+
+func due(c *x509.Certificate) time.Time { return c.NotAfter.Add(-c.NotAfter.Sub(c.NotBefore) / 3) }
 
 // trusted are the CAs of a certificate whose Secret is lost, as they are trusted in the cluster: something may still
 // serve with it.

@@ -3,7 +3,11 @@
 package certificate
 
 import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -41,6 +45,25 @@ func From(object map[string]any, namespace, secret string) map[string]any {
 
 // reference names a Secret.
 type reference struct{ namespace, name string }
+
+// Has is true for a Secret for a certificate.
+func Has(object *unstructured.Unstructured) bool { return madeFor(object) != nil }
+
+// Ends says when the certificate of a Secret of the cluster ends, and from when on it is renewed; false if it has none
+// that can be read.
+func Ends(secret *unstructured.Unstructured) (ends, renewed time.Time, ok bool) {
+	text, _, _ := unstructured.NestedString(secret.Object, "data", keyCertificate)
+	data, _ := base64.StdEncoding.DecodeString(text)
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return ends, renewed, false
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return ends, renewed, false
+	}
+	return c.NotAfter.UTC(), due(c).UTC(), true
+}
 
 // madeFor are the names that the certificate of a Secret is for; none if it is not one of those.
 func madeFor(object *unstructured.Unstructured) []string {

@@ -5,22 +5,50 @@ package dependency
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/source"
+	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/fault"
 )
+
+// Pinned are versions of what a chart depends on, as PATH VERSION. Each is taken where no lock says another one and the
+// range has it.
+type Pinned []string
+
+// version is the pinned version of a chart, by the names of the charts that it is in; empty if there is none.
+func (p Pinned) version(chain []*node, name, within string) string {
+	at := name
+	for i := len(chain) - 1; i > 0; i-- {
+		at = chain[i].chart.meta.Name + "/" + at
+	}
+	for _, pin := range p {
+		path, version, _ := strings.Cut(pin, " ")
+		if path == at && chart.InRange(within, version) {
+			return version
+		}
+	}
+	return ""
+}
 
 // Fetch fetches a source, and what the chart that it may be depends on. What the source is resolved to is about the
 // source alone, and the digest of the content about all of it.
 func Fetch(ctx context.Context, f source.Fetcher, s v1alpha1.Source) (*content.Content, v1alpha1.Source, error) {
+	return Pinned(nil).Fetch(ctx, f, s)
+}
+
+// Fetch is Fetch with the versions that are pinned.
+func (p Pinned) Fetch(ctx context.Context, f source.Fetcher, s v1alpha1.Source) (*content.Content, v1alpha1.Source,
+	error,
+) {
 	c, resolved, err := f.Fetch(ctx, s)
 	if err != nil || s.Type == v1alpha1.SourceUpload { // which is whole: it was made by Local
 		return c, resolved, err
 	}
-	c, err = complete(ctx, f.Beside(s), c)
+	c, err = p.complete(ctx, f.Beside(s), c, nil)
 	return c, resolved, err
 }
 
@@ -31,18 +59,26 @@ func Local(ctx context.Context, f source.Fetcher, path string, stdin io.Reader) 
 	if err != nil {
 		return nil, err
 	}
-	return complete(ctx, f, c)
+	a, err := aroundOf(path)
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	defer a.close()
+	return Pinned(nil).complete(ctx, f, c, a)
 }
 
-// complete is content with all that its chart depends on; it is the same content if nothing is missing. The content is
-// closed if that is not what is given back.
-func complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole *content.Content, err error) {
+// complete is content with all that its chart depends on, of which some may be around it; it is the same content if
+// nothing is missing. The content is closed if that is not what is given back.
+func (p Pinned) complete(ctx context.Context, f source.Fetcher, c *content.Content, a *around) (whole *content.Content,
+	err error,
+) {
 	dir := chartIn(c)
 	if dir == "" {
 		return c, nil
 	}
 	err = source.Within(ctx, f.Time, "what the chart depends on", func(ctx context.Context) (err error) {
-		root, left := &node{files: c.FS(), dir: dir, of: c.Digest, local: true}, int64(maxInflated)
+		root, left := &node{files: c.FS(), dir: dir, of: c.Digest, local: true, around: a}, int64(maxInflated)
 		root.chart, err = describe(ctx, root, &left)
 		if fault.ReasonOf(err) == content.ReasonTooLarge {
 			return err
@@ -52,6 +88,7 @@ func complete(ctx context.Context, f source.Fetcher, c *content.Content) (whole 
 			return ctx.Err() // what else is wrong with it is said by what reads it
 		}
 		g := newGathering(f, &left)
+		g.pinned = p
 		defer g.close()
 		if err = g.gather(ctx, root); err == nil {
 			whole, err = g.build(ctx, root)

@@ -1,6 +1,8 @@
 package dependency_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -153,5 +155,97 @@ func TestDependenciesOfASource(t *testing.T) {
 	defer moved.Close()
 	if moved.Digest == c.Digest || to.HTTP.Digest != resolved.HTTP.Digest {
 		t.Errorf("%s is the digest with another dependency", moved.Digest)
+	}
+	pinned, _, err := dependency.Pinned{"db 1.0.0"}.Fetch(t.Context(), newFetcher(t), resolved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pinned.Close()
+	if pinned.Digest != c.Digest {
+		t.Errorf("with the versions that are pinned it has %s", names(t, pinned))
+	}
+}
+
+// Charts of one directory depend on each other by their paths: with DIRECTORY//CHART they are found in the directory,
+// and nowhere else.
+func TestSiblings(t *testing.T) {
+	const lib = "name: lib, version: '*', repository: 'file://../lib'"
+	tree := files{"README.md": "x", "other/x.yaml": "x"}.
+		with("charts/app", chartOf("app", "1.0.0", lib)).
+		with("charts/lib", chartOf("lib", "0.1.0", "name: low, version: '*', repository: 'file://../../low'")).
+		with("low", chartOf("low", "0.2.0")).
+		with("charts/out", chartOf("out", "1.0.0", "name: x, version: '*', repository: 'file://../../../x'")).
+		with("charts/ring", chartOf("ring", "1.0.0", "name: back, version: '*', repository: 'file://../back'")).
+		with("charts/back", chartOf("back", "1.0.0", "name: ring, version: '*', repository: 'file://../ring'")).
+		with("charts/link", chartOf("link", "1.0.0", "name: away, version: '*', repository: 'file://../away'"))
+	dir := tree.write(t)
+	outside := chartOf("away", "1.0.0").write(t)
+	if err := os.Symlink(outside, filepath.Join(dir, "charts", "away")); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct{ source, want, refused string }{
+		"beside and above": {
+			source: "//charts/app",
+			want:   "Chart.yaml charts/lib-0.1.0/Chart.yaml charts/lib-0.1.0/charts/low-0.2.0/Chart.yaml",
+		},
+		"not above what is named":  {source: "/charts//app", refused: "file://../../low is outside of the content"},
+		"not without a part":       {source: "/charts/app", refused: "file://../lib is outside of the content"},
+		"not outside of all":       {source: "//charts/out", refused: "file://../../../x is outside of the content"},
+		"in a circle":              {source: "//charts/ring", refused: "a chart cannot depend on itself"},
+		"by a link that leads out": {source: "//charts/link", refused: "away"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := ofPath(t, newFetcher(t), dir+test.source)
+			if test.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), test.refused) {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if got := names(t, c); got != test.want {
+				t.Error(got)
+			}
+			if err := chart.Check(t.Context(), c.FS(), chart.Options{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A pin counts for the chart of its place alone, and only in the range that is asked for.
+func TestPinned(t *testing.T) {
+	s := newServer(t)
+	for _, version := range []string{"1.0.0", "1.1.0", "2.0.0"} {
+		s.add(t, "db", version, chartOf("db", version))
+	}
+	s.add(t, "web", "1.0.0", chartOf("web", "1.0.0", s.repository("db", "^1")))
+	s.add(t, "app", "1.0.0", chartOf("app", "1.0.0", s.repository("db", "^2"), s.repository("web", "^1")))
+	from := v1alpha1.Source{
+		Type: v1alpha1.SourceChart, Chart: &v1alpha1.ChartSource{Repository: s.url + "/charts", Name: "app"},
+	}
+	const inApp = "app/Chart.yaml app/charts/db-2.0.0/Chart.yaml app/charts/web-1.0.0/Chart.yaml " +
+		"app/charts/web-1.0.0/charts/db-"
+	for name, test := range map[string]struct {
+		pins dependency.Pinned
+		want string
+	}{
+		"none":                       {nil, inApp + "1.1.0/Chart.yaml"},
+		"of its place":               {dependency.Pinned{"db 2.0.0", "web/db 1.0.0"}, inApp + "1.0.0/Chart.yaml"},
+		"of another one":             {dependency.Pinned{"db 1.0.0"}, inApp + "1.1.0/Chart.yaml"},
+		"one that is not in range":   {dependency.Pinned{"web/db 2.0.0"}, inApp + "1.1.0/Chart.yaml"},
+		"which is no version at all": {dependency.Pinned{"web/db", "web/db x"}, inApp + "1.1.0/Chart.yaml"},
+	} {
+		c, _, err := test.pins.Fetch(t.Context(), newFetcher(t), from)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got := names(t, c); got != test.want {
+			t.Errorf("%s: %s", name, got)
+		}
+		_ = c.Close()
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -31,6 +30,8 @@ type node struct {
 	local bool   // it is a directory, as a developer has it
 	chart *description
 	below []*node // that come into its charts/
+
+	around *around // nil if nothing is
 }
 
 // into is the directory of the chart in charts/.
@@ -47,6 +48,7 @@ type gathering struct {
 	left     *int64 // of maxInflated
 	fetched  map[wanted]*content.Content
 	problems []*fault.Error
+	pinned   Pinned
 }
 
 func newGathering(f source.Fetcher, left *int64) *gathering {
@@ -96,6 +98,9 @@ func (g *gathering) below(ctx context.Context, chain []*node) error {
 			WithHint("put them into it: run `helm dependency build` before it is packed")
 	}
 	for _, w := range all {
+		if pin := g.pinned.version(chain, w.name, w.within); pin != "" && n.chart.lock == nil {
+			w.version = pin
+		}
 		child, err := g.find(ctx, n, w)
 		if err == nil {
 			err = check(chain, child, w)
@@ -223,13 +228,16 @@ func (g *gathering) find(ctx context.Context, n *node, w wanted) (*node, error) 
 
 // findIn finds a chart in the content that another one is in, by its path from there.
 func (g *gathering) findIn(ctx context.Context, n *node, to string) (*node, error) {
-	dir := path.Join(n.dir, to)
-	if path.IsAbs(to) || dir == ".." || strings.HasPrefix(dir, "../") {
+	files, dir, ok := n.around.find(n, to)
+	if !ok {
 		return nil, fault.New(fault.InvalidArgument, "file://%s is outside of the content of the bundle", to).
-			WithHint("name a directory with both charts in it as SOURCE, or run `helm dependency build` in the chart " +
-				"before")
+			WithHint("of charts on this machine, name the directory with both, and the one that is meant, as SOURCE: " +
+				"DIRECTORY//CHART; or run `helm dependency build` in the chart before")
 	}
-	child := &node{files: n.files, dir: dir, of: n.of, local: true}
+	child := &node{files: files, dir: dir, of: n.of, local: true, around: n.around}
+	if n.around != nil && files == n.around.files {
+		child.of = "around"
+	}
 	var err error
 	if child.chart, err = describe(ctx, child, g.left); err == nil {
 		return child, nil

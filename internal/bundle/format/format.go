@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/chart"
+	"github.com/berthdev/berth/internal/chart/manifest"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -58,8 +59,12 @@ type Package struct {
 	// Chart and Values are for Helm's record; nil if the bundle is no chart.
 	Chart  *helmchart.Chart
 	Values map[string]any
+	// Charts are those in the directories of its charts/, as PATH VERSION: what it depends on.
+	Charts []string
 	// Warnings are what a user should know, though it is no error.
 	Warnings []string
+	// Unknown are the objects of which nobody has looked whether their kinds have their fields.
+	Unknown []manifest.Unknown
 	// Recorded is true for a package that was read from the record of what is installed:
 	// its objects are as they were applied. It has no chart and no hooks.
 	Recorded bool
@@ -164,8 +169,8 @@ func Check(ctx context.Context, fsys fs.FS) (Format, error) {
 	return format, err
 }
 
-// invalid is the error of a bundle with problems.
-func invalid(format Format, problems []string) error {
+// Invalid is the error of a bundle with problems.
+func Invalid(format Format, problems []string) error {
 	err := fault.New(fault.InvalidArgument, "invalid %s bundle", format)
 	if len(problems) == 1 {
 		return err.WithDetail(problems[0])
@@ -218,6 +223,6 @@ func loadHelm(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	return &Package{
 		Format: Helm, Name: r.Chart.Name(), Version: r.Chart.Metadata.Version,
 		Objects: r.Objects, Hooks: r.Hooks, Notes: r.Notes, Chart: r.Chart, Values: r.Values, Warnings: r.Warnings,
-		manifest: r.Manifest,
+		Unknown: r.Unknown, Charts: chartsIn(sub, ".", "", 0), manifest: r.Manifest,
 	}, nil
 }

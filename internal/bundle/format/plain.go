@@ -25,6 +25,7 @@ func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	if err := readManifests(ctx, fsys, reader, sync.OnceValue(func() bool { return isTree(fsys) })); err != nil {
 		return nil, err
 	}
+	reader.Conform()
 	objects, files := reader.Objects()
 	problems := reader.Problems()
 	if err := checkOperator(fsys, objects, files); err != nil && len(problems) == 0 {
@@ -34,9 +35,10 @@ func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 		problems = []string{manifestsDir + "/: holds no object"}
 	}
 	if len(problems) > 0 {
-		return nil, invalid(Plain, problems)
+		return nil, Invalid(Plain, problems)
 	}
-	return &Package{Format: Plain, Objects: objects, Warnings: reader.Warnings()}, nil
+	return &Package{Format: Plain, Objects: objects, Warnings: reader.Warnings(),
+		Unknown: reader.Unknown()}, nil
 }
 
 // newReader reads manifests of others.

@@ -28,7 +28,7 @@ func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) 
 	others, version, more := parted(objects, files)
 	problems = append(append(problems, reader.Problems()...), more...)
 	if len(problems) > 0 {
-		return nil, invalid(Registry, problems)
+		return nil, Invalid(Registry, problems)
 	}
 	op, problems := operator.Read(version.object, others, operator.Options{
 		Package: about.name, Watch: o.Watch, AnyWatch: o.anyWatch,
@@ -37,7 +37,7 @@ func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) 
 		for i := range problems {
 			problems[i] = fault.Line(version.file + ": " + problems[i])
 		}
-		return nil, invalid(Registry, problems)
+		return nil, Invalid(Registry, problems)
 	}
 	all := &manifest.Reader{Namespace: op.Namespace, Fits: true, Newer: o.Capabilities.Newer()}
 	if !has(others, "Namespace", op.Namespace) {
@@ -53,8 +53,9 @@ func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) 
 	for _, object := range op.Objects {
 		all.Add(version.file, object)
 	}
+	all.Conform()
 	if problems := all.Problems(); len(problems) > 0 {
-		return nil, invalid(Registry, problems)
+		return nil, Invalid(Registry, problems)
 	}
 	objects, _ = all.Objects()
 	warnings := slices.Concat(reader.Warnings(), about.warnings, op.Warnings, all.Warnings())
@@ -63,7 +64,7 @@ func loadRegistry(ctx context.Context, fsys fs.FS, o Options) (*Package, error) 
 	}
 	return &Package{
 		Format: Registry, Name: about.name, Version: op.Version, Namespace: op.Namespace, Objects: objects,
-		Warnings: warnings,
+		Warnings: warnings, Unknown: all.Unknown(),
 	}, nil
 }
 

@@ -36,16 +36,18 @@ func loadYAML(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
+	reader.Conform()
 	objects, _ := reader.Objects()
 	problems := reader.Problems()
 	if len(objects) == 0 && len(problems) == 0 {
 		problems = []string{"no file holds an object"}
 	}
 	if len(problems) > 0 {
-		return nil, fault.From(invalid(YAML, problems)).WithHint("every file whose name ends in .yaml, .yml or " +
+		return nil, fault.From(Invalid(YAML, problems)).WithHint("every file whose name ends in .yaml, .yml or " +
 			".json is read: give the directory, or the file, that has nothing but Kubernetes objects")
 	}
-	return &Package{Format: YAML, Objects: objects, Warnings: reader.Warnings()}, nil
+	return &Package{Format: YAML, Objects: objects, Warnings: reader.Warnings(),
+		Unknown: reader.Unknown()}, nil
 }
 
 // loadKustomize reads what the kustomization at the root is built to.
@@ -59,15 +61,17 @@ func loadKustomize(ctx context.Context, fsys fs.FS, o Options) (*Package, error)
 	}
 	reader := newReader(o)
 	reader.Read("kustomize build", text)
+	reader.Conform()
 	objects, _ := reader.Objects()
 	problems := reader.Problems()
 	if len(objects) == 0 && len(problems) == 0 {
 		problems = []string{"the kustomization makes no object"}
 	}
 	if len(problems) > 0 {
-		return nil, invalid(Kustomize, problems)
+		return nil, Invalid(Kustomize, problems)
 	}
-	return &Package{Format: Kustomize, Objects: objects, Warnings: reader.Warnings()}, nil
+	return &Package{Format: Kustomize, Objects: objects, Warnings: reader.Warnings(),
+		Unknown: reader.Unknown()}, nil
 }
 
 // walk visits what may be manifests or says how to read them, by the names. Hidden files and directories are passed

@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/apply/health"
 	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/bundle/certificate"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/rollout"
 	"github.com/berthdev/berth/internal/english"
@@ -191,4 +192,17 @@ func named(rest []health.Reading) (text string) {
 		}
 	}
 	return text
+}
+
+// certificateOf is the certificate in a Secret that is there, or is missing.
+func certificateOf(secret *unstructured.Unstructured, there bool) v1.BundleCertificate {
+	c := v1.BundleCertificate{Secret: secret.GetName(), Namespace: secret.GetNamespace()}
+	ok := false
+	if c.EndsAt, c.RenewedFrom, ok = certificate.Ends(secret); !ok {
+		c.Message = "the Secret does not exist"
+		if there {
+			c.Message = "the Secret has no certificate that can be read"
+		}
+	}
+	return c
 }

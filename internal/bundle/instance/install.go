@@ -3,10 +3,14 @@ package instance
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	helm "helm.sh/helm/v3/pkg/release"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
@@ -14,6 +18,8 @@ import (
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
+	"github.com/berthdev/berth/internal/chart/manifest"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
 )
@@ -136,6 +142,7 @@ func (p *pass) plan(ctx context.Context, applier apply.Applier, b *v1alpha1.Bund
 		return err
 	}
 	from := p.originOf(p.in, b, class, conf)
+	from.made.Charts = pkg.Charts
 	c.next, err = nextRelease(p.in.Name, p.System, from, pkg, c.objects, c.current, p.Now())
 	if err == nil {
 		c.todo = decide(c.current, c.next, c.installed)
@@ -199,4 +206,77 @@ func owned(in *v1alpha1.Instance, objects []*unstructured.Unstructured) []*unstr
 		}
 	}
 	return all
+}
+
+// conform fits the custom resources of a package into the definitions that the cluster has of their kinds, before
+// anything is written. A kind that the cluster does not have is left to what places the objects.
+func (r Reconciler) conform(ctx context.Context, pkg *format.Package) error {
+	known, why := manifest.Definitions{}, map[schema.GroupVersionKind]string{}
+	var rest []manifest.Unknown
+	var problems []string
+	for _, u := range pkg.Unknown {
+		gvk := u.Object.GroupVersionKind()
+		if _, asked := why[gvk]; u.Elsewhere && !asked {
+			var err error
+			if why[gvk], err = r.definitionOf(ctx, gvk, known); err != nil {
+				return err
+			}
+		}
+		switch reason := why[gvk]; {
+		case !u.Elsewhere:
+			rest = append(rest, u)
+			continue
+		case reason != "":
+			rest = append(rest, manifest.Unknown{Object: u.Object, Reason: reason})
+			continue
+		}
+		dropped, refused := known.Fit(u.Object)
+		name := u.Object.GetKind() + " " + u.Object.GetName() + ": "
+		for _, text := range dropped {
+			pkg.Warnings = append(pkg.Warnings, fault.Line(name+text))
+		}
+		for _, text := range refused {
+			problems = append(problems, fault.Line(name+text))
+		}
+		if u, is := known.Unknown(u.Object); is {
+			rest = append(rest, u)
+		}
+	}
+	pkg.Unknown = rest
+	if len(problems) > 0 {
+		return format.Invalid(pkg.Format, problems)
+	}
+	return nil
+}
+
+// definitionOf adds the definition that the cluster has of a kind, or says why there is none to compare with.
+func (r Reconciler) definitionOf(ctx context.Context, gvk schema.GroupVersionKind, known manifest.Definitions) (
+	why string, err error,
+) {
+	resource, there, err := r.Applier("", "").ResourceOf(ctx, gvk)
+	if err != nil {
+		return "", err
+	}
+	if !there {
+		return "the cluster does not have its kind", nil
+	}
+	name := resource.GroupResource().String()
+	definition, err := r.Installs.Dynamic.Resource(definitions()).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Sprintf("its kind has no definition (%s): another API server serves it", name), nil
+	case apierrors.IsForbidden(err):
+		return fmt.Sprintf("the definition of its kind (%s) may not be read", name), nil
+	case err != nil:
+		return "", kube.Fault(err, kube.Call{Verb: "get", Resource: definitions().GroupResource().String(), Name: name})
+	}
+	known.Add(definition)
+	return "", nil
+}
+
+// definitions are where the API server has those of custom resources.
+func definitions() schema.GroupVersionResource {
+	return schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+	}
 }

@@ -71,9 +71,13 @@ func placesOf(records []*helm.Release) (h places, err error) {
 func (u removal) find(ctx context.Context, applier apply.Applier, o Removing) (remove []*unstructured.Unstructured,
 	keep []left, err error,
 ) {
-	records, err := u.records().All(ctx, u.name)
+	records, unreadable, err := u.records().History(ctx, u.name)
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, record := range unreadable {
+		u.steps.Note("what revision %d alone has installed is not looked for: %s", record.Version,
+			fault.From(record.Err).Message)
 	}
 	h, err := placesOf(records)
 	if err != nil {

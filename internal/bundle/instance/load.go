@@ -117,7 +117,11 @@ func (r Reconciler) read(ctx context.Context, c *content.Content, instance strin
 		}
 	}
 	o.RenderTime = r.RenderTime
-	return r.turns.Load(ctx, c.FS(), o)
+	pkg, err := r.turns.Load(ctx, c.FS(), o)
+	if err == nil {
+		err = r.conform(ctx, pkg)
+	}
+	return pkg, err
 }
 
 // ofCluster lets a chart ask the cluster.

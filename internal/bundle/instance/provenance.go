@@ -2,7 +2,9 @@ package instance
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,7 +12,9 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -29,6 +33,8 @@ type provenance struct {
 	Format string `json:"format,omitempty"`
 	// Watch are the namespaces that an operator was told to watch.
 	Watch []string `json:"watch,omitempty"`
+	// Charts are the versions of what the chart depends on, as PATH VERSION.
+	Charts []string `json:"charts,omitempty"`
 }
 
 // annotationMadeOf has the provenance, in the chart of the record like the origin.
@@ -59,6 +65,42 @@ func provenanceIn(r *helm.Release) *provenance {
 	return p
 }
 
+// Moved says which charts that a chart depends on are other ones than in what is recorded last, and which.
+func (k Known) Moved(p *format.Package) (moved []string) {
+	if k.Release == nil || p == nil || p.Recorded || p.Format != format.Helm {
+		return nil
+	}
+	made := provenanceIn(k.Release)
+	if made == nil || len(made.Charts) == 0 {
+		return nil
+	}
+	before, now := versions(made.Charts), versions(p.Charts)
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		switch then, is := now[name]; {
+		case !is:
+			moved = append(moved, name+" "+before[name]+" is gone")
+		case then != before[name]:
+			moved = append(moved, name+" "+before[name]+" → "+then)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if _, was := before[name]; !was {
+			moved = append(moved, name+" "+now[name]+" is new")
+		}
+	}
+	return moved
+}
+
+// versions are those of charts by their paths; of two of one path, both.
+func versions(charts []string) map[string]string {
+	all := map[string]string{}
+	for _, c := range charts {
+		name, version, _ := strings.Cut(c, " ")
+		all[name] = strings.TrimPrefix(all[name]+" and "+version, " and ")
+	}
+	return all
+}
+
 // noVersion is the version in the record of a bundle that has none.
 const noVersion = "0.0.0"
 
@@ -80,6 +122,7 @@ func revisionOf(r *helm.Release) (v1.BundleRevision, error) {
 	}
 	if p := provenanceIn(r); p != nil {
 		v.Bundle, v.Source, v.Digest = p.Bundle, resource.Describe(p.Source), p.Digest
+		v.Dependencies = p.Charts
 	}
 	if !isWhole(r) {
 		v.Message = r.Info.Description
@@ -107,4 +150,21 @@ func objectsOf(record *helm.Release, in *v1alpha1.Instance) ([]*unstructured.Uns
 		object.SetOwnerReferences(others)
 	}
 	return objects, err
+}
+
+// passedOver is the error about a revision that was chosen, or nil if there is none, beside one that cannot be read and
+// may be what is meant.
+func passedOver(name string, chosen *helm.Release, asked int, unreadable []release.Unreadable) error {
+	for _, u := range unreadable {
+		switch {
+		case asked == u.Version && asked != 0:
+			return u.Err
+		case asked == 0 && (chosen == nil || u.Version > chosen.Version):
+			return fault.New(fault.Failed, "revision %d of bundle %s may be what was installed before, and cannot be "+
+				"read: %w", u.Version, name, fault.From(u.Err)).
+				WithReason(release.ReasonUnreadable).
+				WithHint("name the revision to install: `berth bundle history %s` shows what can be read", name)
+		}
+	}
+	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/source"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/release"
 )
 
 // notInstalled is the error about an instance that does not exist.
@@ -28,27 +29,33 @@ func notInstalled(name string) error {
 	return fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
 }
 
-// Revisions are what is recorded of an instance, the newest first.
-func (r Reconciler) Revisions(ctx context.Context, name string) (revisions []v1.BundleRevision, err error) {
+// Revisions are what is recorded of an instance, the newest first. What cannot be read of that is a warning.
+func (r Reconciler) Revisions(ctx context.Context, name string) (h v1.BundleHistory, err error) {
 	k, err := r.Know(ctx, name)
 	switch {
+	case fault.ReasonOf(err) == release.ReasonUnreadable: // is among those that are named
 	case err != nil:
-		return nil, err
+		return h, err
 	case k.Instance == nil && k.Release == nil:
-		return nil, notInstalled(name)
+		return h, notInstalled(name)
 	}
-	records, err := r.records().All(ctx, name)
+	records, unreadable, err := r.records().History(ctx, name)
 	if err != nil {
-		return nil, err
+		return h, err
 	}
+	h.Name = name
 	for _, record := range records {
 		revision, err := revisionOf(record)
 		if err != nil {
-			return nil, err
+			return h, err
 		}
-		revisions = append(revisions, revision)
+		h.Items = append(h.Items, revision)
 	}
-	return revisions, nil
+	for _, u := range unreadable {
+		f := fault.From(u.Err)
+		h.Warnings = append(h.Warnings, fmt.Sprintf("revision %d is not listed: %s; %s", u.Version, f.Message, f.Hint))
+	}
+	return h, nil
 }
 
 // Earlier is a request for what a revision of an instance had installed; 0 is the last one before the newest that was
@@ -63,11 +70,14 @@ func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Kn
 	if err := resource.CheckUsable(k.Instance); err != nil {
 		return q, err
 	}
-	records, err := r.records().All(ctx, name)
+	records, unreadable, err := r.records().History(ctx, name)
 	if err != nil {
 		return q, err
 	}
 	record, err := choose(name, records, revision, isBehind(k, records))
+	if err := passedOver(name, record, revision, unreadable); err != nil {
+		return q, err
+	}
 	if err != nil {
 		return q, err
 	}
@@ -193,7 +203,7 @@ func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Kn
 	}
 	f := r.Fetcher
 	f.Progress = steps.Progress
-	q.Content, q.Resolved, err = dependency.Fetch(ctx, f, made.Resolved)
+	q.Content, q.Resolved, err = dependency.Pinned(made.Charts).Fetch(ctx, f, made.Resolved)
 	if err != nil {
 		return lost(q, err.Error(), err)
 	}

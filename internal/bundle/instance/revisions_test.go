@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -162,7 +163,7 @@ func TestRevisionOf(t *testing.T) {
 		want := test.want
 		want.Revision, want.Status, want.Objects = 3, string(test.status), 1
 		want.At = record.Info.LastDeployed.Time.UTC()
-		if got, err := revisionOf(record); err != nil || got != want {
+		if got, err := revisionOf(record); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

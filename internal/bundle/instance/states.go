@@ -15,6 +15,8 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply/health"
 	"github.com/berthdev/berth/internal/apply/live"
+	"github.com/berthdev/berth/internal/bundle/certificate"
+	"github.com/berthdev/berth/internal/bundle/operator"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -56,7 +58,7 @@ func (r Reconciler) States(ctx context.Context) ([]v1.BundleState, error) {
 		}
 		group.Go(func() error {
 			err := r.lookAt(groupCtx, s)
-			s.Objects = nil
+			s.Objects, s.Watches, s.Certificates = nil, nil, nil
 			if err != nil && groupCtx.Err() == nil {
 				s.Warnings = append(s.Warnings, "whether that is still so cannot be seen: "+err.Error())
 				err = nil
@@ -104,6 +106,9 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 	if err != nil {
 		return err
 	}
+	if namespaces, is := operator.Watched(objects); is {
+		s.Watches = &v1.WatchedNamespaces{All: len(namespaces) == 0, Namespaces: namespaces}
+	}
 	view := live.New(r.Installs.Dynamic, v1alpha1.LabelOwnerName+"="+s.Name)
 	defer view.Close()
 	applier := r.Applier(s.Name, r.System)
@@ -126,6 +131,9 @@ func (r Reconciler) addObjects(ctx context.Context, s *v1.BundleState, record *h
 			}
 		}
 		s.Objects = append(s.Objects, o)
+		if certificate.Has(object) {
+			s.Certificates = append(s.Certificates, certificateOf(seen, o.State != missing))
+		}
 		if o.State != string(health.Current) {
 			rest, places = append(rest, health.Reading{Object: seen, State: health.State(o.State), Message: o.Message}),
 				append(places, len(s.Objects)-1)

@@ -13,6 +13,18 @@ import (
 // targetNamespaces is the annotation by which an operator knows which namespaces it watches. Empty means all.
 const targetNamespaces = "olm.targetNamespaces"
 
+// Watched are the namespaces that an operator watches, by its objects; none are all, and false is no operator.
+func Watched(objects []*unstructured.Unstructured) (namespaces []string, is bool) {
+	for _, object := range objects {
+		text, found, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations",
+			targetNamespaces)
+		if object.GetKind() == "Deployment" && found {
+			return strings.FieldsFunc(text, func(r rune) bool { return r == ',' }), true
+		}
+	}
+	return nil, false
+}
+
 // deployments are the operator's, whose pods have the annotations of the description and know what to watch.
 func (r *reading) deployments() (objects []map[string]any) {
 	for _, d := range r.Spec.Install.Spec.Deployments {

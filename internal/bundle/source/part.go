@@ -33,6 +33,14 @@ func cutDirectory(name string) (base, dir string, isPart bool) {
 	return name[:1] + base, dir, isPart && dir != ""
 }
 
+// PartOf takes DIRECTORY//PART apart, as Local reads it; false for anything else.
+func PartOf(name string) (base, dir string, is bool) {
+	if name == Stdin {
+		return name, "", false
+	}
+	return cutDirectory(name)
+}
+
 // part makes content of a part of a directory. Nothing outside of that is read.
 func (f Fetcher) part(ctx context.Context, base, dir string) (*content.Content, error) {
 	if !isInside(dir) {

@@ -15,21 +15,22 @@ import (
 // fit makes of an object of a kind that Kubernetes itself has one that the API server takes at each update: it takes
 // more when something is created. Fields that the kind does not have go, and of entries of a list that have one key
 // those that do not count, such as the first of two variables of one name: dropped says what went. Refused are entries
-// that count both, such as two named ports of one number. Of a newer API server unknown fields may be new.
-func fit(object *unstructured.Unstructured, newer bool, known types) (dropped, refused []string) {
+// that count both, such as two named ports of one number. Of a newer API server unknown fields may be new: unknown are
+// those that stay for that.
+func fit(object *unstructured.Unstructured, newer bool, known types) (dropped, refused, unknown []string) {
 	typed, err := scheme.Scheme.New(object.GroupVersionKind())
 	if err != nil {
-		return nil, nil // of a kind that this program does not know
+		return nil, nil, nil // of a kind that this program does not know
 	}
 	f := fitting{newer: newer, types: known}
 	f.table(object.Object, reflect.TypeOf(typed).Elem(), "")
-	return f.dropped, f.refused
+	return f.dropped, f.refused, f.unknown
 }
 
 type fitting struct {
-	newer            bool
-	types            types
-	dropped, refused []string
+	newer                     bool
+	types                     types
+	dropped, refused, unknown []string
 }
 
 // types are what is known of the types that have been looked at: most objects are of few kinds.
@@ -101,10 +102,12 @@ func (f *fitting) table(fields map[string]any, t reflect.Type, path string) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field, ok := known[name]
 		switch {
-		case !ok && !f.newer:
+		case !ok && f.newer:
+			f.unknown = append(f.unknown, strings.TrimPrefix(path+"."+name, "."))
+		case !ok:
 			delete(fields, name)
 			f.drop("%s is not a field, and is left out", strings.TrimPrefix(path+"."+name, "."))
-		case ok && fields[name] != nil:
+		case fields[name] != nil:
 			fields[name] = f.value(fields[name], field.of, path+"."+name, field.keys)
 		}
 	}

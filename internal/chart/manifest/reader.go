@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -49,6 +50,7 @@ type Reader struct {
 	files        []string
 	problems     []string
 	warnings     []string
+	unknown      []Unknown
 }
 
 // identity is what makes two objects one for the API server.
@@ -191,7 +193,14 @@ func (r *Reader) add(line int, content any, parent string) {
 		if r.types == nil {
 			r.types = types{}
 		}
-		dropped, refused := fit(object, r.Newer, r.types)
+		dropped, refused, unknown := fit(object, r.Newer, r.types)
+		if len(unknown) > 0 {
+			r.unknown = append(r.unknown, Unknown{
+				Object: object,
+				Reason: "the cluster is newer than berth, which does not know the fields " +
+					strings.Join(unknown, ", "),
+			})
+		}
 		for _, text := range dropped {
 			r.warn(line, label(object)+text)
 		}
@@ -202,9 +211,13 @@ func (r *Reader) add(line int, content any, parent string) {
 	r.keep(line, object)
 }
 
-func (r *Reader) keep(line int, object *unstructured.Unstructured) {
+func (r *Reader) identityOf(object *unstructured.Unstructured) identity {
 	gvk := object.GroupVersionKind()
-	id := identity{gvk.Group, gvk.Kind, cmp.Or(object.GetNamespace(), r.Namespace), object.GetName()}
+	return identity{gvk.Group, gvk.Kind, cmp.Or(object.GetNamespace(), r.Namespace), object.GetName()}
+}
+
+func (r *Reader) keep(line int, object *unstructured.Unstructured) {
+	id := r.identityOf(object)
 	first, twice := r.places[id]
 	if twice && !r.Unchecked && (r.Several == nil || !r.Several(object)) {
 		r.problem(line, "%sdefined twice (first at %s)", label(object), first)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/bundle/instance"
+	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/event"
@@ -48,19 +48,19 @@ func History(ctx context.Context, o *ClusterOptions) error {
 	if err != nil {
 		return err
 	}
-	revisions, err := r.Revisions(ctx, o.Name)
+	history, err := r.Revisions(ctx, o.Name)
 	if err != nil {
 		return err
 	}
-	return printer.Print(o.IO, o.Output, bundle.History{BundleHistory: v1.BundleHistory{
-		Name: o.Name, Items: revisions,
-	}})
+	return printer.Print(o.IO, o.Output, bundle.History{BundleHistory: history})
 }
 
 // RollbackOptions are what the command line of rollback says.
 type RollbackOptions struct {
 	InstallOptions
 	Revision int // 0 for the one before the current
+	// IgnoreGitOps rolls an instance back that another program applies.
+	IgnoreGitOps bool
 }
 
 // NewRollback makes `berth bundle rollback`.
@@ -78,7 +78,8 @@ would change.
 
 What is wanted is changed on the BundleInstance: to the content that the revision was made
 of, pinned to what it was then, and to the values of its chart. So a server of berth does
-not undo it; if GitOps applies the instance, change it there.
+not undo it. Flux and Argo CD would: if one of them applies the instance, it is refused.
+Change the instance where they have it from, or suspend them and give --ignore-gitops.
 
 The content is that of the Bundle if it is still there, or is fetched from where it was. What
 was sent from a directory or an archive is taken from the cache of this machine, and
@@ -111,6 +112,8 @@ If a server of berth reconciles bundles, it does the work, and this command foll
 	}
 	addSystemFlag(cmd, &o.System)
 	o.addFollowFlags(f, cmd)
+	cmd.Flags().BoolVar(&o.IgnoreGitOps, "ignore-gitops", false,
+		"roll back though Flux or Argo CD applies the instance, and undoes it unless it is suspended")
 	cmdutil.AddRenderFlag(cmd, &o.RenderTimeout)
 	return cmd
 }
@@ -128,11 +131,11 @@ func completeRevision(f *cmdutil.Factory) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		revisions, err := r.Revisions(ctx, args[0])
+		history, err := r.Revisions(ctx, args[0])
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		for _, revision := range revisions {
+		for _, revision := range history.Items {
 			all = append(all, cobra.CompletionWithDesc(strconv.Itoa(revision.Revision), revision.Status))
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -152,11 +155,27 @@ func Rollback(ctx context.Context, o *RollbackOptions) error {
 	return o.run(ctx, r, title, o.earlier)
 }
 
+// checkGitOps refuses what another program would undo.
+func (o *RollbackOptions) checkGitOps(k instance.Known) error {
+	if k.Instance == nil || o.IgnoreGitOps {
+		return nil
+	}
+	by := resource.AppliedBy(k.Instance)
+	if by == "" {
+		return nil
+	}
+	return fault.New(fault.Conflict, "%s applies bundle %s, and would undo a rollback", by, o.Name).
+		WithHint("change the BundleInstance where it comes from, or suspend that and add --ignore-gitops")
+}
+
 // earlier prepares the installation of an earlier revision.
 func (o *RollbackOptions) earlier(
 	ctx context.Context, r instance.Reconciler, steps *event.Steps,
 ) (q instance.Request, known instance.Known, err error) {
 	if known, err = r.Know(ctx, o.Name); err != nil {
+		return q, known, err
+	}
+	if err = o.checkGitOps(known); err != nil {
 		return q, known, err
 	}
 	err = steps.Do("fetch", func() (string, error) {

@@ -147,6 +147,9 @@ func (o *InstallOptions) install(
 	if note := noteValues(known, q); note != "" {
 		steps.Note("%s", note)
 	}
+	if moved := known.Moved(q.Package); len(moved) > 0 {
+		steps.Note("what the chart depends on: %s", strings.Join(moved, ", "))
+	}
 	if o.CreateNamespace {
 		if err := r.CreateNamespace(ctx, q.Config.Namespace); err != nil {
 			return nil, err

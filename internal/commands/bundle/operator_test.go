@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/keypair"
 	"github.com/berthdev/berth/internal/kubetest"
+	"github.com/berthdev/berth/internal/schematest"
 )
 
 const webhookOperator = `apiVersion: operators.coreos.com/v1alpha1
@@ -278,6 +279,56 @@ func (o *operating) age() {
 		_ = unstructured.SetNestedField(secret.Object, base64.StdEncoding.EncodeToString(data), "data", key)
 	}
 	o.Put(operatorSecret, secret)
+}
+
+// The status of an operator says what it watches, and until when its certificates are good; a Secret that is lost has
+// none.
+func TestOperatorStatus(t *testing.T) {
+	home, _ := os.Getwd()
+	o := newOperating(t)
+	state := func() (v1.BundleState, string) {
+		text, _ := cmdtest.Must(t, 0, "bundle", "status", "shop")
+		document, _ := cmdtest.Must(t, 0, "bundle", "status", "shop", "-o", "json")
+		return decoded[v1.BundleState](t, document), text
+	}
+	o.install()
+	s, text := state()
+	if s.Watches == nil || !s.Watches.All || !strings.Contains(text, "all namespaces") {
+		t.Errorf("%+v\n%s", s.Watches, text)
+	}
+	o.install("--watch-namespaces", "a,b")
+	s, text = state()
+	if s.Watches == nil || s.Watches.All || !slices.Equal(s.Watches.Namespaces, []string{"a", "b"}) ||
+		!strings.Contains(text, "a, b") {
+		t.Errorf("%+v\n%s", s.Watches, text)
+	}
+	if len(s.Certificates) != 1 {
+		t.Fatalf("%+v", s.Certificates)
+	}
+	block, _ := pem.Decode([]byte(o.secret("tls.crt")))
+	leaf, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Certificates[0]
+	if c.Secret != "web-service-cert" || c.Namespace != "web-system" || !c.EndsAt.Equal(leaf.NotAfter) ||
+		!c.RenewedFrom.Before(c.EndsAt) || !c.RenewedFrom.After(time.Now()) || c.Message != "" {
+		t.Errorf("%+v", c)
+	}
+	if !strings.Contains(text, "is renewed from "+c.RenewedFrom.Format(time.DateOnly)) ||
+		!strings.Contains(text, c.EndsAt.Format(time.DateOnly)) {
+		t.Error(text)
+	}
+	secret := o.Get(operatorSecret).DeepCopy()
+	secret.Object["data"] = map[string]any{"tls.crt": "bm9uc2Vuc2U="}
+	o.Put(operatorSecret, secret)
+	s, text = state()
+	if len(s.Certificates) != 1 || !s.Certificates[0].EndsAt.IsZero() || !strings.Contains(text, "can be read") {
+		t.Errorf("%+v\n%s", s.Certificates, text)
+	}
+	document, _ := cmdtest.Must(t, 0, "bundle", "status", "shop", "-o", "json")
+	t.Chdir(home)
+	schematest.Validate(t, []byte(document))
 }
 
 // What an operator watches is kept by upgrades until something else is said, and goes back with a rollback.

@@ -71,3 +71,27 @@ func TestTemplateOfPlainSources(t *testing.T) {
 		})
 	}
 }
+
+// A kustomization is built when it is installed, and by no pass after that: a pass that could not build it in its time
+// has nothing to say.
+func TestAKustomizationIsBuiltOnce(t *testing.T) {
+	server := installing(t, release{files: map[string]string{
+		"kustomization.yaml": "resources: [a.yaml]\n",
+		"a.yaml":             "{apiVersion: v1, kind: ConfigMap, metadata: {name: one}}\n",
+	}})
+	if has(server) != "one" {
+		t.Fatal(has(server))
+	}
+	for range 2 {
+		cmdtest.Must(t, 0, "bundle", "reconcile", "--render-timeout", "1ns")
+	}
+	there(t, map[string]string{
+		"kustomization.yaml": "resources: [a.yaml]\nnamePrefix: x-\n",
+		"a.yaml":             "{apiVersion: v1, kind: ConfigMap, metadata: {name: one}}\n",
+	})
+	cmdtest.Cluster(t, server.URL)
+	status, _, stderr := cmdtest.Run(t, "", "bundle", "install", "shop", "shop", "--render-timeout", "1ns")
+	if status == 0 {
+		t.Errorf("it was built in no time: %s", stderr)
+	}
+}

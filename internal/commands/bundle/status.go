@@ -48,7 +48,8 @@ func NewStatus(f *cmdutil.Factory, runF func(context.Context, *ClusterOptions) e
 		Short: "Show what is installed, and its health",
 		Long: `Show an instance: what is wanted and what is installed, its conditions, its bundles,
 and how the cluster is with each of its objects. Of a workload that is not as it should
-be, its pods are looked at: what keeps them from running, and what to do.`,
+be, its pods are looked at: what keeps them from running, and what to do. Of an operator,
+there are the namespaces that it watches, and when its certificates end.`,
 		Example: `  berth bundle status shop
   berth bundle status shop -o json | jq .conditions`,
 		Args:              cmdutil.OneArg("bundle"),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
@@ -16,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/terminal/printer"
 	"github.com/berthdev/berth/internal/terminal/result/bundle"
 )
@@ -40,6 +42,10 @@ func NewValidate(f *cmdutil.Factory, runF func(context.Context, *ValidateOptions
 		Short: "Check a bundle, and say what is in it",
 		Long: `Fetch a bundle, check all of it, and say what would be installed. All problems are
 reported together, each with its file.
+
+Fields are compared with those of Kubernetes' own kinds, and of custom resources with the
+definitions in the bundle. What could not be checked is named, and why: such an object may
+be refused by the cluster.
 
 No cluster is asked, unless the command line names it with --context or --kubeconfig, or
 --dry-run=server asks that of the current context. Then a chart is rendered for that
@@ -95,40 +101,79 @@ func (o *ValidateOptions) validate() error {
 func Validate(ctx context.Context, o *ValidateOptions) error {
 	ctx, cancel := cmdutil.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	load := func() (*content.Content, *format.Package, error) { return o.load(ctx, &o.ContentOptions) }
+	load := o.loadAlone
 	if o.asks() {
-		load = func() (*content.Content, *format.Package, error) { return o.loadOnCluster(ctx) }
+		load = o.loadOnCluster
 	}
-	c, p, err := load()
+	c, p, unchecked, err := load(ctx)
 	if err != nil {
 		return cmdutil.Because(ctx, err)
 	}
 	defer c.Close()
-	return printer.Print(o.IO, o.Output, bundle.Content{BundleContent: describe(o.Arg, c, p)})
+	d := describe(o.Arg, c, p)
+	d.Unchecked = unchecked
+	return printer.Print(o.IO, o.Output, bundle.Content{BundleContent: d})
+}
+
+// loadAlone fetches a bundle and reads it without a cluster. The content is to be closed.
+func (o *ValidateOptions) loadAlone(ctx context.Context) (*content.Content, *format.Package, []v1.UncheckedObject,
+	error,
+) {
+	c, p, err := o.load(ctx, &o.ContentOptions)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var unchecked []v1.UncheckedObject
+	for _, u := range p.Unknown {
+		unchecked = append(unchecked, uncheckedOf(u.Object, u.Reason))
+	}
+	return c, p, unchecked, nil
+}
+
+func uncheckedOf(object *unstructured.Unstructured, why string) v1.UncheckedObject {
+	return v1.UncheckedObject{
+		Object: kube.Object(object.GetKind(), object.GetName()), Namespace: object.GetNamespace(), Reason: why,
+	}
 }
 
 // loadOnCluster fetches a bundle and reads it for a cluster, which checks its objects. The content is to be closed.
-func (o *ValidateOptions) loadOnCluster(ctx context.Context) (*content.Content, *format.Package, error) {
+func (o *ValidateOptions) loadOnCluster(ctx context.Context) (*content.Content, *format.Package, []v1.UncheckedObject,
+	error,
+) {
 	as := &InstallOptions{IO: o.IO, Name: o.Release, SourceOptions: o.SourceOptions, Namespaced: o.Namespaced}
 	as.ResetValues = true // it is checked with the values of the command line
 	values, err := as.values(ctx, o.IO)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	r, err := o.Open(ctx, instance.DefaultSystem)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	r.RenderTime = o.RenderTimeout
 	steps := event.NewSteps(event.NewStream(o.Release, time.Now), time.Now)
 	defer steps.Finish(v1.Result{})
 	q, known, err := as.fetched(ctx, r, v1alpha1.Config{Values: string(values), Namespace: r.Own.Namespace}, steps)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	if _, err := r.Preview(ctx, q, known, apply.DryRunServer); err != nil {
+	changes, err := r.Preview(ctx, q, known, apply.DryRunServer)
+	if err != nil {
 		_ = q.Content.Close()
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return q.Content, q.Package, nil
+	return q.Content, q.Package, unasked(q.Package, changes), nil
+}
+
+// unasked are the objects that the API server was not asked about.
+func unasked(p *format.Package, changes apply.Changes) (unchecked []v1.UncheckedObject) {
+	for _, c := range changes {
+		if c.Unasked != "" {
+			unchecked = append(unchecked, uncheckedOf(c.Object, c.Unasked))
+		}
+	}
+	for i := range p.Hooks {
+		unchecked = append(unchecked, uncheckedOf(p.Hooks[i].Object, "it is a hook, which no dry run makes"))
+	}
+	return unchecked
 }

@@ -1,15 +1,21 @@
 package bundle_test
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/kubetest"
+	"github.com/berthdev/berth/internal/schematest"
 )
 
 // A cluster that the command line names checks what is in a bundle, says all that it refuses, and keeps nothing; one
@@ -78,5 +84,132 @@ func TestValidateOnACluster(t *testing.T) {
 				t.Errorf("%q was written", there)
 			}
 		})
+	}
+}
+
+// crontabs is a cluster that has the kind CronTab, and the kind Sum of another API server.
+func crontabs(next http.Handler) http.Handler {
+	return cluster(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/apis/example.com/v1" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "example.com/v1",
+			"resources": [{"name": "crontabs", "kind": "CronTab", "namespaced": true},
+			{"name": "sums", "kind": "Sum", "namespaced": true}]}`)
+	}))
+}
+
+const (
+	crontabDefinition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, ` +
+		`metadata: {name: crontabs.example.com}, spec: {group: example.com, scope: Namespaced, names: ` +
+		`{kind: CronTab, plural: crontabs}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: ` +
+		`{type: object, properties: {spec: {type: object, properties: {tags: {type: array, items: {type: string}, ` +
+		`x-kubernetes-list-type: set}}}}}}}]}}` + "\n---\n"
+	aCrontab = "{apiVersion: example.com/v1, kind: CronTab, metadata: {name: a}, spec: {SPEC}}\n---\n"
+)
+
+// What could not be checked is named with the reason, by anybody who is asked; what the API server would refuse of a
+// custom resource at the next upgrade is found, as the definition in the bundle or the cluster says it.
+func TestValidateNamesWhatItCouldNotCheck(t *testing.T) {
+	object := func(spec string) string { return strings.Replace(aCrontab, "SPEC", spec, 1) }
+	const (
+		configMap = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n"
+		sum       = "{apiVersion: example.com/v1, kind: Sum, metadata: {name: a}}\n---\n"
+		unknown   = "customresourcedefinition/crontabs.example.com: berth does not know the fields of kind " +
+			"CustomResourceDefinition of apiextensions.k8s.io/v1"
+		twice = `CronTab a: spec.tags has "x" more than once, which its definition does not let`
+	)
+	for name, test := range map[string]struct {
+		content   string
+		cluster   bool // is asked
+		unchecked []string
+		refused   string
+		warned    string
+	}{
+		"what Kubernetes has": {content: configMap},
+		"a kind of others": {
+			content:   configMap + object(""),
+			unchecked: []string{"crontab/a: the definition of its kind is not in the bundle"},
+		},
+		"a kind of the bundle":  {content: crontabDefinition + object("tags: [x]"), unchecked: []string{unknown}},
+		"refused by the bundle": {content: crontabDefinition + object("tags: [x, x]"), refused: twice},
+		"a field that is not": {
+			content: crontabDefinition + object("tag: x"), unchecked: []string{unknown},
+			warned: "spec.tag is not a field",
+		},
+		"a kind of the cluster":    {content: object("tags: [x]"), cluster: true},
+		"refused by the cluster's": {content: object("tags: [x, x]"), cluster: true, refused: twice},
+		"a field, on the cluster":  {content: object("tag: x"), cluster: true, warned: "spec.tag is not a field"},
+		"a kind of another server": {content: sum, cluster: true},
+		"what comes with its namespace": {
+			content: "{apiVersion: v1, kind: Namespace, metadata: {name: new}}\n---\n" +
+				"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: new}}\n",
+			cluster: true,
+			unchecked: []string{
+				"configmap/a: its namespace would be created with it, and the API server does not know that yet",
+			},
+		},
+		"a kind that is nowhere": {
+			content: "{apiVersion: example.org/v1, kind: Web, metadata: {name: a}}", cluster: true,
+			refused: "the cluster does not have these kinds: example.org/v1, Kind=Web",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home, _ := os.Getwd()
+			server := kubetest.Start(t, crontabs)
+			there(t, map[string]string{"manifests/a.yaml": test.content})
+			cmdtest.Cluster(t, server.URL)
+			definition := &kubetest.Object{}
+			text := strings.TrimSuffix(crontabDefinition, "---\n")
+			if err := yaml.Unmarshal([]byte(text), &definition.Object); err != nil {
+				t.Fatal(err)
+			}
+			server.Put("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crontabs.example.com", definition)
+			args := []string{"bundle", "validate", "shop", "-o", "json"}
+			if test.cluster {
+				args = append(args, "--dry-run=server")
+			}
+			if test.refused != "" {
+				status, _, stderr := cmdtest.Run(t, "", slices.Replace(args, 3, 5)...)
+				if status == 0 || !strings.Contains(stderr, test.refused) {
+					t.Errorf("%d, %s", status, stderr)
+				}
+				return
+			}
+			out, _ := cmdtest.Must(t, 0, args...)
+			t.Chdir(home)
+			schematest.Validate(t, []byte(out))
+			d := decoded[v1.BundleContent](t, out)
+			var unchecked []string
+			for _, u := range d.Unchecked {
+				unchecked = append(unchecked, u.Object+": "+u.Reason)
+			}
+			if !slices.Equal(unchecked, test.unchecked) {
+				t.Errorf("not checked: %q", unchecked)
+			}
+			got := strings.Join(d.Warnings, "; ")
+			if !strings.Contains(got, test.warned) || (got == "") != (test.warned == "") {
+				t.Errorf("warns of %q", got)
+			}
+		})
+	}
+}
+
+// An installation refuses what it could never upgrade before it writes anything.
+func TestInstallOfWhatNoUpgradeCouldApply(t *testing.T) {
+	server := kubetest.Start(t, crontabs)
+	there(t, map[string]string{
+		"manifests/a.yaml": crontabDefinition + strings.Replace(aCrontab, "SPEC", "tags: [x, x]", 1),
+	})
+	cmdtest.Cluster(t, server.URL)
+	_, stderr := cmdtest.Must(t, 2, "bundle", "install", "shop", "shop")
+	if !strings.Contains(stderr, "more than once") {
+		t.Error(stderr)
+	}
+	there := slices.Concat(server.Names("bundleinstances"), server.Names("customresourcedefinitions"))
+	if len(there) > 0 {
+		t.Errorf("%q was written", there)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/english"
@@ -37,7 +38,27 @@ func (c Content) Text(p style.Page) ([]string, error) {
 	for _, warning := range c.Warnings {
 		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(warning))
 	}
+	for _, text := range unchecked(c.Unchecked) {
+		lines = append(lines, style.Paint(p.Yellow, p.Warning)+" "+p.Text(text))
+	}
 	return lines, nil
+}
+
+// unchecked are lines about objects that could not be checked, one for each reason.
+func unchecked(objects []v1.UncheckedObject) (lines []string) {
+	const most = 5 // names in a line; the document has all
+	names := map[string][]string{}
+	for _, o := range objects {
+		names[o.Reason] = append(names[o.Reason], o.Object)
+	}
+	for _, why := range slices.Sorted(maps.Keys(names)) {
+		of := names[why]
+		if more := len(of) - most; more > 0 {
+			of = append(of[:most:most], english.Count(more, "other"))
+		}
+		lines = append(lines, "not checked: "+strings.Join(of, ", ")+": "+why)
+	}
+	return lines
 }
 
 // kinds counts objects: 2 ConfigMap, 1 Deployment.
@@ -95,4 +116,45 @@ func coloured(line string, p style.Page) string {
 		return style.Paint(p.Red, rest)
 	}
 	return rest
+}
+
+// watched are the namespaces that an operator watches; empty for what is none.
+func watched(w *v1.WatchedNamespaces) string {
+	switch {
+	case w == nil:
+		return ""
+	case w.All:
+		return "all namespaces"
+	}
+	return strings.Join(w.Namespaces, ", ")
+}
+
+// certificates are those of what is served, and when they end.
+func (s State) certificates(p style.Page) []string {
+	ends := func(c v1.BundleCertificate) string {
+		if c.EndsAt.IsZero() {
+			return style.OrDash("")
+		}
+		return c.EndsAt.Format(time.DateOnly)
+	}
+	lines := table(p, s.Certificates,
+		column[v1.BundleCertificate]{
+			style.Column{Title: "CERTIFICATE", Name: true, Least: 16},
+			func(c v1.BundleCertificate) string { return "secret/" + c.Secret },
+		},
+		column[v1.BundleCertificate]{
+			style.Column{Title: "NAMESPACE", Name: true, Least: 9, DropOrder: 1},
+			func(c v1.BundleCertificate) string { return c.Namespace },
+		},
+		column[v1.BundleCertificate]{style.Column{Title: "ENDS"}, ends},
+		column[v1.BundleCertificate]{
+			style.Column{Title: "NOTE", Least: 12},
+			func(c v1.BundleCertificate) string {
+				if c.EndsAt.IsZero() {
+					return c.Message
+				}
+				return "is renewed from " + c.RenewedFrom.Format(time.DateOnly) + " on"
+			},
+		})
+	return style.Paragraph(lines)
 }

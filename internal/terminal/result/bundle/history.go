@@ -24,7 +24,7 @@ func (h History) Names() (names []string) {
 
 // Empty is the remark about an instance of which nothing is recorded.
 func (h History) Empty() string {
-	if len(h.Items) > 0 {
+	if len(h.Items)+len(h.Warnings) > 0 {
 		return ""
 	}
 	return "no revision of " + h.Name + " is recorded"
@@ -72,7 +72,13 @@ func (h History) Text(p style.Page) ([]string, error) {
 	columns = append(columns, column[v1.BundleRevision]{
 		style.Column{Title: "WHY", Least: 12}, func(r v1.BundleRevision) string { return r.Message },
 	})
-	return table(p, h.Items, columns...), nil
+	lines := table(p, h.Items, columns...)
+	for _, warning := range h.Warnings {
+		for _, line := range p.Paragraphs(warning) {
+			lines = append(lines, p.Indent(style.Paint(p.Yellow, p.Warning)+" "+line)...)
+		}
+	}
+	return lines, nil
 }
 
 func colourOfStatus(status string, p style.Page) lipgloss.Style {

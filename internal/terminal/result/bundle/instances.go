@@ -33,6 +33,7 @@ func (s State) Text(p style.Page) ([]string, error) {
 		{"Namespace", p.Text(s.Namespace)},
 		{"Installed", p.Text(s.Installed) + revision},
 		{"Class", p.Text(s.Class)},
+		{"Watches", p.Text(watched(s.Watches))},
 		{"Age", style.Age(s.CreatedAt, p.Now)},
 	})
 	for _, text := range append([]string{s.Message}, s.Warnings...) {
@@ -60,6 +61,7 @@ func (s State) Text(p style.Page) ([]string, error) {
 		column[v1.BundleCondition]{style.Column{Title: "MESSAGE", Least: 12}, s.message},
 	))...)
 	lines = append(lines, style.Paragraph(table(p, s.Bundles, s.bundleColumns()...))...)
+	lines = append(lines, s.certificates(p)...)
 	return append(lines, style.Paragraph(table(p, s.Objects,
 		column[v1.BundleObject]{
 			style.Column{Title: "OBJECT", Name: true, Least: 16},

@@ -124,3 +124,20 @@ func TestAWideListCutsNothing(t *testing.T) {
 		}
 	}
 }
+
+// What could not be checked is named in few lines, one for each reason, however much it is.
+func TestContentSaysWhatIsUnchecked(t *testing.T) {
+	c := v1.BundleContent{Source: "./shop", Format: "yaml", Files: 1}
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		c.Unchecked = append(c.Unchecked, v1.UncheckedObject{Object: "web/" + name, Reason: "because"})
+	}
+	c.Unchecked = append(c.Unchecked, v1.UncheckedObject{Object: "job/h", Reason: "it is a hook"})
+	text := printed(t, "text", bundle.Content{BundleContent: c}, 0)
+	for _, line := range []string{
+		"not checked: web/a, web/b, web/c, web/d, web/e, 2 others: because\n", "not checked: job/h: it is a hook\n",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("%q is not in %s", line, text)
+		}
+	}
+}
