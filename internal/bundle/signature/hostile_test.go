@@ -56,7 +56,7 @@ func TestWhatIsNoSignature(t *testing.T) {
 		}, signature.ReasonUntrusted, "it is signed with another key"},
 		"a certificate that is no PEM": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "MA==", "-----BEGIN \x1b[31m"))
-		}, signature.ReasonUntrusted, "it is signed with a certificate: keys count"},
+		}, signature.ReasonUntrusted, "its certificate is not valid"},
 		"a certificate that is none": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "MA==", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))
 		}, signature.ReasonUntrusted, "it is signed with a certificate: keys count"},

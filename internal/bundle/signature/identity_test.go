@@ -9,6 +9,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/berthdev/berth/internal/bundle/signature"
+	"github.com/berthdev/berth/internal/bundle/signature/signaturetest"
 	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/bundle/sigstore/sigstoretest"
 	"github.com/berthdev/berth/internal/fault"
@@ -28,19 +29,19 @@ func identities(t testing.TB, s *sigstoretest.Sigstore, count ...sigstore.Identi
 }
 
 // keyless puts a signature with a certificate into the registry, at the tag or as a bundle: of a digest.
-func keyless(r *registry, s *sigstoretest.Sigstore, tag bool, of ocispec.Descriptor, digest, predicate string,
+func keyless(r repository, s *sigstoretest.Sigstore, tag bool, of ocispec.Descriptor, digest, predicate string,
 	o sigstoretest.Signing,
 ) {
 	if !tag {
 		text := `{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":"` +
 			strings.TrimPrefix(digest, "sha256:") + `"}}],"predicateType":"` + predicate + `","predicate":{}}`
-		refer(r, of, s.Marshal(s.Bundle([]byte(text), o)))
+		signaturetest.Refer(r, of, s.Marshal(s.Bundle([]byte(text), o)))
 		return
 	}
-	text := payload(digest)
-	layer := r.blob(pull.TypePayload, text)
+	text := signaturetest.Payload(digest)
+	layer := r.Blob(pull.TypePayload, text)
 	layer.Annotations = s.Annotations(text, o)
-	r.manifest("sha256-"+of.Digest.Encoded()+".sig", ocispec.Manifest{Layers: []ocispec.Descriptor{layer}})
+	r.Manifest(signaturetest.TagOf(of), ocispec.Manifest{Layers: []ocispec.Descriptor{layer}})
 }
 
 // An image counts as signed if one of the identities has signed its very digest, in each form that cosign writes; a
@@ -98,8 +99,8 @@ func TestIdentities(t *testing.T) {
 		for _, form := range []string{"tag", "bundle"} {
 			t.Run(name+"/"+form, func(t *testing.T) {
 				r := newRegistry(t)
-				image, another := r.image("v1", "a"), r.image("v2", "b")
-				of, by, count := image, test.by, test.count
+				signed, another := image(r, "v1", "a"), image(r, "v2", "b")
+				of, by, count := signed, test.by, test.count
 				if test.another {
 					of = another
 				}
@@ -109,8 +110,8 @@ func TestIdentities(t *testing.T) {
 				if count == nil {
 					count = []sigstore.Identity{alice}
 				}
-				keyless(r, by, form == "tag", image, of.Digest.String(), signPredicate, test.signing)
-				who, err := identities(t, s, count...).Image(t.Context(), r.resolve(t, ":v1"))
+				keyless(r, by, form == "tag", signed, of.Digest.String(), signaturetest.PredicateSign, test.signing)
+				who, err := identities(t, s, count...).Image(t.Context(), resolve(t, r, ":v1"))
 				if fault.ReasonOf(err) != test.reason || err != nil && !strings.Contains(err.Error(), test.says) {
 					t.Errorf("%s: %v, wanted %q", fault.ReasonOf(err), err, test.says)
 				}
@@ -125,9 +126,9 @@ func TestIdentities(t *testing.T) {
 
 // Keys and identities stand beside each other, and each counts for what it has signed alone.
 func TestKeysAndIdentities(t *testing.T) {
-	s, key := sigstoretest.New(t), ecdsaSigner(t)
+	s, key := sigstoretest.New(t), signaturetest.NewCosign(t)
 	both, err := signature.New(signature.Keys{
-		Public: []string{key.pub}, Identities: []sigstore.Identity{alice}, TrustedRoot: string(s.Root()),
+		Public: []string{key.Public}, Identities: []sigstore.Identity{alice}, TrustedRoot: string(s.Root()),
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -135,9 +136,9 @@ func TestKeysAndIdentities(t *testing.T) {
 	r := newRegistry(t)
 	of := map[string]ocispec.Descriptor{}
 	for _, tag := range []string{"key", "certificate", "attestation"} {
-		of[tag] = r.image(tag, tag)
+		of[tag] = image(r, tag, tag)
 	}
-	key.tag(t, r, of["key"], payload(of["key"].Digest.String()))
+	key.SignImage(t, r, of["key"])
 	keyless(r, s, true, of["certificate"], of["certificate"].Digest.String(), "", sigstoretest.Signing{})
 	keyless(r, s, false, of["attestation"], of["attestation"].Digest.String(), "https://slsa.dev/provenance/v1",
 		sigstoretest.Signing{})
@@ -152,13 +153,13 @@ func TestKeysAndIdentities(t *testing.T) {
 			identities(t, s, alice), "key", signature.ReasonUntrusted, "signed with another key",
 		},
 		"a certificate, of keys": {
-			policy(t, key.pub), "certificate", signature.ReasonUntrusted,
+			policy(t, key.Public), "certificate", signature.ReasonUntrusted,
 			"a certificate that says it is of alice@example.com (https://accounts.example.com): keys count, and no",
 		},
 		"an attestation": {both, "attestation", signature.ReasonUnsigned, "no signature was found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			by, err := test.policy.Image(t.Context(), r.resolve(t, ":"+test.image))
+			by, err := test.policy.Image(t.Context(), resolve(t, r, ":"+test.image))
 			said := by
 			if err != nil {
 				said = err.Error()
