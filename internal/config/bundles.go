@@ -47,11 +47,19 @@ func (b *Bundles) check(dir string) (problems []string) {
 	if !sigstore.IsRoot(b.TrustedRoot) {
 		relativeTo(dir, &b.TrustedRoot)
 	}
+	for i, identity := range b.Identities {
+		at := fmt.Sprintf("bundles.identities[%d].", i)
+		_, err := identity.Matcher([4]string{at + "subject", at + "subjectRegExp", at + "issuer", at + "issuerRegExp"})
+		if err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
 	return problems
 }
 
 // lay lays the flags over the section: keys that are named there are the ones that count, and signatures are verified
-// then. What the file requires no flag takes back.
+// then. What the file requires no flag takes back. An empty value is given as well: a script whose variable is not set
+// does not turn verification off.
 func (b *Bundles) lay(flags *pflag.FlagSet) error {
 	given := func(name string) bool { return flags.Changed(name) }
 	verify, _ := flags.GetBool(signature.FlagVerify)
@@ -60,24 +68,29 @@ func (b *Bundles) lay(flags *pflag.FlagSet) error {
 			signature.FlagVerify).
 			WithHint("see bundles.verify in the configuration: %s", "`berth help environment` says where it is")
 	}
-	identity := sigstore.Identity{}
+	identity, identified := sigstore.Identity{}, false
 	for name, part := range map[string]*string{
 		signature.FlagIdentity: &identity.Subject, signature.FlagIdentityRegExp: &identity.SubjectRegExp,
 		signature.FlagIssuer: &identity.Issuer, signature.FlagIssuerRegExp: &identity.IssuerRegExp,
 	} {
 		*part, _ = flags.GetString(name)
+		identified = identified || given(name)
 	}
-	if identified := identity != (sigstore.Identity{}); identified || given(signature.FlagKey) ||
-		given(signature.FlagKeyring) {
+	replaced := identified || given(signature.FlagKey) || given(signature.FlagKeyring)
+	if replaced {
 		b.Keys, _ = flags.GetStringArray(signature.FlagKey)
 		b.Keyring, _ = flags.GetString(signature.FlagKeyring)
 		if b.Identities = nil; identified {
 			b.Identities = []sigstore.Identity{identity}
+		} else {
+			b.TrustedRoot = "" // of the identities that no longer count
 		}
-		verify = verify || !given(signature.FlagVerify)
 	}
 	if given(signature.FlagRoot) {
 		b.TrustedRoot, _ = flags.GetString(signature.FlagRoot)
+	}
+	if (replaced || given(signature.FlagRoot)) && !given(signature.FlagVerify) {
+		verify = true
 	}
 	if verify {
 		b.Verify = signature.Required
@@ -104,6 +117,12 @@ func ForServer(path string, raw []byte, getenv func(string) string) ([]byte, err
 	c, err := parse(path, raw, getenv)
 	if err != nil {
 		return nil, err
+	}
+	if s := c.Bundles; s.Verify != signature.Required &&
+		(len(s.Keys) > 0 || s.Keyring != "" || len(s.Identities) > 0 || s.TrustedRoot != "") {
+		return nil, fault.New(fault.InvalidArgument,
+			"bundles of the configuration says whose signatures count, and not that bundles have to be signed").
+			WithHint("add `verify: %s` to the section bundles: a server verifies nothing without it", signature.Required)
 	}
 	keys, err := c.Bundles.signers().Texts()
 	if err != nil {

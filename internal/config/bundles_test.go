@@ -55,7 +55,30 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 			file: "identities: [{subject: a, issuer: i}]", flags: "--verify-key b.pub", keys: "b.pub", verified: true,
 		},
 		"a trusted root alone": {
-			file: "identities: [{subject: a, issuer: i}]", flags: "--trusted-root r", identities: "{a  i }",
+			file: "identities: [{subject: a, issuer: i}]", flags: "--trusted-root r", identities: "{a  i }", verified: true,
+		},
+		"a trusted root, not verified": {
+			file:  "identities: [{subject: a, issuer: i}]",
+			flags: "--trusted-root r --verify=false", identities: "{a  i }",
+		},
+		"a trusted root without identities": {flags: "--trusted-root r", says: "no identity is given"},
+		"an empty identity": {
+			flags: "--certificate-identity= --certificate-oidc-issuer=",
+			says:  "--certificate-identity (bundles.identities[0].subject)",
+		},
+		"an identity without an issuer": {
+			flags: "--certificate-identity a", says: "--certificate-oidc-issuer (bundles.identities[0].issuer)",
+		},
+		"an empty keyring": {flags: "--keyring=", says: "no keys are given"},
+		"a key instead of identities with a trusted root": {
+			file:  "trustedRoot: r\n  identities: [{subject: a, issuer: i}]",
+			flags: "--verify-key b.pub", keys: "b.pub", verified: true,
+		},
+		"an identity of the file without an issuer": {
+			file: "identities: [{subject: a}]", says: "bundles.identities[0].issuer",
+		},
+		"an expression of the file": {
+			file: "identities: [{subjectRegExp: '(', issuer: i}]", says: "bundles.identities[0].subjectRegExp",
 		},
 		"another word": {file: "verify: maybe", says: `bundles.verify: "maybe": must be required, or left out`},
 		"an empty key": {file: "keys: ['']", says: "bundles.keys[0]: must be a file"},
@@ -82,6 +105,12 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 			t.Setenv("BERTH_CONFIG", file)
 			c, err := Load(flags, os.Getenv)
 			if test.says != "" {
+				if err == nil {
+					_, err = c.Bundles.Policy(nil)
+				}
+				if err == nil {
+					t.Fatalf("%+v", c.Bundles)
+				}
 				if all := err.Error() + strings.Join(fault.From(err).Problems, ""); !strings.Contains(all, test.says) {
 					t.Error(all)
 				}
@@ -131,6 +160,8 @@ func TestForServer(t *testing.T) {
 		"bundles: {verify: required, keys: [none.pub]}":    "cannot be read",
 		"bundles: {verify: required, keyring: a.pub}":      "the keyring",
 		"bundles: {verify: required, identities: [alice]}": "invalid configuration",
+		"bundles: {keys: [a.pub]}":                         "not that bundles have to be signed",
+		"bundles: {identities: [{subject: a, issuer: i}]}": "not that bundles have to be signed",
 	} {
 		if _, err := ForServer(at, []byte(text), os.Getenv); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)

@@ -30,7 +30,12 @@ func (p *Policy) readIdentities(from Keys, getenv func(string) string, sum io.Wr
 		}
 		p.identities = append(p.identities, m)
 	}
-	if len(from.Identities) == 0 {
+	switch {
+	case len(from.Identities) == 0 && from.TrustedRoot != "":
+		return fault.New(fault.InvalidArgument, "a trusted root vouches for certificates, and no identity is given").
+			WithHint("name whose certificates count with --%s and --%s, or bundles.identities of the configuration",
+				FlagIdentity, FlagIssuer)
+	case len(from.Identities) == 0:
 		return nil
 	}
 	if from.TrustedRoot == "" {
