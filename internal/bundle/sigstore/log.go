@@ -24,43 +24,45 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// logged finds out whether a log that is trusted has an entry of exactly this signature, and the times at which such
-// logs say that they got it. Entries of other logs do not matter; one that is not right is refused.
-func (s *Signed) logged(leaf *x509.Certificate, trusted root.TrustedMaterial) (times []time.Time, _ error) {
+// logged finds out which logs that are trusted have an entry of exactly this signature, and the times at which they say
+// that they got it. Entries of other logs do not matter; one that is not right is refused. Whether the keys of the logs
+// were valid is left to be asked: a proof alone has no time.
+func (s *Signed) logged(leaf *x509.Certificate, trusted root.TrustedMaterial) (logs []*root.TransparencyLog,
+	times []time.Time, _ error,
+) {
 	if len(s.Entries) > maxEntries {
-		return nil, fmt.Errorf("it has more than %d entries of logs", maxEntries)
+		return nil, nil, fmt.Errorf("it has more than %d entries of logs", maxEntries)
 	}
-	found := false
 	for _, entry := range s.Entries {
 		log := trusted.RekorLogs()[hex.EncodeToString(entry.GetLogId().GetKeyId())]
 		if log == nil {
 			continue
 		}
 		if err := s.isOf(entry, leaf); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		promise, included := entry.GetInclusionPromise().GetSignedEntryTimestamp(), entry.GetInclusionProof()
 		if len(promise) == 0 && included == nil {
-			return nil, errors.New("its entry of the log has neither a promise nor a proof")
+			return nil, nil, errors.New("its entry of the log has neither a promise nor a proof")
 		}
 		if len(promise) > 0 {
 			at, err := promised(entry, promise, log)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			times = append(times, at)
 		}
 		if included != nil {
 			if err := proven(entry.GetCanonicalizedBody(), included, log); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
-		found = true
+		logs = append(logs, log)
 	}
-	if !found {
-		return nil, errors.New("it is in no log that is trusted")
+	if len(logs) == 0 {
+		return nil, nil, errors.New("it is in no log that is trusted")
 	}
-	return times, nil
+	return logs, times, nil
 }
 
 // promised verifies what a log has signed when it took the entry, which has a time.
@@ -70,11 +72,8 @@ func promised(e *rekorpb.TransparencyLogEntry, promise []byte, log *root.Transpa
 	text := fmt.Appendf(nil, `{"body":%q,"integratedTime":%d,"logID":"%x","logIndex":%d}`,
 		base64.StdEncoding.EncodeToString(e.GetCanonicalizedBody()), e.GetIntegratedTime(), e.GetLogId().GetKeyId(),
 		e.GetLogIndex())
-	switch {
-	case !Verifies(log.PublicKey, text, promise):
+	if !Verifies(log.PublicKey, text, promise) {
 		return at, errors.New("its entry of the log is not signed by the log")
-	case !within(at, log):
-		return at, fmt.Errorf("its entry of the log is of %s, when the key of the log was not valid", when(at))
 	}
 	return at, nil
 }

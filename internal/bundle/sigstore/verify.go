@@ -39,38 +39,60 @@ func (s *Signed) Parse() (*x509.Certificate, error) {
 // Verify finds out by whom it was signed. It takes a certificate of an authority that is trusted and that is logged,
 // an entry of the signature in a log that is trusted, and a time at which it was made: of the log, or of a timestamp.
 // The certificate has to be valid at each of these times.
-func Verify(s *Signed, trusted root.TrustedMaterial) (who Signer, _ error) {
+// The key of each log has to be as well. Without all of that there is no signer.
+func Verify(s *Signed, trusted root.TrustedMaterial) (Signer, error) {
 	leaf, err := s.Parse()
 	if err != nil {
-		return who, err
+		return Signer{}, err
 	}
-	if who, err = SignerOf(leaf); err != nil {
-		return who, errors.New("its certificate does not say to whom it was issued")
+	who, err := SignerOf(leaf)
+	if err != nil {
+		return Signer{}, errors.New("its certificate does not say to whom it was issued")
 	}
 	if !Verifies(leaf.PublicKey, s.Text, s.Signature) {
-		return who, errors.New("it is not of the key of its certificate")
+		return Signer{}, errors.New("it is not of the key of its certificate")
 	}
-	times, err := s.logged(leaf, trusted)
+	times, err := s.times(leaf, trusted)
 	if err != nil {
-		return who, err
-	}
-	stamped, err := s.stamped(trusted)
-	if err != nil {
-		return who, err
-	}
-	times = append(times, stamped...)
-	if len(times) == 0 {
-		return who, errors.New("there is no time that is trusted: neither of a log, nor of a timestamp")
+		return Signer{}, err
 	}
 	// Go reads no name of the kind otherName, which Fulcio makes of user names; SignerOf does.
 	leaf.UnhandledCriticalExtensions = slices.DeleteFunc(leaf.UnhandledCriticalExtensions, cryptoutils.SANOID.Equal)
 	var chains [][]*x509.Certificate
 	for _, at := range times {
 		if chains, err = chainsAt(leaf, at, trusted); err != nil {
-			return who, err
+			return Signer{}, err
 		}
 	}
-	return who, certificateLogged(leaf, chains, trusted)
+	if err := certificateLogged(leaf, chains, trusted); err != nil {
+		return Signer{}, err
+	}
+	return who, nil
+}
+
+// times are those at which it was made, as logs and timestamps say: there is one, and the keys of its logs were valid
+// at each of them.
+func (s *Signed) times(leaf *x509.Certificate, trusted root.TrustedMaterial) ([]time.Time, error) {
+	logs, times, err := s.logged(leaf, trusted)
+	if err != nil {
+		return nil, err
+	}
+	stamped, err := s.stamped(trusted)
+	if err != nil {
+		return nil, err
+	}
+	times = append(times, stamped...)
+	if len(times) == 0 {
+		return nil, errors.New("there is no time that is trusted: neither of a log, nor of a timestamp")
+	}
+	for _, log := range logs {
+		for _, at := range times {
+			if !within(at, log) {
+				return nil, fmt.Errorf("it was made at %s, when the key of its log was not valid", when(at))
+			}
+		}
+	}
+	return times, nil
 }
 
 // stamped is the times of those timestamps that are of authorities that are trusted.

@@ -66,7 +66,7 @@ func TestVerify(t *testing.T) {
 			signing: sigstoretest.Signing{After: -time.Second}, says: "its certificate is valid from",
 		},
 		"before the log": {
-			signing: sigstoretest.Signing{After: -2 * time.Hour}, says: "when the key of the log was not valid",
+			signing: sigstoretest.Signing{After: -2 * time.Hour}, says: "when the key of its log was not valid",
 		},
 		"logged with another signature": {
 			signing: sigstoretest.Signing{OtherSignature: true}, says: "of another signature",
@@ -109,9 +109,36 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// The key of a log has to be valid at each time: also where its entry, or its proof, has none itself.
+func TestEndedLog(t *testing.T) {
+	s := sigstoretest.New(t)
+	for name, signing := range map[string]sigstoretest.Signing{
+		"promised":             {},
+		"promised and stamped": {Stamped: true},
+		"proven and stamped":   {NoPromise: true, Stamped: true},
+		"Rekor 2 and stamped":  {Rekor2: true, Stamped: true},
+	} {
+		signing.After = 5 * time.Minute
+		for end, says := range map[time.Duration]string{
+			5 * time.Minute: "", 4 * time.Minute: "when the key of its log was not valid",
+		} {
+			t.Run(name+"/"+end.String(), func(t *testing.T) {
+				signed, err := sigstore.FromBundle(s.Marshal(s.Bundle([]byte("statement"), signing)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				who, err := sigstore.Verify(signed, trusted(t, s.RootUntil(end)))
+				expect(t, who, err, alice, says)
+			})
+		}
+	}
+}
+
 func expect(t *testing.T, who sigstore.Signer, err error, want sigstore.Signer, says string) {
 	t.Helper()
 	switch {
+	case err != nil && who != sigstore.Signer{}:
+		t.Errorf("%s in spite of %v", who, err)
 	case says == "" && (err != nil || who != want):
 		t.Errorf("%s: %v, wanted %s", who, err, want)
 	case says != "" && (err == nil || !strings.Contains(err.Error(), says)):
@@ -317,7 +344,7 @@ func TestPublicInstance(t *testing.T) {
 			}
 			who, err := sigstore.Verify(signed, material)
 			expect(t, who, err, want, "")
-			_, err = sigstore.Verify(signed, trusted(t, sigstoretest.New(t).Root()))
+			who, err = sigstore.Verify(signed, trusted(t, sigstoretest.New(t).Root()))
 			expect(t, who, err, want, "in no log that is trusted")
 		})
 	}

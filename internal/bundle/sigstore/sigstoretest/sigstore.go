@@ -84,13 +84,19 @@ func New(t testing.TB) *Sigstore {
 }
 
 // Root is its trusted_root.json.
-func (s *Sigstore) Root() []byte {
+func (s *Sigstore) Root() []byte { return s.root(time.Time{}) }
+
+// RootUntil is its trusted_root.json where the key of the log of signatures has ended: as long after certificates were
+// issued.
+func (s *Sigstore) RootUntil(after time.Duration) []byte { return s.root(s.begun.Add(after)) }
+
+func (s *Sigstore) root(end time.Time) []byte {
 	s.t.Helper()
-	log := func(key *ecdsa.PrivateKey) map[string]*root.TransparencyLog {
+	log := func(key *ecdsa.PrivateKey, end time.Time) map[string]*root.TransparencyLog {
 		id := logID(s.t, key)
 		return map[string]*root.TransparencyLog{hex.EncodeToString(id): {
-			BaseURL: "https://" + host, ID: id, ValidityPeriodStart: s.begun.Add(-time.Hour), HashFunc: hash,
-			PublicKey: key.Public(), SignatureHashFunc: hash,
+			BaseURL: "https://" + host, ID: id, ValidityPeriodStart: s.begun.Add(-time.Hour), ValidityPeriodEnd: end,
+			HashFunc: hash, PublicKey: key.Public(), SignatureHashFunc: hash,
 		}}
 	}
 	trusted, err := root.NewTrustedRoot(root.TrustedRootMediaType01, []root.CertificateAuthority{
@@ -98,9 +104,9 @@ func (s *Sigstore) Root() []byte {
 			Root: s.ca.certificate, Intermediates: []*x509.Certificate{s.issuing.certificate},
 			ValidityPeriodStart: s.begun.Add(-time.Hour),
 		},
-	}, log(s.certificates), []root.TimestampingAuthority{&root.SigstoreTimestampingAuthority{
+	}, log(s.certificates, time.Time{}), []root.TimestampingAuthority{&root.SigstoreTimestampingAuthority{
 		Root: s.tsa.certificate, Leaf: s.stamp.certificate, ValidityPeriodStart: s.begun.Add(-time.Hour),
-	}}, log(s.rekor))
+	}}, log(s.rekor, end))
 	s.check(err)
 	text, err := trusted.MarshalJSON()
 	s.check(err)
