@@ -43,15 +43,11 @@ type body struct {
 				} `json:"signatures"`
 			} `json:"envelope"`
 		} `json:"content"`
-		// of Rekor 2
+		// hashedrekord 0.0.2, which alone sigstore reads of Rekor 2
 		Hashed struct {
 			Data      rawHash      `json:"data"`
 			Signature rawSignature `json:"signature"`
 		} `json:"hashedRekordV002"`
-		DSSE struct {
-			PayloadHash rawHash        `json:"payloadHash"`
-			Signatures  []rawSignature `json:"signatures"`
-		} `json:"dsseV002"`
 	} `json:"spec"`
 }
 
@@ -138,11 +134,8 @@ func (b *body) record() (r record, ok bool) {
 			return hexRecord(spec.Content.PayloadHash, signature, all[0].PublicKey, true)
 		}
 	case "hashedrekord 0.0.2":
-		return rawRecord(spec.Hashed.Data, spec.Hashed.Signature, false), true
-	case "dsse 0.0.2":
-		if len(spec.DSSE.Signatures) == 1 {
-			return rawRecord(spec.DSSE.PayloadHash, spec.DSSE.Signatures[0], true), true
-		}
+		sum, s := spec.Hashed.Data, spec.Hashed.Signature
+		return record{sum.Algorithm, sum.Digest, s.Content, s.Verifier.Certificate.Raw, false}, true
 	}
 	return r, false
 }
@@ -154,8 +147,4 @@ func hexRecord(sum hexHash, signature, certificate []byte, ofPayload bool) (r re
 		return r, false
 	}
 	return record{sum.Algorithm, raw, signature, block.Bytes, ofPayload}, true
-}
-
-func rawRecord(sum rawHash, s rawSignature, ofPayload bool) record {
-	return record{sum.Algorithm, sum.Digest, s.Content, s.Verifier.Certificate.Raw, ofPayload}
 }

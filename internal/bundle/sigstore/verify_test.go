@@ -224,6 +224,11 @@ func TestTampered(t *testing.T) {
 		"another kind of entry": {do: func(b, _, _ *bundlepb.Bundle) {
 			entry(b).KindVersion.Kind = "rekord"
 		}, says: "of another kind"},
+		"an envelope in Rekor 2": {do: func(b, _, _ *bundlepb.Bundle) {
+			entry(b).KindVersion = nil
+			entry(b).CanonicalizedBody = []byte(`{"kind":"dsse","apiVersion":"0.0.2","spec":{"dsseV002":{
+				"payloadHash":{"algorithm":"SHA2_256"},"signatures":[{}]}}}`)
+		}, says: "of a kind that is not known"},
 		"an entry that is none": {do: func(b, _, _ *bundlepb.Bundle) {
 			entry(b).CanonicalizedBody = []byte("[]")
 		}, says: "is not valid"},
