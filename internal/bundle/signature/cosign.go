@@ -126,6 +126,9 @@ func (p *Policy) cosigned(ctx context.Context, image *pull.Image) (by string, al
 		return "", nil, err
 	}
 	for a, err := range image.Attachments(ctx) {
+		if err == nil {
+			err = ctx.Err() // verifying takes its time
+		}
 		if err != nil {
 			return "", nil, err
 		}

@@ -1,6 +1,7 @@
 package sigstore
 
 import (
+	"crypto/rsa"
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
@@ -19,12 +20,14 @@ import (
 const (
 	maxCertificate = 64 << 10 // bytes
 	maxEntries     = 16
-	maxTimestamps  = 16
-	maxTimestamp   = 64 << 10 // bytes
+	maxTimestamps  = 4
+	maxTimestamp   = 16 << 10 // bytes
+	maxRSA         = 8 << 10  // bits
 	maxSCTs        = 16
 )
 
-// Parse reads the certificate of a signature.
+// Parse reads the certificate of a signature. A key that takes long to verify with is refused: nobody has vouched for it
+// when its signature is verified.
 func (s *Signed) Parse() (*x509.Certificate, error) {
 	if len(s.Certificate) > maxCertificate {
 		return nil, fmt.Errorf("its certificate has more than %d KiB", maxCertificate>>10)
@@ -32,6 +35,9 @@ func (s *Signed) Parse() (*x509.Certificate, error) {
 	c, err := x509.ParseCertificate(s.Certificate)
 	if err != nil {
 		return nil, errors.New("its certificate is not valid")
+	}
+	if key, ok := c.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > maxRSA {
+		return nil, fmt.Errorf("its certificate has a key of more than %d bits", maxRSA)
 	}
 	return c, nil
 }

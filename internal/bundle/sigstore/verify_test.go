@@ -2,6 +2,8 @@ package sigstore_test
 
 import (
 	"bytes"
+	"crypto/rsa"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,6 +161,7 @@ func entry(b *bundlepb.Bundle) *rekorpb.TransparencyLogEntry {
 // Nothing of another signature, log or authority can be put in the place of what belongs to a signature.
 func TestTampered(t *testing.T) {
 	s, other := sigstoretest.New(t), sigstoretest.New(t)
+	huge := s.WithKey(&rsa.PublicKey{N: new(big.Int).SetBit(big.NewInt(1), 8192, 1), E: 65537})
 	material := trusted(t, s.Root())
 	for name, test := range map[string]tampered{
 		"nothing": {do: func(_, _, _ *bundlepb.Bundle) {}},
@@ -258,6 +261,9 @@ func TestTampered(t *testing.T) {
 		"a huge certificate": {do: func(b, _, _ *bundlepb.Bundle) {
 			b.VerificationMaterial.GetCertificate().RawBytes = make([]byte, 1<<20)
 		}, says: "more than 64 KiB"},
+		"a huge key": {do: func(b, _, _ *bundlepb.Bundle) {
+			b.VerificationMaterial.GetCertificate().RawBytes = huge
+		}, says: "a key of more than 8192 bits"},
 	} {
 		t.Run(name, func(t *testing.T) { test.run(t, s, other, material) })
 	}
@@ -298,13 +304,13 @@ func TestTimestamps(t *testing.T) {
 			stamps(b).Rfc3161Timestamps[0].SignedTimestamp = []byte("x")
 		}, says: "no time that is trusted"},
 		"too many": {do: func(b, _, _ *bundlepb.Bundle) {
-			for range 5 {
-				stamps(b).Rfc3161Timestamps = append(stamps(b).Rfc3161Timestamps, stamps(b).Rfc3161Timestamps...)
+			for range 4 {
+				stamps(b).Rfc3161Timestamps = append(stamps(b).Rfc3161Timestamps, stamps(b).Rfc3161Timestamps[0])
 			}
-		}, says: "more than 16 timestamps"},
+		}, says: "more than 4 timestamps"},
 		"a huge one": {do: func(b, _, _ *bundlepb.Bundle) {
-			stamps(b).Rfc3161Timestamps[0].SignedTimestamp = make([]byte, 1<<17)
-		}, says: "more than 64 KiB"},
+			stamps(b).Rfc3161Timestamps[0].SignedTimestamp = make([]byte, 1<<14+1)
+		}, says: "more than 16 KiB"},
 		"after its certificate": {do: func(b, _, _ *bundlepb.Bundle) {
 			after := s.Bundle([]byte("statement"), late)
 			b.VerificationMaterial, b.Content = after.VerificationMaterial, after.Content

@@ -3,6 +3,7 @@
 package sigstoretest
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -138,6 +139,17 @@ func (s *Sigstore) certificate(o Signing) *authority {
 	}
 	c.ExtraExtensions = append(c.ExtraExtensions, s.sct(unlogged.certificate.RawTBSCertificate))
 	return s.sign(c, s.issuing, unlogged.key)
+}
+
+// WithKey is a certificate of alice with a key that is not hers.
+func (s *Sigstore) WithKey(public crypto.PublicKey) []byte {
+	s.t.Helper()
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: s.begun, NotAfter: s.begun.Add(validity),
+		EmailAddresses: []string{Subject},
+	}, s.issuing.certificate, public, s.issuing.key)
+	s.check(err)
+	return der
 }
 
 // issue makes a certificate with a key and a number of its own; nil is itself.
