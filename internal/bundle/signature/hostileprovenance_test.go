@@ -147,12 +147,15 @@ func TestHostileCharts(t *testing.T) {
 		ofConfig, ofProv func(ocispec.Descriptor) ocispec.Descriptor
 		replaced, says   string
 	}{
-		"as it should be":       {config: own, prov: prov},
-		"no JSON":               {config: "{", prov: prov, says: "no name and version"},
-		"deep JSON":             {config: strings.Repeat("[", 100_000), prov: prov, says: "no name and version"},
-		"no name":               {config: `{"version":"1.2.3"}`, prov: prov, says: "no name and version"},
-		"a path as a name":      {config: `{"name":"../app","version":"1"}`, prov: prov, says: "no name and version"},
-		"another name":          {config: `{"name":"web","version":"1.2.3"}`, prov: prov, says: "not of web-1.2.3.tgz"},
+		"as it should be":  {config: own, prov: prov},
+		"no JSON":          {config: "{", prov: prov, says: "no name and version"},
+		"deep JSON":        {config: strings.Repeat("[", 100_000), prov: prov, says: "no name and version"},
+		"no name":          {config: `{"version":"1.2.3"}`, prov: prov, says: "no name and version"},
+		"a path as a name": {config: `{"name":"../app","version":"1"}`, prov: prov, says: "no name and version"},
+		"another name":     {config: `{"name":"web","version":"1.2.3"}`, prov: prov, says: "has chart web 1.2.3, of"},
+		"another version": {
+			config: `{"name":"app","version":"1.2.4"}`, prov: prov, says: "not of app-1.2.4.tgz",
+		},
 		"a large configuration": {config: own, prov: prov, ofConfig: huge, says: "a part of 1099511627776 bytes"},
 		"no configuration":      {config: own, prov: prov, ofConfig: none, says: "not found"},
 		"a large provenance":    {config: own, prov: prov, ofProv: huge, says: "a part of 1099511627776 bytes"},

@@ -3,6 +3,7 @@ package signature_test
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,6 +21,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/signature"
 	"github.com/berthdev/berth/internal/bundle/signature/signaturetest"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/registry/pull"
 	"github.com/berthdev/berth/internal/registrytest"
 	"github.com/berthdev/berth/internal/skiptest"
 )
@@ -244,12 +246,12 @@ func TestChart(t *testing.T) {
 	m, other := signaturetest.NewMaintainer(t, "alice", nil), signaturetest.NewMaintainer(t, "mallory", nil)
 	s := signaturetest.NewCosign(t)
 	archive := chart(t, "1.2.3+b")
-	push := func(r registrytest.Repository, text []byte) ocispec.Descriptor {
+	push := func(r registrytest.Repository, tag string, text []byte) ocispec.Descriptor {
 		layers := []ocispec.Descriptor{r.Blob("application/vnd.cncf.helm.chart.content.v1.tar+gzip", archive)}
 		if text != nil {
 			layers = append(layers, r.Blob("application/vnd.cncf.helm.chart.provenance.v1.prov", text))
 		}
-		return r.Manifest("v1", ocispec.Manifest{
+		return r.Manifest(tag, ocispec.Manifest{
 			Config: r.Blob("application/vnd.cncf.helm.config.v1+json", []byte(`{"name":"app","version":"1.2.3+b"}`)),
 			Layers: layers,
 		})
@@ -259,6 +261,7 @@ func TestChart(t *testing.T) {
 		keys         signature.Keys
 		text         []byte
 		cosign       bool
+		path, tag    string // org/app and v1, unless said otherwise
 		by           string
 		reason, says string
 	}{
@@ -283,10 +286,32 @@ func TestChart(t *testing.T) {
 			keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, file, chart(t, "1.2.3")),
 			reason: signature.ReasonOfOther, says: "its archive is sha256:",
 		},
+		"at the tag of its version": {
+			keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, file, archive), tag: "1.2.3_b", by: "alice",
+		},
+		"at the tag of its version, with v": {
+			keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, file, archive), tag: "v1.2.3_b", by: "alice",
+		},
+		"at a tag of its versions": {
+			keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, file, archive), tag: "1.2", by: "alice",
+		},
+		"at the tag of a later version": {
+			keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, file, archive), tag: "1.2.4",
+			reason: pull.ReasonMismatch, says: "has chart app 1.2.3+b, of another",
+		},
+		"at the tag of later versions": {
+			keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, file, archive), tag: "1.20",
+			reason: pull.ReasonMismatch, says: "has chart app 1.2.3+b, of another",
+		},
+		"in the repository of another": {
+			keys: signature.Keys{Keyring: m.Ring}, text: m.Sign(t, file, archive), path: "org/shop",
+			reason: pull.ReasonMismatch, says: "has chart app 1.2.3+b, of another",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRegistry(t)
-			d := push(r, test.text)
+			tag := cmp.Or(test.tag, "v1")
+			r := registrytest.Start(t).Repository(cmp.Or(test.path, "org/app"))
+			d := push(r, tag, test.text)
 			if test.cosign {
 				s.Tag(t, r, d, signaturetest.Payload(d.Digest.String()))
 			}
@@ -294,7 +319,7 @@ func TestChart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			by, err := p.Image(t.Context(), resolve(t, r, ":v1"))
+			by, err := p.Image(t.Context(), resolve(t, r, ":"+tag))
 			if test.reason == "" {
 				if err != nil || !strings.Contains(by, test.by) {
 					t.Errorf("%q %v", by, err)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"path"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
@@ -207,7 +209,9 @@ func (i *Image) Provenance(ctx context.Context) (text []byte, file string, sum d
 	return text, file, i.layers[0].Digest, nil
 }
 
-// fileName is the name of a chart's archive, by the chart's own name and version.
+// fileName is the name of the archive of the chart that the reference names. The registry cannot pass off another chart
+// or version: what its configuration says, of which the provenance has to be then, is the last part of the repository, as
+// `helm push` has it, and the tag, if that is a version.
 func (i *Image) fileName(ctx context.Context) (string, error) {
 	text, err := i.remote.small(ctx, i.about.config, maxConfig)
 	if err != nil {
@@ -219,7 +223,22 @@ func (i *Image) fileName(ctx context.Context) (string, error) {
 		return "", i.remote.notAnImage("its configuration has no name and version of a chart").
 			WithHint("push the chart again, with `helm push`")
 	}
+	if chart.Name != path.Base(i.name.Repository) || !isFor(VersionOf(i.name.Reference.Reference), chart.Version) {
+		return "", fault.New(fault.Failed, "%s has chart %s %s, of another name or version than the reference", i.name,
+			fault.Line(chart.Name), fault.Line(chart.Version)).
+			WithReason(ReasonMismatch).
+			WithHint("push charts with `helm push`, which names repository and tag after them, or sign it with cosign")
+	}
 	return chart.Name + "-" + chart.Version + ".tgz", nil
+}
+
+// isFor is false if a tag is a version, and not this one: 1.2 is for all of 1.2.
+func isFor(tag, version string) bool {
+	if _, err := semver.NewVersion(tag); err != nil {
+		return true
+	}
+	tag, version = strings.TrimPrefix(tag, "v"), strings.TrimPrefix(version, "v")
+	return version == tag || !strings.ContainsAny(tag, "-+") && strings.HasPrefix(version, tag+".")
 }
 
 // Digest is that of what the reference names: an index, or a manifest.
