@@ -122,7 +122,8 @@ func ForServer(path string, raw []byte, getenv func(string) string) ([]byte, err
 		(len(s.Keys) > 0 || s.Keyring != "" || len(s.Identities) > 0 || s.TrustedRoot != "") {
 		return nil, fault.New(fault.InvalidArgument,
 			"bundles of the configuration says whose signatures count, and not that bundles have to be signed").
-			WithHint("add `verify: %s` to the section bundles: a server verifies nothing without it", signature.Required)
+			WithHint("add `verify: %s` to the section bundles: a server verifies nothing without it",
+				signature.Required)
 	}
 	keys, err := c.Bundles.signers().Texts()
 	if err != nil {

@@ -55,7 +55,8 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 			file: "identities: [{subject: a, issuer: i}]", flags: "--verify-key b.pub", keys: "b.pub", verified: true,
 		},
 		"a trusted root alone": {
-			file: "identities: [{subject: a, issuer: i}]", flags: "--trusted-root r", identities: "{a  i }", verified: true,
+			file:  "identities: [{subject: a, issuer: i}]",
+			flags: "--trusted-root r", identities: "{a  i }", verified: true,
 		},
 		"a trusted root, not verified": {
 			file:  "identities: [{subject: a, issuer: i}]",

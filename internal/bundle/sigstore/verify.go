@@ -26,8 +26,8 @@ const (
 	maxSCTs        = 16
 )
 
-// Parse reads the certificate of a signature. A key that takes long to verify with is refused: nobody has vouched for it
-// when its signature is verified.
+// Parse reads the certificate of a signature. A key that takes long to verify with is refused: nobody has vouched for
+// it when its signature is verified.
 func (s *Signed) Parse() (*x509.Certificate, error) {
 	if len(s.Certificate) > maxCertificate {
 		return nil, fmt.Errorf("its certificate has more than %d KiB", maxCertificate>>10)

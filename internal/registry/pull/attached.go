@@ -210,8 +210,8 @@ func (i *Image) Provenance(ctx context.Context) (text []byte, file string, sum d
 }
 
 // fileName is the name of the archive of the chart that the reference names. The registry cannot pass off another chart
-// or version: what its configuration says, of which the provenance has to be then, is the last part of the repository, as
-// `helm push` has it, and the tag, if that is a version.
+// or version: what its configuration says, of which the provenance has to be then, is the last part of the repository,
+// as `helm push` has it, and the tag, if that is a version.
 func (i *Image) fileName(ctx context.Context) (string, error) {
 	text, err := i.remote.small(ctx, i.about.config, maxConfig)
 	if err != nil {

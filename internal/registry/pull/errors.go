@@ -94,11 +94,13 @@ func (r *remote) fault(ctx context.Context, err error) error {
 		WithHint("check the name of the registry and the network")
 }
 
-// list explains an error of a list: what is no list is not an error of the way to the registry.
+// list explains an error of a list: what is no list is not an error of the way to the registry. A connection that ends
+// before there is an answer is one.
 func (r *remote) list(err error) error {
 	_, garbled := errors.AsType[*json.SyntaxError](err)
 	_, other := errors.AsType[*json.UnmarshalTypeError](err)
-	if !garbled && !other && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+	_, unanswered := errors.AsType[*url.Error](err)
+	if unanswered || !garbled && !other && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return err
 	}
 	return fault.New(fault.Failed, "registry %s answers with a list that is not valid, or is cut off, for image %s",

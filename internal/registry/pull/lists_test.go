@@ -55,6 +55,12 @@ func TestListsWithoutEnd(t *testing.T) {
 		"other things as tags": {tags: func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"tags":[{"a":1}]}`)
 		}, says: "a list that is not valid"},
+		"no answer about tags": {tags: func(http.ResponseWriter, *http.Request) {
+			panic(http.ErrAbortHandler)
+		}, says: "cannot be reached"},
+		"no answer about referrers": {referrers: func(http.ResponseWriter, *http.Request) {
+			panic(http.ErrAbortHandler)
+		}, says: "cannot be reached"},
 		"pages of referrers of another type": {referrers: func(w http.ResponseWriter, r *http.Request) {
 			next(w, r)
 			_, _ = io.WriteString(w, `{"manifests":[`+other+`]}`)
