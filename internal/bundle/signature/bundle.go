@@ -1,10 +1,9 @@
 package signature
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-
-	"github.com/sigstore/sigstore-go/pkg/root"
 
 	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/registry/pull"
@@ -34,7 +33,7 @@ const (
 )
 
 // bundle verifies a bundle that refers to an image: a statement about digests, in an envelope with signatures.
-func (p *Policy) bundle(a pull.Attachment, digest string, trusted root.TrustedMaterial) (by string, _ found) {
+func (p *Policy) bundle(ctx context.Context, a pull.Attachment, digest string) (by string, _ found) {
 	var b sigstoreBundle
 	if err := json.Unmarshal(a.Content, &b); err != nil {
 		return "", found{ReasonUntrusted, "a signature that is not valid: it is no bundle of sigstore"}
@@ -54,7 +53,7 @@ func (p *Policy) bundle(a pull.Attachment, digest string, trusted root.TrustedMa
 	if err == nil && len(signed.Certificate) == 0 {
 		return "", found{ReasonUntrusted, "it is signed with " + another(b.Material.PublicKey.Hint)}
 	}
-	by, problem := p.identified(signed, err, trusted)
+	by, problem := p.identified(ctx, signed, err)
 	if by == "" {
 		return "", problem
 	}

@@ -14,8 +14,6 @@ import (
 	"encoding/pem"
 	"fmt"
 
-	"github.com/sigstore/sigstore-go/pkg/root"
-
 	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/registry/pull"
@@ -121,10 +119,6 @@ func (p *Policy) Image(ctx context.Context, image *pull.Image) (by string, _ err
 
 // cosigned finds the first signature of an image that counts. Without one, all says what there is.
 func (p *Policy) cosigned(ctx context.Context, image *pull.Image) (by string, all []found, _ error) {
-	trusted, err := p.trusted(ctx)
-	if err != nil {
-		return "", nil, err
-	}
 	for a, err := range image.Attachments(ctx) {
 		if err == nil {
 			err = ctx.Err() // verifying takes its time
@@ -136,7 +130,7 @@ func (p *Policy) cosigned(ctx context.Context, image *pull.Image) (by string, al
 		if a.MediaType == pull.TypeBundle {
 			read = p.bundle
 		}
-		by, problem := read(a, image.Digest().String(), trusted)
+		by, problem := read(ctx, a, image.Digest().String())
 		if by != "" {
 			return by, nil, nil
 		}
@@ -144,7 +138,7 @@ func (p *Policy) cosigned(ctx context.Context, image *pull.Image) (by string, al
 			all = append(all, problem)
 		}
 	}
-	return "", all, nil
+	return "", all, ctx.Err()
 }
 
 const (
@@ -154,7 +148,7 @@ const (
 
 // payload verifies a signature of cosign's tag: a text that names the digest of an image, and the signature of it in an
 // annotation.
-func (p *Policy) payload(a pull.Attachment, digest string, trusted root.TrustedMaterial) (by string, _ found) {
+func (p *Policy) payload(ctx context.Context, a pull.Attachment, digest string) (by string, _ found) {
 	signature, err := base64.StdEncoding.DecodeString(a.Annotations[sigstore.AnnotationSignature])
 	if err != nil || len(signature) == 0 {
 		return "", found{ReasonUntrusted, "a signature without a valid annotation " + sigstore.AnnotationSignature}
@@ -167,7 +161,7 @@ func (p *Policy) payload(a pull.Attachment, digest string, trusted root.TrustedM
 	default:
 		signed, err := sigstore.FromAnnotations(a.Content, a.Annotations)
 		var problem found
-		if by, problem = p.identified(signed, err, trusted); by == "" {
+		if by, problem = p.identified(ctx, signed, err); by == "" {
 			return "", problem
 		}
 	}

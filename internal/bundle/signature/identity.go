@@ -7,8 +7,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/sigstore/sigstore-go/pkg/root"
-
 	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -84,17 +82,10 @@ func cacheDir(getenv func(string) string) string {
 // ofCosign is true if signatures of cosign can count.
 func (p *Policy) ofCosign() bool { return len(p.keys) > 0 || len(p.identities) > 0 }
 
-// trusted is what vouches for certificates; nil where they do not count.
-func (p *Policy) trusted(ctx context.Context) (root.TrustedMaterial, error) {
-	if p.root == nil {
-		return nil, nil
-	}
-	return p.root.Trusted(ctx)
-}
-
 // identified is whose signature one with a certificate is, if theirs count: the certificate is verified then, with its
-// logs and the time. err is what is wrong with how it is written.
-func (p *Policy) identified(s *sigstore.Signed, err error, trusted root.TrustedMaterial) (by string, _ found) {
+// logs and the time. err is what is wrong with how it is written. What vouches for certificates is fetched for the
+// first of them: keys count without it.
+func (p *Policy) identified(ctx context.Context, s *sigstore.Signed, err error) (by string, _ found) {
 	if err != nil {
 		return "", found{ReasonUntrusted, "a signature that is not valid: " + err.Error()}
 	}
@@ -102,6 +93,10 @@ func (p *Policy) identified(s *sigstore.Signed, err error, trusted root.TrustedM
 		return "", found{
 			ReasonUntrusted, "it is signed with " + certified(s) + ": keys count, and no identity is given",
 		}
+	}
+	trusted, err := p.root.Trusted(ctx)
+	if err != nil {
+		return "", found{ReasonUnknown, "it is signed with " + certified(s) + ": " + err.Error()}
 	}
 	who, err := sigstore.Verify(s, trusted)
 	if err != nil {

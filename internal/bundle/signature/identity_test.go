@@ -1,6 +1,8 @@
 package signature_test
 
 import (
+	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,6 +168,64 @@ func TestKeysAndIdentities(t *testing.T) {
 			}
 			if fault.ReasonOf(err) != test.reason || !strings.Contains(said, test.says) {
 				t.Errorf("%s: %s, wanted %q", fault.ReasonOf(err), said, test.says)
+			}
+		})
+	}
+}
+
+// network is one on which there is no answer; it counts the requests.
+type network int
+
+func (n *network) RoundTrip(*http.Request) (*http.Response, error) {
+	*n++
+	return nil, errors.New("no route")
+}
+
+// The public root is fetched when a certificate is to be verified. Without it keys count as before.
+func TestWithoutPublicRoot(t *testing.T) {
+	s, key, none := sigstoretest.New(t), signaturetest.NewCosign(t), new(network)
+	usual := http.DefaultClient
+	http.DefaultClient = &http.Client{Transport: none}
+	defer func() { http.DefaultClient = usual }()
+	for name, test := range map[string]struct {
+		certificate, key bool
+		requests         bool
+		reason, says     string
+	}{
+		"a key":      {key: true, says: "key sha256:"},
+		"not signed": {reason: signature.ReasonUnsigned, says: "no signature was found"},
+		"a certificate": {
+			certificate: true, requests: true, reason: signature.ReasonUnknown,
+			says: "is of alice@example.com (https://accounts.example.com): the trusted root of sigstore's public",
+		},
+		"a certificate, and a key": {certificate: true, key: true, requests: true, says: "key sha256:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := signature.New(signature.Keys{
+				Public: []string{key.Public}, Identities: []sigstore.Identity{alice},
+			}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*none = 0
+			r := newRegistry(t)
+			of := image(r, "v1", "a")
+			if test.certificate {
+				keyless(r, s, true, of, of.Digest.String(), "", sigstoretest.Signing{})
+			}
+			if test.key {
+				signaturetest.Refer(r, of, key.Bundle(t, of.Digest.String(), signaturetest.PredicateSign))
+			}
+			said, err := p.Image(t.Context(), resolve(t, r, ":v1"))
+			if err != nil {
+				said = err.Error()
+			}
+			if fault.ReasonOf(err) != test.reason || !strings.Contains(said, test.says) || *none > 0 != test.requests {
+				t.Errorf("%s: %s, %d requests", fault.ReasonOf(err), said, *none)
+			}
+			if test.reason == signature.ReasonUnknown && (fault.CodeOf(err) != fault.Unavailable ||
+				!strings.Contains(fault.From(err).Hint, "--trusted-root")) {
+				t.Errorf("%s: %s", fault.CodeOf(err), fault.From(err).Hint)
 			}
 		})
 	}

@@ -221,6 +221,7 @@ const (
 	ReasonUnsigned    = "NOT_SIGNED"         // there is nothing to verify
 	ReasonUntrusted   = "SIGNED_BY_ANOTHER"  // with a key or by an identity that is not among those that count
 	ReasonOfOther     = "SIGNATURE_MISMATCH" // of something else
+	ReasonUnknown     = "SIGNER_NOT_KNOWN"   // the trusted root, by which that is found out, cannot be fetched
 	ReasonUnsupported = "CANNOT_BE_SIGNED"   // it is of a kind that has no signatures
 )
 
@@ -234,7 +235,7 @@ type found struct {
 func refusal(what string, all []found, hint string) error {
 	const most = 5
 	worst := found{reason: ReasonUnsigned, text: "no signature was found"}
-	rank := map[string]int{ReasonUnsigned: 0, ReasonUntrusted: 1, ReasonOfOther: 2}
+	rank := map[string]int{ReasonUnsigned: 0, ReasonUntrusted: 1, ReasonOfOther: 2, ReasonUnknown: 3}
 	var texts []string
 	for _, f := range all {
 		if rank[f.reason] >= rank[worst.reason] {
@@ -256,6 +257,11 @@ func refusal(what string, all []found, hint string) error {
 		for _, text := range texts {
 			err.Problems = append(err.Problems, fault.Line(text))
 		}
+	}
+	if worst.reason == ReasonUnknown {
+		err.Code = fault.Unavailable
+		err.Hint = "where sigstore cannot be reached, name the file of a trusted root with --" + FlagRoot +
+			", or bundles.trustedRoot of the configuration"
 	}
 	return err
 }

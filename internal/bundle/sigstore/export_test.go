@@ -2,7 +2,8 @@ package sigstore
 
 import (
 	"context"
-	"testing"
+	"errors"
+	"time"
 
 	"github.com/sigstore/sigstore-go/pkg/root"
 )
@@ -10,11 +11,24 @@ import (
 // PublicRootOf is PublicRoot of another mirror.
 var PublicRootOf = publicRootOf
 
-// FetchedRoot is what is trusted as of another root, as if it had been fetched.
-func FetchedRoot(t *testing.T, of *Root, fetched func()) *Root {
-	t.Helper()
-	return &Root{fetch: func(context.Context) (*root.TrustedRoot, error) {
-		fetched()
+// FetchedRoot is what is trusted as of another root, as if it had been fetched: without an error.
+func FetchedRoot(of *Root, fetch func(context.Context) error) *Root {
+	return fetched(func(ctx context.Context) (*root.TrustedRoot, error) {
+		if err := fetch(ctx); err != nil {
+			return nil, err
+		}
 		return of.last, nil
-	}}
+	})
 }
+
+// Unverified is the error of what was fetched, and is not sigstore's.
+func Unverified(err error) error { return unverified{err} }
+
+// IsUnverified is true for such an error.
+func IsUnverified(err error) bool {
+	_, is := errors.AsType[unverified](err)
+	return is
+}
+
+// Pass lets time pass.
+func (r *Root) Pass(d time.Duration) { r.at, r.next = r.at.Add(-d), r.next.Add(-d) }

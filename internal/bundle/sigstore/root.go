@@ -28,9 +28,13 @@ type Root struct {
 	sum   string
 	fetch func(context.Context) (*root.TrustedRoot, error)
 
-	mu   sync.Mutex
-	last *root.TrustedRoot
-	at   time.Time // when last was fetched; zero if it never changes
+	turn chan struct{} // of one that fetches
+
+	mu      sync.Mutex
+	last    *root.TrustedRoot
+	at      time.Time // when last was fetched; zero if it never changes
+	next    time.Time // when it is fetched again
+	failure error     // of the last time, without which last counts
 }
 
 // IsRoot is true for the text of a trusted root rather than the name of a file that has it.
@@ -59,6 +63,8 @@ const (
 	daily       = 24 * time.Hour
 	mostAge     = 7 * daily // of a root that cannot be renewed
 	fetchTime   = 30 * time.Second
+	pause       = time.Minute // after a failure
+	longPause   = time.Hour   // after a failure, with a root that still counts
 	publicRoot  = "sigstore's public instance"
 	hintOfFetch = "where sigstore cannot be reached, name the file of a trusted root with --%s, or " +
 		"bundles.trustedRoot of the configuration: sigstore's is target trusted_root.json of its TUF repository, %s"
@@ -70,38 +76,89 @@ const (
 func PublicRoot(dir, flag string) *Root { return publicRootOf(tuf.DefaultMirror, dir, flag) }
 
 func publicRootOf(mirror, dir, flag string) *Root {
-	return &Root{sum: publicRoot, fetch: func(ctx context.Context) (*root.TrustedRoot, error) {
+	return fetched(func(ctx context.Context) (*root.TrustedRoot, error) {
 		ctx, cancel := context.WithTimeout(ctx, fetchTime)
 		defer cancel()
+		answered := false
 		options := &tuf.Options{
-			Root: tuf.DefaultRoot(), RepositoryBaseURL: mirror, Context: ctx, Fetcher: getting(ctx), CacheValidity: 1,
-			DisableLocalCache: dir == "", CachePath: filepath.Join(dir, "sigstore"),
+			Root: tuf.DefaultRoot(), RepositoryBaseURL: mirror, Context: ctx, Fetcher: getting(ctx, &answered),
+			CacheValidity: 1, DisableLocalCache: dir == "", CachePath: filepath.Join(dir, "sigstore"),
 		}
 		trusted, err := root.FetchTrustedRootWithOptions(options)
+		if err != nil && answered {
+			err = unverified{err}
+		}
 		if err != nil {
 			return nil, fault.New(fault.Unavailable, "the trusted root of %s cannot be fetched: %w", publicRoot, err).
 				WithHint(hintOfFetch, flag, mirror)
 		}
 		return trusted, nil
-	}}
+	})
 }
 
-// Trusted is what is trusted now.
+func fetched(fetch func(context.Context) (*root.TrustedRoot, error)) *Root {
+	return &Root{sum: publicRoot, fetch: fetch, turn: make(chan struct{}, 1)}
+}
+
+// Trusted is what is trusted now. One caller fetches it, the others wait as long as their contexts last.
 func (r *Root) Trusted(ctx context.Context) (root.TrustedMaterial, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.fetch == nil || r.last != nil && time.Since(r.at) < daily {
-		return r.last, nil
+	if trusted, err := r.known(); trusted != nil || err != nil {
+		return trusted, err
+	}
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if trusted, err := r.known(); trusted != nil || err != nil { // another one has fetched it
+		return trusted, err
 	}
 	trusted, err := r.fetch(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err() // which says nothing about sigstore
+	}
+	return r.keep(trusted, err)
+}
+
+// known is what is trusted, or why nothing is; neither if that has to be fetched.
+func (r *Root) known() (root.TrustedMaterial, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch {
-	case err == nil:
-		r.last, r.at = trusted, time.Now()
-	case r.last == nil || time.Since(r.at) > mostAge:
-		return nil, err
+	case r.fetch != nil && !time.Now().Before(r.next):
+		return nil, nil
+	case r.last == nil || r.fetch != nil && time.Since(r.at) > mostAge:
+		return nil, r.failure
 	}
 	return r.last, nil
 }
+
+// keep remembers what was fetched, or that it was not. The old root counts where nothing was fetched, and not where
+// what was fetched is not sigstore's.
+func (r *Root) keep(trusted *root.TrustedRoot, err error) (root.TrustedMaterial, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	if err == nil {
+		r.last, r.at, r.next, r.failure = trusted, now, now.Add(daily), nil
+		return trusted, nil
+	}
+	r.next, r.failure = now.Add(pause), err
+	if _, refused := errors.AsType[unverified](err); refused {
+		r.last = nil
+	}
+	if r.last == nil || now.Sub(r.at) > mostAge {
+		return nil, err
+	}
+	r.next = now.Add(longPause)
+	return r.last, nil
+}
+
+// unverified is the error of what was fetched, and is not sigstore's.
+type unverified struct{ error }
+
+func (u unverified) Unwrap() error { return u.error }
 
 // getter fetches files for TUF.
 type getter func(at string, most int64) ([]byte, error)
@@ -111,9 +168,10 @@ func (g getter) DownloadFile(at string, most int64, _ time.Duration) ([]byte, er
 	return g(at, most)
 }
 
-// getting fetches files as long as a context lasts.
-func getting(ctx context.Context) getter {
+// getting fetches files as long as a context lasts. answered is whether there was an answer to the last request.
+func getting(ctx context.Context, answered *bool) getter {
 	return func(at string, most int64) ([]byte, error) {
+		*answered = false
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
 		if err != nil {
 			return nil, err
@@ -127,6 +185,7 @@ func getting(ctx context.Context) getter {
 			return nil, &metadata.ErrDownloadHTTP{StatusCode: response.StatusCode, URL: at}
 		}
 		text, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+		*answered = err == nil
 		if err == nil && int64(len(text)) > most {
 			err = &metadata.ErrDownloadLengthMismatch{Msg: fmt.Sprintf("%s has more than %d bytes", at, most)}
 		}

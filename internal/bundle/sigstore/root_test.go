@@ -1,13 +1,15 @@
 package sigstore_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/bundle/sigstore/sigstoretest"
@@ -116,7 +118,8 @@ func TestPublicRootThatCannotBeFetched(t *testing.T) {
 			for _, dir := range []string{"", t.TempDir()} {
 				_, err := sigstore.PublicRootOf(mirror.URL, dir, "trusted-root").Trusted(t.Context())
 				var f *fault.Error
-				if !errors.As(err, &f) || f.Code != fault.Unavailable || !strings.Contains(f.Hint, "--trusted-root") {
+				if !errors.As(err, &f) || f.Code != fault.Unavailable || !strings.Contains(f.Hint, "--trusted-root") ||
+					sigstore.IsUnverified(err) != (name != "absent") {
 					t.Errorf("%v", err)
 				}
 			}
@@ -124,24 +127,103 @@ func TestPublicRootThatCannotBeFetched(t *testing.T) {
 	}
 }
 
-// What is kept of the public instance is enough for a day: nothing is fetched until then.
+// ownRoot is the root of a sigstore.
+func ownRoot(t *testing.T) *sigstore.Root {
+	t.Helper()
+	r, err := sigstore.ReadRoot(sigstoretest.New(t).Root(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What is fetched is enough for a day, and an old one for a week where there is no answer. A failure is not tried again
+// at once.
 func TestKeptRoot(t *testing.T) {
-	text, err := os.ReadFile("testdata/public-good.json")
-	if err != nil {
-		t.Fatal(err)
+	absent := errors.New("absent")
+	forged := fmt.Errorf("x: %w", sigstore.Unverified(errors.New("forged")))
+	const day = 24 * time.Hour
+	type step struct {
+		after   time.Duration
+		err     error // of fetching then
+		trusted bool
+		fetched int // so far
 	}
-	r, err := sigstore.ReadRoot(text, "x")
-	if err != nil {
-		t.Fatal(err)
+	for name, steps := range map[string][]step{
+		"for a day": {{trusted: true, fetched: 1}, {after: day - 1e9, trusted: true, fetched: 1}},
+		"each day":  {{trusted: true, fetched: 1}, {after: day + 1, trusted: true, fetched: 2}},
+		"a failure for a minute": {
+			{err: absent, fetched: 1}, {after: 59e9, fetched: 1}, {after: 2e9, trusted: true, fetched: 2},
+		},
+		"an old one for an hour": {
+			{trusted: true, fetched: 1},
+			{after: day + 1, err: absent, trusted: true, fetched: 2},
+			{after: time.Hour - 1e9, trusted: true, fetched: 2},
+			{after: 2e9, trusted: true, fetched: 3},
+		},
+		"an old one for a week": {
+			{trusted: true, fetched: 1},
+			{after: 7*day - time.Minute, err: absent, trusted: true, fetched: 2},
+			{after: 2 * time.Minute, err: absent, fetched: 2},
+			{after: time.Hour, err: absent, fetched: 3},
+		},
+		"an old one, and a forged one": {
+			{trusted: true, fetched: 1},
+			{after: day + 1, err: forged, fetched: 2},
+			{after: 61e9, err: absent, fetched: 3},
+			{after: 61e9, trusted: true, fetched: 4},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fetched, answer := 0, error(nil)
+			r := sigstore.FetchedRoot(ownRoot(t), func(context.Context) error {
+				fetched++
+				return answer
+			})
+			for i, s := range steps {
+				r.Pass(s.after)
+				answer = s.err
+				for range 2 {
+					trusted, err := r.Trusted(t.Context())
+					if (trusted != nil) != s.trusted || (err == nil) != s.trusted || fetched != s.fetched {
+						t.Errorf("step %d: %v %v, fetched %d times", i, trusted != nil, err, fetched)
+					}
+				}
+			}
+		})
 	}
-	fetched := 0
-	kept := sigstore.FetchedRoot(t, r, func() { fetched++ })
-	for range 3 {
-		if _, err := kept.Trusted(t.Context()); err != nil {
-			t.Fatal(err)
+}
+
+// A caller whose context ends does not wait for another one that fetches, and is no failure that is remembered.
+func TestWaitingForRoot(t *testing.T) {
+	begun := make(chan struct{}, 2)
+	r := sigstore.FetchedRoot(ownRoot(t), func(ctx context.Context) error {
+		begun <- struct{}{}
+		if len(begun) == 2 {
+			return nil
 		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	slow, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := r.Trusted(slow)
+		done <- err
+	}()
+	for len(begun) == 0 {
+		time.Sleep(time.Millisecond)
 	}
-	if fetched != 1 {
-		t.Errorf("it was fetched %d times", fetched)
+	brief, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := r.Trusted(brief); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if trusted, err := r.Trusted(t.Context()); trusted == nil || err != nil {
+		t.Error(err)
 	}
 }
