@@ -191,8 +191,8 @@ func (s Seen) containerOver(now *corev1.Pod) string {
 	if status == nil || s.ran == "" {
 		return ""
 	}
-	ended := status.State.Terminated
-	if status.LastTerminationState.Terminated != nil && status.ContainerID != s.ran {
+	ended := status.State.Terminated // while it waits to be restarted, its end is the last one already
+	if ended == nil || ended.ContainerID != s.ran {
 		ended = status.LastTerminationState.Terminated
 	}
 	if ended == nil || ended.ContainerID != s.ran {

@@ -77,6 +77,10 @@ func TestOver(t *testing.T) {
 		"out of memory, and running again": {own(func(_ *corev1.Pod, s *corev1.ContainerStatus) {
 			s.ContainerID, s.LastTerminationState.Terminated = "containerd://2", terminated("OOMKilled", 137)
 		}), "container " + mainContainer + " was OOM-killed", see},
+		"out of memory, and waiting to be restarted": {own(func(_ *corev1.Pod, s *corev1.ContainerStatus) {
+			s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+			s.LastTerminationState.Terminated = terminated("OOMKilled", 137)
+		}), "container " + mainContainer + " was OOM-killed", see},
 		"ended": {own(func(_ *corev1.Pod, s *corev1.ContainerStatus) {
 			s.State = corev1.ContainerState{Terminated: terminated("Error", 3)}
 		}), "container " + mainContainer + " ended with exit code 3 (Error)", see},
