@@ -149,8 +149,8 @@ func (s Seen) over(now *corev1.Pod) error {
 	name, verb, help := s.request.Pod, "start", "start it again, any storage it has is kept"
 	var what string
 	switch {
-	case now == nil:
-		what = "pod " + name + " was deleted"
+	case now == nil: // maybe the whole workspace
+		what, verb = "pod "+name+" was deleted", "status"
 	case now.UID != s.uid:
 		what, verb = "pod "+name+" was replaced", "status"
 	case now.DeletionTimestamp != nil:
@@ -163,7 +163,7 @@ func (s Seen) over(now *corev1.Pod) error {
 	if what == "" {
 		return nil
 	}
-	if verb == "start" && now != nil && now.Labels[kube.LabelInjected] == "true" {
+	if verb == "start" && now.Labels[kube.LabelInjected] == "true" {
 		verb = "status" // its workload makes another one
 	}
 	if verb == "status" {

@@ -44,8 +44,8 @@ func TestOver(t *testing.T) {
 		now             *corev1.Pod
 		message, helpBy string
 	}{
-		"as it was":       {own(nil), "", ""},
-		"no pod any more": {nil, "pod alice-2bd806c was deleted", start},
+		"as it was": {own(nil), "", ""},
+		"no pod any more, nor a workspace perhaps": {nil, "pod alice-2bd806c was deleted", see},
 		"another pod": {
 			own(func(p *corev1.Pod, _ *corev1.ContainerStatus) { p.UID = "2" }),
 			"pod alice-2bd806c was replaced", see,
