@@ -92,22 +92,18 @@ type Seen struct {
 	request Request
 	uid     types.UID
 	ran     string // the ID of the container
+	// How long the cluster may take to say what has become of it, and the first pause between two looks.
+	patience, pause time.Duration
 }
 
 // See remembers the container of a request.
 func See(client *kube.Client, pod *corev1.Pod, r Request) Seen {
-	s := Seen{client: client, request: r, uid: pod.UID}
+	s := Seen{client: client, request: r, uid: pod.UID, patience: 2500 * time.Millisecond, pause: 250 * time.Millisecond}
 	if status := statusIn(pod, r.Container); status != nil {
 		s.ran = status.ContainerID
 	}
 	return s
 }
-
-// How long the cluster may take to say what has become of a container, and the first pause between two looks.
-const (
-	sayTime  = 2500 * time.Millisecond
-	sayPause = 250 * time.Millisecond
-)
 
 // Ended is how a session has ended: an error if its pod or its container ended before it. A command that was killed
 // says nothing of that, so that the cluster is asked; what it does not say is not guessed.
@@ -115,14 +111,17 @@ func (s Seen) Ended(ctx context.Context, status int, err error) (int, error) {
 	if ctx.Err() != nil || !mayBeOver(status, err) {
 		return status, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, sayTime)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
-	for pause := sayPause; ; pause *= 2 {
+	for pause := s.pause; ; pause *= 2 {
 		now, asked := s.client.CoreV1().Pods(s.client.Namespace).Get(ctx, s.request.Pod, metav1.GetOptions{})
 		if apierrors.IsNotFound(asked) {
 			now, asked = nil, nil
 		}
-		if asked == nil {
+		switch {
+		case apierrors.IsForbidden(asked):
+			return status, err
+		case asked == nil:
 			if over := s.over(now); over != nil {
 				return 0, over
 			}
@@ -137,11 +136,10 @@ func (s Seen) Ended(ctx context.Context, status int, err error) (int, error) {
 
 // mayBeOver is true for the end of a command that may be that of its container.
 func mayBeOver(status int, err error) bool {
-	switch fault.CodeOf(err) {
-	case fault.Unavailable, fault.Internal: // the connection, or a status that is none
-		return err != nil
+	if err == nil {
+		return status == Killed
 	}
-	return status == Killed || fault.ReasonOf(err) == ReasonNotRunning
+	return fault.CodeOf(err) == fault.Unavailable || fault.ReasonOf(err) == ReasonNotRunning
 }
 
 // over says what has become of the pod, which is nil if there is no such pod any more; nil for nothing.

@@ -1,12 +1,14 @@
 package pod
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,48 +110,47 @@ func TestOver(t *testing.T) {
 func TestEnded(t *testing.T) {
 	lost := fault.New(fault.Unavailable, "the connection to the API server was lost")
 	for name, c := range map[string]struct {
-		status int
-		err    error
-		answer []*corev1.Pod // one after the other; nil: there is none
-		want   string
-		asks   bool
+		status  int
+		err     error
+		answers []int         // the status of the API server, one after the other: of OK the pod as it was
+		within  time.Duration // how long is asked; 0: until there is something to say
+		want    string
+		asks    int // how often; -1: more than once
 	}{
-		"success":                {0, nil, nil, "0 <nil>", false},
-		"a failure":              {1, nil, nil, "1 <nil>", false},
-		"no such program":        {0, fault.New(fault.InvalidArgument, "no"), nil, "0 no", false},
-		"killed, and no pod":     {137, nil, []*corev1.Pod{nil}, "0 pod alice-2bd806c was deleted", true},
-		"lost, and no pod":       {0, lost, []*corev1.Pod{nil}, "0 pod alice-2bd806c was deleted", true},
-		"killed by somebody":     {137, nil, []*corev1.Pod{own(nil)}, "137 <nil>", true},
-		"lost, and nothing else": {0, lost, []*corev1.Pod{own(nil)}, "0 " + lost.Message, true},
-		"the cluster takes a moment to say so": {
-			137, nil,
-			[]*corev1.Pod{own(nil), own(nil), nil},
-			"0 pod alice-2bd806c was deleted", true,
-		},
+		"success":                              {0, nil, nil, 0, "0 <nil>", 0},
+		"a failure":                            {1, nil, nil, 0, "1 <nil>", 0},
+		"no such program":                      {0, fault.New(fault.InvalidArgument, "no"), nil, 0, "0 no", 0},
+		"not begun":                            {0, fault.New(fault.Internal, "no"), nil, 0, "0 no", 0},
+		"killed, and no pod":                   {137, nil, []int{404}, 0, "0 pod alice-2bd806c was deleted", 1},
+		"lost, and no pod":                     {0, lost, []int{404}, 0, "0 pod alice-2bd806c was deleted", 1},
+		"killed by somebody":                   {137, nil, []int{200}, time.Second / 2, "137 <nil>", -1},
+		"lost, and nothing else":               {0, lost, []int{200}, time.Second / 2, "0 " + lost.Message, -1},
+		"killed, and pods may not be read":     {137, nil, []int{403}, 0, "137 <nil>", 1},
+		"the cluster takes a moment to say so": {137, nil, []int{200, 200, 404}, 0, "0 pod alice-2bd806c was deleted", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			asked := 0
+			var asked atomic.Int32
 			client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
-				pod := c.answer[min(asked, len(c.answer)-1)]
-				asked++
-				if pod == nil {
-					w.WriteHeader(http.StatusNotFound)
-					_ = json.NewEncoder(w).Encode(metav1.Status{
-						Status: "Failure", Reason: metav1.StatusReasonNotFound,
-						Code: http.StatusNotFound,
-					})
+				code := c.answers[min(int(asked.Add(1)), len(c.answers))-1]
+				w.WriteHeader(code)
+				if code == http.StatusOK {
+					_ = json.NewEncoder(w).Encode(own(nil))
 					return
 				}
-				_ = json.NewEncoder(w).Encode(pod)
+				reason := map[int]metav1.StatusReason{
+					404: metav1.StatusReasonNotFound,
+					403: metav1.StatusReasonForbidden,
+				}[code]
+				_ = json.NewEncoder(w).Encode(metav1.Status{Status: "Failure", Reason: reason, Code: int32(code)}) //nolint:gosec // it is small
 			}))
 			seen := See(client, own(nil), Request{Pod: "alice-2bd806c", Container: mainContainer, ID: "alice-2bd806c"})
-			begun := time.Now()
+			seen.patience, seen.pause = cmp.Or(c.within, time.Minute), 10*time.Millisecond
 			status, err := seen.Ended(t.Context(), c.status, c.err)
-			got := strconv.Itoa(status) + " " + said(err)
-			if got != c.want || asked > 0 != c.asks || time.Since(begun) > sayTime+10*time.Second {
-				t.Errorf("%s after %d questions", got, asked)
+			got, n := strconv.Itoa(status)+" "+said(err), int(asked.Load())
+			if got != c.want || c.asks >= 0 && n != c.asks || c.asks < 0 && n < 2 {
+				t.Errorf("%s after %d questions", got, n)
 			}
 		})
 	}
