@@ -40,7 +40,7 @@ func terminated(reason string, code int32) *corev1.ContainerStateTerminated {
 }
 
 // What has become of a pod or of a container is said as the cluster has it; what it does not say is not guessed.
-func TestOver(t *testing.T) {
+func TestSeenEnded(t *testing.T) {
 	const start, see = "berth start id/alice-2bd806c --namespace dev", "berth status id/alice-2bd806c --namespace dev"
 	for name, c := range map[string]struct {
 		now             *corev1.Pod
@@ -69,7 +69,7 @@ func TestOver(t *testing.T) {
 		"evicted by its node": {own(func(p *corev1.Pod, _ *corev1.ContainerStatus) {
 			p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted"
 			p.Status.Message = "The node was low on resource: memory."
-		}), "pod alice-2bd806c is over (Evicted: The node was low on resource: memory.)", start},
+		}), "pod alice-2bd806c has ended (Evicted: The node was low on resource: memory.)", start},
 		"out of memory": {own(func(p *corev1.Pod, s *corev1.ContainerStatus) {
 			s.State = corev1.ContainerState{Terminated: terminated("OOMKilled", 137)}
 			p.Spec.Containers[1].Resources.Limits = corev1.ResourceList{
@@ -95,8 +95,8 @@ func TestOver(t *testing.T) {
 			client := clientOf(t, http.NotFoundHandler())
 			seen := See(client, own(nil), Request{Pod: "alice-2bd806c", Container: mainContainer, ID: "alice-2bd806c"})
 			said := &fault.Error{}
-			if over := seen.over(c.now); over != nil {
-				said = fault.From(over)
+			if ended := seen.ended(c.now); ended != nil {
+				said = fault.From(ended)
 			}
 			if said.Message != c.message || !strings.HasSuffix(said.Hint, c.helpBy) || c.helpBy == "" != (said.Hint == "") {
 				t.Errorf("%q, hint %q", said.Message, said.Hint)
