@@ -77,7 +77,7 @@ func TestExecInADeletedPod(t *testing.T) {
 	cmdtest.Cluster(t, server.URL)
 	cmdtest.Must(t, 0, "provision", "alice~default")
 	_, stderr := cmdtest.Must(t, 137, "exec", "alice~default", "--", "true")
-	if !strings.Contains(stderr, "was deleted") || !strings.Contains(stderr, "berth status id/alice-") {
+	if !strings.Contains(stderr, "was deleted") || !strings.Contains(stderr, "berth start id/alice-") {
 		t.Error(stderr)
 	}
 }

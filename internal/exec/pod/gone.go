@@ -101,7 +101,8 @@ type Seen struct {
 
 // See remembers the container of a request.
 func See(client *kube.Client, pod *corev1.Pod, r Request) Seen {
-	s := Seen{client: client, request: r, uid: pod.UID, patience: 2500 * time.Millisecond, pause: 250 * time.Millisecond}
+	s := Seen{client: client, request: r, uid: pod.UID, patience: 2500 * time.Millisecond}
+	s.pause = s.patience / 10
 	if status := statusIn(pod, r.Container); status != nil {
 		s.ran = status.ContainerID
 	}

@@ -117,16 +117,16 @@ func TestEnded(t *testing.T) {
 		want    string
 		asks    int // how often; -1: more than once
 	}{
-		"success":                              {0, nil, nil, 0, "0 <nil>", 0},
-		"a failure":                            {1, nil, nil, 0, "1 <nil>", 0},
-		"no such program":                      {0, fault.New(fault.InvalidArgument, "no"), nil, 0, "0 no", 0},
-		"not begun":                            {0, fault.New(fault.Internal, "no"), nil, 0, "0 no", 0},
-		"killed, and no pod":                   {137, nil, []int{404}, 0, "0 pod alice-2bd806c was deleted", 1},
-		"lost, and no pod":                     {0, lost, []int{404}, 0, "0 pod alice-2bd806c was deleted", 1},
-		"killed by somebody":                   {137, nil, []int{200}, time.Second / 2, "137 <nil>", -1},
-		"lost, and nothing else":               {0, lost, []int{200}, time.Second / 2, "0 " + lost.Message, -1},
-		"killed, and pods may not be read":     {137, nil, []int{403}, 0, "137 <nil>", 1},
-		"the cluster takes a moment to say so": {137, nil, []int{200, 200, 404}, 0, "0 pod alice-2bd806c was deleted", 3},
+		"success":                           {0, nil, nil, 0, "0 <nil>", 0},
+		"a failure":                         {1, nil, nil, 0, "1 <nil>", 0},
+		"no such program":                   {0, fault.New(fault.InvalidArgument, "no"), nil, 0, "0 no", 0},
+		"not begun":                         {0, fault.New(fault.Internal, "no"), nil, 0, "0 no", 0},
+		"killed, and no pod":                {137, nil, []int{404}, 0, "0 pod alice-2bd806c was deleted", 1},
+		"lost, and no pod":                  {0, lost, []int{404}, 0, "0 pod alice-2bd806c was deleted", 1},
+		"killed by somebody":                {137, nil, []int{200}, time.Second / 2, "137 <nil>", -1},
+		"lost, and nothing else":            {0, lost, []int{200}, time.Second / 2, "0 " + lost.Message, -1},
+		"killed, and pods may not be read":  {137, nil, []int{403}, 0, "137 <nil>", 1},
+		"the cluster takes a moment to say": {137, nil, []int{200, 200, 404}, 0, "0 pod alice-2bd806c was deleted", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +143,7 @@ func TestEnded(t *testing.T) {
 					404: metav1.StatusReasonNotFound,
 					403: metav1.StatusReasonForbidden,
 				}[code]
-				_ = json.NewEncoder(w).Encode(metav1.Status{Status: "Failure", Reason: reason, Code: int32(code)}) //nolint:gosec // it is small
+				_ = json.NewEncoder(w).Encode(metav1.Status{Status: "Failure", Reason: reason})
 			}))
 			seen := See(client, own(nil), Request{Pod: "alice-2bd806c", Container: mainContainer, ID: "alice-2bd806c"})
 			seen.patience, seen.pause = cmp.Or(c.within, time.Minute), 10*time.Millisecond
