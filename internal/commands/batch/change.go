@@ -125,8 +125,9 @@ func (o *Options) Run(ctx context.Context, c Change) error {
 	}
 	if c.Starts {
 		work.Recorders = recorders
+		ssh := cmdutil.HasSSH()
 		for i := range work.Batch.Members {
-			work.Batch.Members[i].SSH = cmdutil.HasSSH()
+			work.Batch.Members[i].SSH = ssh
 		}
 	}
 	return work.Run(ctx)

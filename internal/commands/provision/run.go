@@ -149,10 +149,11 @@ func (o *Options) batch(p *provision.Provisioner, users []userstring.UserString)
 		Single: !o.FromFile, Namespace: p.Client.Namespace, Parallel: o.Parallel, Flags: o.Flags,
 		Again: strings.Join(append(append(again, "--if-not-exists"), o.Flags...), " "),
 	}
+	ssh := cmdutil.HasSSH()
 	for _, u := range users {
 		b.Members = append(b.Members, wording.Title{
 			UserString: u.String(), ID: u.ID(), Namespace: p.For(u).Client.Namespace,
-			Verb: "provision", Flags: o.Flags, Enters: o.Exec, SSH: cmdutil.HasSSH(),
+			Verb: "provision", Flags: o.Flags, Enters: o.Exec, SSH: ssh,
 		})
 	}
 	return b

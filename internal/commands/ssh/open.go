@@ -3,10 +3,12 @@ package ssh
 import (
 	"context"
 	"io"
+	"net/url"
 	"os/exec"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -133,25 +135,38 @@ func (o *OpenOptions) host(id, namespace string) string {
 	return id + "." + namespace + "." + sshconfig.DomainOf(o.Block.Name)
 }
 
+// byHandTime is how long the cluster is asked for what is only a hint.
+const byHandTime = 3 * time.Second
+
 // byHand adds to the error about an editor that is not found how the workspace can be entered without: by what the
-// configuration of ssh calls it, if it is found.
+// configuration of ssh calls it, if it is found and the configuration does not lead to another cluster.
 func (o *OpenOptions) byHand(ctx context.Context, err error) error {
 	f := *fault.From(err)
 	if f.Code != fault.Failed {
 		return err
 	}
-	id, namespace, missing := o.look(ctx)
+	ctx, cancel := context.WithTimeout(ctx, byHandTime)
+	defer cancel()
+	_, target, missing := o.find(ctx)
 	if missing != nil {
 		return err
 	}
+	shell := "a shell: " + wording.Title{UserString: o.Workspace, Flags: o.Flags}.BySSH()
 	before := ""
-	if known, _, _, err := o.known(ctx); err != nil || !known {
+	known, own, words, missing := o.known(ctx)
+	switch {
+	case missing == nil && !known && elsewhere(own, words):
+		if name, missing := o.name(); missing == nil {
+			return f.WithHint("%s; by hand: %s; %s", f.Hint, name, shell)
+		}
+		return f.WithHint("%s; %s", f.Hint, shell)
+	case missing != nil || !known:
 		before = fault.Command("berth", "ssh", "config") + flagged(o.Flags) + ", and then "
 	}
-	host := o.host(id, namespace)
-	return f.WithHint("%s; by hand: %sthe host %s with Remote-SSH, or the address vscode://vscode-remote/ssh-remote+%s%s; "+
-		"a shell: %s", f.Hint, before, host, host, path.Join("/", o.Path),
-		wording.Title{UserString: o.Workspace, Flags: o.Flags}.BySSH())
+	host := o.host(target.ID, target.Namespace)
+	address := "vscode://vscode-remote/ssh-remote+" + host + (&url.URL{Path: o.Path}).EscapedPath()
+	return f.WithHint("%s; by hand: %sthe host %s with Remote-SSH, or the address %s; %s",
+		f.Hint, before, host, address, shell)
 }
 
 // flagged are flags behind a command.
@@ -170,20 +185,25 @@ func (o *OpenOptions) running(ctx context.Context) (id, namespace string, err er
 	return id, namespace, err
 }
 
-// look finds the workspace as it is now.
-func (o *OpenOptions) look(ctx context.Context) (id, namespace string, err error) {
+// find finds the workspace, whether it runs or not.
+func (o *OpenOptions) find(ctx context.Context) (reader inventory.Reader, target *inventory.Target, err error) {
 	arg, err := inventory.ParseArgument(o.Workspace)
 	if err != nil {
-		return "", "", err
+		return reader, nil, err
 	}
-	reader, err := cmdutil.Await(ctx, o.FindWorkspaces)
-	if err != nil {
-		return "", "", err
+	if reader, err = cmdutil.Await(ctx, o.FindWorkspaces); err != nil {
+		return reader, nil, err
 	}
 	if o.Within != "" {
 		reader = reader.In(o.Within)
 	}
-	target, err := reader.Find(ctx, arg)
+	target, err = reader.Find(ctx, arg)
+	return reader, target, err
+}
+
+// look finds the workspace as it is now, and that it runs.
+func (o *OpenOptions) look(ctx context.Context) (id, namespace string, err error) {
+	reader, target, err := o.find(ctx)
 	if err != nil {
 		return "", "", err
 	}
@@ -231,14 +251,24 @@ func (o *OpenOptions) configure(ctx context.Context) error {
 	if known || err != nil {
 		return err
 	}
-	if slices.Contains(sshconfig.Names(own.Old), "") && !sshconfig.Leads(own.Old, "", words) {
-		_, flags, err := o.Pinned()
+	if elsewhere(own, words) {
+		name, err := o.name()
 		if err != nil {
 			return err
 		}
-		return fault.New(fault.Conflict, "the configuration of ssh leads to another cluster").
-			WithHint("add this one under a name: %s",
-				fault.Command(append([]string{"berth", "ssh", "config", "--name", "NAME"}, flags...)...))
+		return fault.New(fault.Conflict, "the configuration of ssh leads to another cluster").WithHint("%s", name)
 	}
 	return RunConfig(ctx, &o.ConfigOptions)
+}
+
+// elsewhere is true if the block without a name leads to another cluster.
+func elsewhere(own sshconfig.Change, words []string) bool {
+	return slices.Contains(sshconfig.Names(own.Old), "") && !sshconfig.Leads(own.Old, "", words)
+}
+
+// name is the hint by which this cluster gets a block of its own.
+func (o *OpenOptions) name() (string, error) {
+	_, flags, err := o.Pinned()
+	return "add this one under a name: " +
+		fault.Command(append([]string{"berth", "ssh", "config", "--name", "NAME"}, flags...)...), err
 }

@@ -69,6 +69,50 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// Without an editor, what leads to the workspace by hand is said: that it runs is not needed, and no host is named that
+// leads to another cluster.
+func TestOpenByHand(t *testing.T) {
+	cmdtest.Offline(t)
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("SSH_CONNECTION", "")
+	t.Setenv("BERTH_EDITOR", "")
+	server := kubetest.Start(t, nil).URL
+	cmdtest.Cluster(t, server)
+	cmdtest.Must(t, 0, "provision", "alice")
+	t.Setenv("PATH", t.TempDir())
+	const host, shell = "vscode://vscode-remote/ssh-remote+alice-a975fae.team.berth", "; a shell: berth ssh alice"
+	first := func() { cmdtest.Must(t, 0, "ssh", "config", "--yes") }
+	for _, test := range []struct {
+		name   string
+		before func()
+		path   string
+		want   string
+		config bool
+	}{
+		{"no path", func() {}, "", host + shell, true},
+		{"a path with a space", func() {}, "/my src", host + "/my%20src" + shell, true},
+		{"it is stopped", func() { cmdtest.Must(t, 0, "stop", "alice") }, "", host + shell, true},
+		{"the configuration leads here", first, "", host + shell, false},
+		{
+			"the configuration leads to another cluster", func() { cmdtest.Cluster(t, server) }, "",
+			"by hand: add this one under a name: berth ssh config --name NAME", true,
+		},
+	} {
+		test.before()
+		arguments := []string{"open", "alice"}
+		if test.path != "" {
+			arguments = append(arguments, test.path)
+		}
+		_, says := cmdtest.Must(t, 3, arguments...)
+		says = strings.Join(strings.Fields(says), " ")
+		if !strings.Contains(says, test.want) || !strings.Contains(says, shell) ||
+			strings.Contains(says, host) != strings.Contains(test.want, host) ||
+			strings.Contains(says, "berth ssh config") != test.config {
+			t.Errorf("%s: %s", test.name, says)
+		}
+	}
+}
+
 // anyNamespace leaves out which namespace the cluster of the test has.
 func anyNamespace(text string) string {
 	before, rest, ok := strings.Cut(text, "alice-a975fae.")

@@ -39,9 +39,9 @@ func exitCodes() string {
 		"timed out, and with 6 if some only ran already; each one's own code is in the document.\n")
 	b.WriteString("\n`berth exec` exits with the status of the command that it ran; its own failures\n" +
 		"exit with 125, a program that the container does not have with 127, and one that cannot\n" +
-		"be executed with 126. If the pod or the container ends before the command, it says so and\n" +
-		"exits with 137. A command whose output is not read any further, as by head, exits with 141\n" +
-		"and prints no error.")
+		"be executed with 126. If the pod or the container ends before the command, it exits with\n" +
+		"137, and says so if the cluster says so within a few seconds. A command whose output is\n" +
+		"not read any further, as by head, exits with 141 and prints no error.")
 	return b.String()
 }
 

@@ -30,8 +30,8 @@ func Gone(ctx context.Context, client *kube.Client, name, uid string) (why strin
 		case apierrors.IsNotFound(err):
 			return "the pod was deleted"
 		case err == nil:
-			if why := ended(pod, uid); why != "" {
-				return why
+			if what := became(pod, types.UID(uid)); what != "" {
+				return "the pod " + what
 			}
 			w, err := pods.Watch(ctx, metav1.ListOptions{
 				FieldSelector:   fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(),
@@ -62,20 +62,23 @@ func follow(w watch.Interface, uid string) (why string) {
 		case e.Type == watch.Deleted && string(pod.UID) == uid:
 			return "the pod was deleted"
 		}
-		if why := ended(pod, uid); why != "" {
-			return why
+		if what := became(pod, types.UID(uid)); what != "" {
+			return "the pod " + what
 		}
 	}
 	return ""
 }
 
-// ended says why a pod is not the one that it was, or cannot be reached any more.
-func ended(pod *corev1.Pod, uid string) string {
+// became says what has become of a pod, nil for one that is not there, that is not the one that it was, or cannot be
+// reached any more; empty for nothing.
+func became(pod *corev1.Pod, uid types.UID) string {
 	switch {
-	case string(pod.UID) != uid:
-		return "the pod was replaced"
+	case pod == nil:
+		return "was deleted"
+	case pod.UID != uid:
+		return "was replaced"
 	case kube.HasEnded(pod):
-		return "the pod has ended"
+		return "has ended"
 	}
 	return ""
 }
@@ -92,39 +95,39 @@ type Seen struct {
 	request Request
 	uid     types.UID
 	ran     string // the ID of the container
+	// How long the cluster may take to say what has become of it, and the first pause between two looks.
+	patience, pause time.Duration
 }
 
 // See remembers the container of a request.
 func See(client *kube.Client, pod *corev1.Pod, r Request) Seen {
-	s := Seen{client: client, request: r, uid: pod.UID}
+	s := Seen{client: client, request: r, uid: pod.UID, patience: 2500 * time.Millisecond}
+	s.pause = s.patience / 10
 	if status := statusIn(pod, r.Container); status != nil {
 		s.ran = status.ContainerID
 	}
 	return s
 }
 
-// How long the cluster may take to say what has become of a container, and the first pause between two looks.
-const (
-	sayTime  = 2500 * time.Millisecond
-	sayPause = 250 * time.Millisecond
-)
-
 // Ended is how a session has ended: an error if its pod or its container ended before it. A command that was killed
 // says nothing of that, so that the cluster is asked; what it does not say is not guessed.
 func (s Seen) Ended(ctx context.Context, status int, err error) (int, error) {
-	if ctx.Err() != nil || !mayBeOver(status, err) {
+	if ctx.Err() != nil || !mayHaveEnded(status, err) {
 		return status, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, sayTime)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
-	for pause := sayPause; ; pause *= 2 {
+	for pause := s.pause; ; pause *= 2 {
 		now, asked := s.client.CoreV1().Pods(s.client.Namespace).Get(ctx, s.request.Pod, metav1.GetOptions{})
 		if apierrors.IsNotFound(asked) {
 			now, asked = nil, nil
 		}
-		if asked == nil {
-			if over := s.over(now); over != nil {
-				return 0, over
+		switch {
+		case apierrors.IsForbidden(asked):
+			return status, err
+		case asked == nil:
+			if ended := s.ended(now); ended != nil {
+				return 0, ended
 			}
 		}
 		select {
@@ -135,45 +138,40 @@ func (s Seen) Ended(ctx context.Context, status int, err error) (int, error) {
 	}
 }
 
-// mayBeOver is true for the end of a command that may be that of its container.
-func mayBeOver(status int, err error) bool {
-	switch fault.CodeOf(err) {
-	case fault.Unavailable, fault.Internal: // the connection, or a status that is none
-		return err != nil
+// mayHaveEnded is true for the end of a command that may be that of its container.
+func mayHaveEnded(status int, err error) bool {
+	if err == nil {
+		return status == Killed
 	}
-	return status == Killed || fault.ReasonOf(err) == ReasonNotRunning
+	return fault.CodeOf(err) == fault.Unavailable || fault.ReasonOf(err) == ReasonNotRunning
 }
 
-// over says what has become of the pod, which is nil if there is no such pod any more; nil for nothing.
-func (s Seen) over(now *corev1.Pod) error {
-	name, verb, help := s.request.Pod, "start", "start it again, any storage it has is kept"
-	var what string
-	switch {
-	case now == nil:
-		what = "pod " + name + " was deleted"
-	case now.UID != s.uid:
-		what, verb = "pod "+name+" was replaced", "status"
-	case now.DeletionTimestamp != nil:
-		what = "pod " + name + " was deleted" + whyDisrupted(now)
-	case kube.HasEnded(now):
-		what = "pod " + name + " is over" + whyOver(now)
-	default:
-		what, verb = s.containerOver(now), "status"
+// ended says what has become of the pod, which is nil if there is no such pod any more; nil for nothing.
+func (s Seen) ended(now *corev1.Pod) error {
+	what, startable := became(now, s.uid), false
+	if now != nil && now.UID == s.uid {
+		switch {
+		case now.DeletionTimestamp != nil:
+			what = "was deleted" + whyDisrupted(now)
+		case what != "":
+			what += whyOver(now)
+		}
+		startable = what != "" && now.Labels[kube.LabelInjected] != "true" // a workload makes another one
 	}
-	if what == "" {
+	if what != "" {
+		what = "pod " + s.request.Pod + " " + what
+	} else if what = s.containerEnded(now); what == "" {
 		return nil
 	}
-	if verb == "start" && now != nil && now.Labels[kube.LabelInjected] == "true" {
-		verb = "status" // its workload makes another one
-	}
-	if verb == "status" {
-		help = "see its state"
-	}
 	failed := fault.New(fault.Failed, "%s", what).WithReason(ReasonOver)
-	if s.request.ID == "" {
+	switch {
+	case s.request.ID == "":
 		return failed
+	case startable:
+		return failed.WithHint("start it again, any storage it has is kept: %s",
+			kube.Command("start", s.request.ID, s.client.Namespace))
 	}
-	return failed.WithHint("%s: %s", help, kube.Command(verb, s.request.ID, s.client.Namespace))
+	return failed.WithHint("see its state: %s", kube.Command("status", s.request.ID, s.client.Namespace))
 }
 
 // whyDisrupted says why a pod was deleted, if it was not by its owner.
@@ -185,14 +183,14 @@ func whyDisrupted(pod *corev1.Pod) string {
 	return " (" + fault.Line(c.Reason+": "+c.Message) + ")"
 }
 
-// containerOver says what has become of the container in a pod that goes on; empty for nothing.
-func (s Seen) containerOver(now *corev1.Pod) string {
+// containerEnded says what has become of the container in a pod that goes on; empty for nothing.
+func (s Seen) containerEnded(now *corev1.Pod) string {
 	status := statusIn(now, s.request.Container)
 	if status == nil || s.ran == "" {
 		return ""
 	}
-	ended := status.State.Terminated
-	if status.LastTerminationState.Terminated != nil && status.ContainerID != s.ran {
+	ended := status.State.Terminated // while it waits to be restarted, its end is the last one already
+	if ended == nil || ended.ContainerID != s.ran {
 		ended = status.LastTerminationState.Terminated
 	}
 	if ended == nil || ended.ContainerID != s.ran {

@@ -461,3 +461,15 @@ func TestCurrent(t *testing.T) {
 		t.Error("another blueprint does not")
 	}
 }
+
+// What was injected once has the same hash today, so that it is not another blueprint: whatever base64 the user string
+// is in.
+func TestHashStays(t *testing.T) {
+	for name, annotation := range map[string]string{"before": "dXNlcg==", "now": "dXNlcg"} {
+		p := parts(t, "deployment")
+		p.TemplateAnnotations[kube.AnnotationUserString] = annotation
+		if hash, err := p.hash(); hash != "e65f8ff207068260" || err != nil {
+			t.Errorf("%s: %s, %v", name, hash, err)
+		}
+	}
+}

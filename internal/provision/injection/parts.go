@@ -2,6 +2,7 @@ package injection
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -159,6 +160,9 @@ func (p Parts) hash() (string, error) {
 	withoutJob, annotations := maps.Clone(p.Labels), maps.Clone(p.TemplateAnnotations)
 	delete(withoutJob, kube.LabelJobID)
 	delete(annotations, kube.AnnotationStrictScripts)
+	if user := p.userString(); user != "" { // as berth wrote it once, so that what is injected since then is the same
+		annotations[kube.AnnotationUserString] = base64.StdEncoding.EncodeToString([]byte(user))
+	}
 	content := []any{p.Containers, p.InitContainers, p.Volumes, withoutJob, annotations}
 	for _, o := range p.Objects {
 		content = append(content, o.GetName(), o.Object["data"], o.Object["spec"])

@@ -118,7 +118,7 @@ func (a agentPort) others() []networkingv1.NetworkPolicyPort {
 	}
 	return []networkingv1.NetworkPolicyPort{
 		between(corev1.ProtocolTCP, 1, Port-1), between(corev1.ProtocolTCP, Port+1, 1<<16-1),
-		between(corev1.ProtocolUDP, 1, 1<<16-1),
+		between(corev1.ProtocolUDP, 1, 1<<16-1), between(corev1.ProtocolSCTP, 1, 1<<16-1),
 	}
 }
 

@@ -28,7 +28,7 @@ func TestNetworkClasses(t *testing.T) {
 		dns     = "udp 53 tcp 53"
 		added   = "10.1.0.0/16 app=db app=cache@infra"
 		clients = "tcp 2822 from app=api-server|ssh-proxy@k8shell"
-		others  = "tcp 1-2821 tcp 2823-65535 udp 1-65535"
+		others  = "tcp 1-2821 tcp 2823-65535 udp 1-65535 sctp 1-65535"
 	)
 	none, listens, open := agentPort{}, agentPort{listens: true}, agentPort{listens: true, namespace: "k8shell"}
 	for _, test := range []struct {

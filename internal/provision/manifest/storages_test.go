@@ -126,7 +126,7 @@ func TestSudo(t *testing.T) {
 			Name: "dev", Image: "x", K8shelld: blueprint.K8shelld{Image: c.image},
 			Network: blueprint.Network{NetworkPolicyClass: blueprint.NetworkIsolated},
 		})
-		s.Identity.Sudo = c.sudo
+		s.Identity.Sudo, s.ControlNamespace = c.sudo, "k8shell"
 		files, err := configuration(s)
 		text, _ := files["workspace.yaml"].(string)
 		if err != nil || (text == "") != (c.config == "") || !strings.Contains(text, c.config) {

@@ -179,9 +179,12 @@ func (s Spec) Notes() (notes []string) {
 		notes = append(notes, "hostname "+b.Hostname+
 			" is ignored: with a subdomain, the hostname is the workspace's ID")
 	}
-	if s.Blueprint.K8shelld.Image != "" && !s.Injected && networkClass(s.Blueprint.Network) == "" {
+	switch agent := s.Blueprint.K8shelld.Image != "" && !s.Injected; {
+	case agent && networkClass(s.Blueprint.Network) == "":
 		notes = append(notes, "the agent on port 2822 asks for no credentials, and without a network.networkPolicyClass "+
 			"berth keeps nobody from it: whatever reaches the pod can enter the workspace")
+	case agent && s.ControlNamespace == "":
+		notes = append(notes, "nothing may come to the agent on port 2822: controlNamespace is not configured")
 	}
 	if s.Identity.Sudo && s.Blueprint.K8shelld.Image == "" {
 		notes = append(notes, "sudo of "+userstring.Owner(s.Identity.Username)+

@@ -152,40 +152,58 @@ func TestNamesAreLegal(t *testing.T) {
 // What is ignored of a blueprint and of an identity is told, and what a blueprint leaves open.
 func TestNotes(t *testing.T) {
 	for name, test := range map[string]struct {
-		b    blueprint.Blueprint
-		sudo bool
-		want []string
+		b     blueprint.Blueprint
+		sudo  bool
+		proxy string // the namespace of k8shell's proxy
+		want  []string
 	}{
-		"nothing":     {blueprint.Blueprint{}, false, nil},
-		"a hostname":  {blueprint.Blueprint{Hostname: "box"}, false, nil},
-		"a subdomain": {blueprint.Blueprint{Subdomain: "team"}, false, nil},
+		"nothing":     {blueprint.Blueprint{}, false, "", nil},
+		"a hostname":  {blueprint.Blueprint{Hostname: "box"}, false, "", nil},
+		"a subdomain": {blueprint.Blueprint{Subdomain: "team"}, false, "", nil},
 		"both": {
 			blueprint.Blueprint{Hostname: "box", Subdomain: "team"},
-			false,
+			false, "",
 			[]string{"hostname box is ignored"},
 		},
 		"both, and the hostname is its ID": {
 			blueprint.Blueprint{Hostname: "alice-59936c3", Subdomain: "team"},
-			false,
+			false, "",
 			nil,
 		},
-		"sudo": {blueprint.Blueprint{}, true, []string{"sudo of alice is ignored"}},
+		"sudo": {blueprint.Blueprint{}, true, "", []string{"sudo of alice is ignored"}},
 		"sudo, with an agent": {
 			blueprint.Blueprint{
 				K8shelld: blueprint.K8shelld{Image: "agent:1"},
 				Network:  blueprint.Network{NetworkPolicyClass: blueprint.NetworkIsolated},
 			},
-			true,
+			true, "k8shell",
+			nil,
+		},
+		"an agent that nothing can come to": {
+			blueprint.Blueprint{
+				K8shelld: blueprint.K8shelld{Image: "agent:1"},
+				Network:  blueprint.Network{NetworkPolicyClass: blueprint.NetworkIsolated},
+			},
+			false, "",
+			[]string{"nothing may come to the agent on port 2822: controlNamespace is not configured"},
+		},
+		"an agent in a workload": {
+			blueprint.Blueprint{
+				K8shelld: blueprint.K8shelld{Image: "agent:1"},
+				Network:  blueprint.Network{NetworkPolicyClass: blueprint.NetworkIsolated},
+			},
+			false, "",
 			nil,
 		},
 		"an agent that anybody can come to": {
 			blueprint.Blueprint{K8shelld: blueprint.K8shelld{Image: "agent:1"}},
-			false,
+			false, "",
 			[]string{"the agent on port 2822 asks for no credentials"},
 		},
 	} {
 		s := spec(t, "alice~dev", test.b)
-		s.Identity.Username, s.Identity.Sudo = "alice", test.sudo
+		s.Identity.Username, s.Identity.Sudo, s.ControlNamespace = "alice", test.sudo, test.proxy
+		s.Injected = name == "an agent in a workload"
 		if got := s.Notes(); !slices.EqualFunc(got, test.want, strings.HasPrefix) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
