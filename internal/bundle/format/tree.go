@@ -46,8 +46,9 @@ func loadYAML(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 		return nil, fault.From(Invalid(YAML, problems)).WithHint("every file whose name ends in .yaml, .yml or " +
 			".json is read: give the directory, or the file, that has nothing but Kubernetes objects")
 	}
-	return &Package{Format: YAML, Objects: objects, Warnings: reader.Warnings(),
-		Unknown: reader.Unknown()}, nil
+	return &Package{
+		Format: YAML, Objects: objects, Warnings: reader.Warnings(), Unknown: reader.Unknown(),
+	}, nil
 }
 
 // loadKustomize reads what the kustomization at the root is built to.

@@ -197,7 +197,7 @@ func named(rest []health.Reading) (text string) {
 // certificateOf is the certificate in a Secret that is there, or is missing.
 func certificateOf(secret *unstructured.Unstructured, there bool) v1.BundleCertificate {
 	c := v1.BundleCertificate{Secret: secret.GetName(), Namespace: secret.GetNamespace()}
-	ok := false
+	var ok bool
 	if c.EndsAt, c.RenewedFrom, ok = certificate.Ends(secret); !ok {
 		c.Message = "the Secret does not exist"
 		if there {

@@ -27,7 +27,7 @@ func (d Definitions) Add(object *unstructured.Unstructured) {
 		name, _ := version["name"].(string)
 		of, _ := version["schema"].(map[string]any)
 		top, _ := of["openAPIV3Schema"].(map[string]any)
-		if any, _ := spec["preserveUnknownFields"].(bool); any {
+		if open, _ := spec["preserveUnknownFields"].(bool); open {
 			top = nil
 		}
 		if gvk := (schema.GroupVersionKind{Group: group, Version: name, Kind: kind}); !d.has(gvk) {
@@ -62,7 +62,7 @@ func (d Definitions) Unknown(object *unstructured.Unstructured) (why Unknown, is
 	case defined:
 		return why, false
 	case d.defines(gvk.GroupKind()):
-		why.Reason = fmt.Sprintf("the definition of its kind in the bundle has no version %s", gvk.Version)
+		why.Reason = "the definition of its kind in the bundle has no version " + gvk.Version
 	case scheme.Scheme.IsGroupRegistered(gvk.Group), owned()[gvk.Group]:
 		why.Reason = fmt.Sprintf("berth does not know the fields of kind %s of %s", gvk.Kind, gvk.GroupVersion())
 	default:
