@@ -208,8 +208,10 @@ func owned(in *v1alpha1.Instance, objects []*unstructured.Unstructured) []*unstr
 	return all
 }
 
-// conform fits the custom resources of a package into the definitions that the cluster has of their kinds, before
-// anything is written. A kind that the cluster does not have is left to what places the objects.
+// conform compares the custom resources of a package with the definitions that the cluster has of their kinds, before
+// anything is written. A field that such a definition lacks is refused, not left out: the cluster may get the
+// definition that has it, and what is recorded would lack it then. A kind that the cluster does not have is left to
+// what places the objects.
 func (r Reconciler) conform(ctx context.Context, pkg *format.Package) error {
 	known, why := manifest.Definitions{}, map[schema.GroupVersionKind]string{}
 	var rest []manifest.Unknown
@@ -230,13 +232,20 @@ func (r Reconciler) conform(ctx context.Context, pkg *format.Package) error {
 			rest = append(rest, manifest.Unknown{Object: u.Object, Reason: reason})
 			continue
 		}
-		dropped, refused := known.Fit(u.Object)
+		fitted := u.Object.DeepCopy()
+		fit := known.Fit(fitted)
 		name := u.Object.GetKind() + " " + u.Object.GetName() + ": "
-		for _, text := range dropped {
+		for _, field := range fit.Absent {
+			problems = append(problems, fault.Line(name+field+" is not a field in the definition that the cluster has"))
+		}
+		for _, text := range fit.Refused {
+			problems = append(problems, fault.Line(name+text))
+		}
+		for _, text := range fit.Dropped {
 			pkg.Warnings = append(pkg.Warnings, fault.Line(name+text))
 		}
-		for _, text := range refused {
-			problems = append(problems, fault.Line(name+text))
+		if len(fit.Absent) == 0 {
+			u.Object.Object = fitted.Object
 		}
 		if u, is := known.Unknown(u.Object); is {
 			rest = append(rest, u)

@@ -44,7 +44,10 @@ const (
 )
 
 // custom fits a custom resource into the schema of its definition.
-type custom struct{ fitting }
+type custom struct {
+	fitting
+	absent []string // fields that the schema does not have
+}
 
 func (c *custom) refuse(path, format string, args ...any) {
 	c.refused = append(c.refused, strings.TrimPrefix(path, ".")+" "+fmt.Sprintf(format, args...))
@@ -74,7 +77,7 @@ func (c *custom) fields(fields map[string]any, n node, path string, object bool)
 			c.value(fields[name], others, at)
 		case !open:
 			delete(fields, name)
-			c.drop("%s is not a field, and is left out", strings.TrimPrefix(at, "."))
+			c.absent = append(c.absent, strings.TrimPrefix(at, "."))
 		}
 	}
 }

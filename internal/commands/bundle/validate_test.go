@@ -110,8 +110,8 @@ const (
 	aCrontab = "{apiVersion: example.com/v1, kind: CronTab, metadata: {name: a}, spec: {SPEC}}\n---\n"
 )
 
-// What could not be checked is named with the reason, by anybody who is asked; what the API server would refuse of a
-// custom resource at the next upgrade is found, as the definition in the bundle or the cluster says it.
+// What could not be checked is named with the reason, whether a cluster is asked or not; what the API server would
+// refuse of a custom resource at the next upgrade is found, as the definition in the bundle or the cluster says it.
 func TestValidateNamesWhatItCouldNotCheck(t *testing.T) {
 	object := func(spec string) string { return strings.Replace(aCrontab, "SPEC", spec, 1) }
 	const (
@@ -141,7 +141,14 @@ func TestValidateNamesWhatItCouldNotCheck(t *testing.T) {
 		},
 		"a kind of the cluster":    {content: object("tags: [x]"), cluster: true},
 		"refused by the cluster's": {content: object("tags: [x, x]"), cluster: true, refused: twice},
-		"a field, on the cluster":  {content: object("tag: x"), cluster: true, warned: "spec.tag is not a field"},
+		"a field, on the cluster": {
+			content: object("tag: x"), cluster: true,
+			refused: "CronTab a: spec.tag is not a field in the definition that the cluster has",
+		},
+		"of the metadata, on the cluster": {
+			content: strings.Replace(object(""), "name: a", "name: a, lable: b", 1), cluster: true,
+			warned: "metadata.lable is not a field",
+		},
 		"a kind of another server": {content: sum, cluster: true},
 		"what comes with its namespace": {
 			content: "{apiVersion: v1, kind: Namespace, metadata: {name: new}}\n---\n" +
