@@ -178,7 +178,7 @@ func (p *pass) applier(pkg *format.Package, view *live.View) apply.Applier {
 func (r Reconciler) Applier(name, namespace string) apply.Applier {
 	return apply.Applier{
 		Client: r.Installs.Dynamic, Discovery: &remembered{ServerResourcesInterface: r.Installs.Discovery()},
-		Namespace: namespace, Owner: r.owner(name), Force: r.Force,
+		Namespace: namespace, Owner: r.owner(name), Force: r.Force, StrictFields: true,
 	}
 }
 
