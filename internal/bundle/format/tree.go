@@ -71,8 +71,9 @@ func loadKustomize(ctx context.Context, fsys fs.FS, o Options) (*Package, error)
 	if len(problems) > 0 {
 		return nil, Invalid(Kustomize, problems)
 	}
-	return &Package{Format: Kustomize, Objects: objects, Warnings: reader.Warnings(),
-		Unknown: reader.Unknown()}, nil
+	return &Package{
+		Format: Kustomize, Objects: objects, Warnings: reader.Warnings(), Unknown: reader.Unknown(),
+	}, nil
 }
 
 // walk visits what may be manifests or says how to read them, by the names. Hidden files and directories are passed

@@ -22,6 +22,7 @@ func (r Reconciler) conform(ctx context.Context, pkg *format.Package) error {
 	known, why := manifest.Definitions{}, map[schema.GroupVersionKind]string{}
 	var rest []manifest.Unknown
 	var problems []string
+	absent := false
 	for _, u := range pkg.Unknown {
 		gvk := u.Object.GroupVersionKind()
 		if _, asked := why[gvk]; u.Elsewhere && !asked {
@@ -50,6 +51,7 @@ func (r Reconciler) conform(ctx context.Context, pkg *format.Package) error {
 		for _, text := range fit.Dropped {
 			pkg.Warnings = append(pkg.Warnings, fault.Line(name+text))
 		}
+		absent = absent || len(fit.Absent) > 0
 		if len(fit.Absent) == 0 {
 			u.Object.Object = fitted.Object
 		}
@@ -58,7 +60,11 @@ func (r Reconciler) conform(ctx context.Context, pkg *format.Package) error {
 		}
 	}
 	pkg.Unknown = rest
-	if len(problems) > 0 {
+	switch {
+	case absent:
+		return fault.From(format.Invalid(pkg.Format, problems)).
+			WithHint("upgrade the definitions on the cluster first, or leave out the fields")
+	case len(problems) > 0:
 		return format.Invalid(pkg.Format, problems)
 	}
 	return nil

@@ -204,19 +204,55 @@ func TestValidateNamesWhatItCouldNotCheck(t *testing.T) {
 	}
 }
 
-// An installation refuses what it could never upgrade before it writes anything.
+// An installation refuses what it could never upgrade before it writes anything, and so what would lack a field once
+// the cluster's definition has it.
 func TestInstallOfWhatNoUpgradeCouldApply(t *testing.T) {
-	server := kubetest.Start(t, crontabs)
-	there(t, map[string]string{
-		"manifests/a.yaml": crontabDefinition + strings.Replace(aCrontab, "SPEC", "tags: [x, x]", 1),
-	})
-	cmdtest.Cluster(t, server.URL)
-	_, stderr := cmdtest.Must(t, 2, "bundle", "install", "shop", "shop")
-	if !strings.Contains(stderr, "more than once") {
-		t.Error(stderr)
-	}
-	there := slices.Concat(server.Names("bundleinstances"), server.Names("customresourcedefinitions"))
-	if len(there) > 0 {
-		t.Errorf("%q was written", there)
+	const at = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crontabs.example.com"
+	for name, test := range map[string]struct {
+		content string
+		defined string // on the cluster
+		spec    string
+		refused string
+	}{
+		"twice, as the bundle defines it": {content: crontabDefinition, spec: "tags: [x, x]", refused: "more than once"},
+		"twice, as the cluster defines it": {
+			defined: crontabDefinition, spec: "tags: [x, x]", refused: "more than once",
+		},
+		"a field that the cluster's lacks": {
+			defined: crontabDefinition, spec: "tag: x", refused: "spec.tag is not a field in the definition",
+		},
+		"a field that the cluster's has then": {
+			defined: strings.Replace(crontabDefinition, "tags: {", "tag: {type: string}, tags: {", 1), spec: "tag: x",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := kubetest.Start(t, crontabs)
+			there(t, map[string]string{
+				"manifests/a.yaml": test.content + strings.Replace(aCrontab, "SPEC", test.spec, 1),
+			})
+			cmdtest.Cluster(t, server.URL)
+			if test.defined != "" {
+				definition := &kubetest.Object{}
+				text := strings.TrimSuffix(test.defined, "---\n")
+				if err := yaml.Unmarshal([]byte(text), &definition.Object); err != nil {
+					t.Fatal(err)
+				}
+				server.Put(at, definition)
+			}
+			status, _, stderr := cmdtest.Run(t, "", "bundle", "install", "shop", "shop", "--no-wait")
+			if test.refused == "" {
+				got := server.Names("crontabs")
+				if status != 0 || len(got) != 1 || encoded(t, server.Get(got[0]).Object["spec"]) != `{"tag":"x"}` {
+					t.Errorf("%d, %s%q", status, stderr, got)
+				}
+				return
+			}
+			if status != 2 || !strings.Contains(stderr, test.refused) {
+				t.Errorf("%d, %s", status, stderr)
+			}
+			if there := slices.Concat(server.Names("bundleinstances"), server.Names("crontabs")); len(there) > 0 {
+				t.Errorf("%q was written", there)
+			}
+		})
 	}
 }
