@@ -25,6 +25,9 @@ func TestValidateOnACluster(t *testing.T) {
 	server := kubetest.Start(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			requests.Add(1)
+			if r.Method == http.MethodPost && r.URL.Query().Get("fieldValidation") != "Strict" {
+				t.Errorf("%s takes any field", r.URL)
+			}
 			cluster(next).ServeHTTP(w, r)
 		})
 	})
