@@ -55,6 +55,9 @@ type Applier struct {
 	// DryRun keeps everything from being written. What is refused then keeps nothing else from being tried: the error
 	// has all of it.
 	DryRun DryRun
+	// StrictFields has the API server refuse fields that it does not know in a dry run: it drops them when it creates an
+	// object, and refuses them when that is applied again.
+	StrictFields bool
 	// Live is what the cluster has of the owner's objects. With it, only what differs is
 	// sent, conflicts with other field managers are found before anything is written, and
 	// what others have changed since it was applied is put right; nil reads each object.
@@ -212,6 +215,7 @@ func (a Applier) over(ctx context.Context, objects []*unstructured.Unstructured,
 // prepare completes the items of a wave by what the waves before it have made.
 func (r *run) prepare(wave []*item) {
 	for _, it := range wave {
+		it.unasked = r.whyUnasked(it)
 		it.api = r.client(it)
 		if it.Parent == nil {
 			continue

@@ -33,10 +33,9 @@ func (d DryRun) Options() []string {
 	return nil
 }
 
-// validation has the API server refuse fields that it does not know in a dry run: it drops them when it creates an
-// object, and refuses them when that is applied again.
-func (d DryRun) validation() string {
-	if d == DryRunServer {
+// fieldValidation is what the API server is asked to do about fields that it does not know in an object to create.
+func (a Applier) fieldValidation() string {
+	if a.StrictFields && a.DryRun == DryRunServer {
 		return metav1.FieldValidationStrict
 	}
 	return ""
@@ -45,18 +44,18 @@ func (d DryRun) validation() string {
 // client is how an object is reached: in a dry run of which the API server is not asked, nothing is written.
 func (r *run) client(it *item) dynamic.ResourceInterface {
 	api := it.in(r.Client)
-	if r.DryRun == DryRunServer {
-		it.unasked = r.dependsOnDryRun(it)
-	}
 	if r.DryRun == DryRunClient || it.unasked != "" {
 		return &readOnly{ResourceInterface: api, it: it}
 	}
 	return api
 }
 
-// dependsOnDryRun says of an object whose namespace or kind would be created by the same dry run that the API server
-// cannot be asked about it.
-func (r *run) dependsOnDryRun(it *item) string {
+// whyUnasked says of an object why a dry run cannot ask the API server about it: its namespace or kind would be created
+// by the same dry run. It is empty for all others.
+func (r *run) whyUnasked(it *item) string {
+	if r.DryRun != DryRunServer {
+		return ""
+	}
 	for _, other := range r.items {
 		if other.change == nil || other.change.Action != Created {
 			continue

@@ -62,6 +62,33 @@ func TestServerDryRun(t *testing.T) {
 		"patch configmaps", "patch configmaps")
 }
 
+// Fields that the API server does not know are refused in a dry run alone, and only if the applier says so.
+func TestStrictFields(t *testing.T) {
+	for name, test := range map[string]struct {
+		mode   DryRun
+		strict bool
+		want   string
+	}{
+		"a dry run":                     {mode: DryRunServer},
+		"a dry run of strict fields":    {mode: DryRunServer, strict: true, want: metav1.FieldValidationStrict},
+		"a creation with strict fields": {strict: true},
+	} {
+		c := newCluster()
+		got := "nothing"
+		c.PrependReactor("create", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			if create, is := action.(clienttesting.CreateActionImpl); is {
+				got = create.CreateOptions.FieldValidation
+			}
+			return false, nil, nil
+		})
+		a := c.applier()
+		a.DryRun, a.StrictFields = test.mode, test.strict
+		if _, err := a.Apply(t.Context(), Objects(workspace(t)[:1])); err != nil || got != test.want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
 // All that the API server refuses in a dry run is said together; a server that does not answer ends it.
 func TestServerDryRunSaysAll(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -43,7 +43,7 @@ func (r *run) apply(ctx, waiting context.Context, it *item) error {
 			}
 			made, err := it.api.Create(ctx, it.object,
 				metav1.CreateOptions{
-					FieldManager: kube.FieldManager, DryRun: r.DryRun.Options(), FieldValidation: r.DryRun.validation(),
+					FieldManager: kube.FieldManager, DryRun: r.DryRun.Options(), FieldValidation: r.fieldValidation(),
 				})
 			if apierrors.IsAlreadyExists(err) {
 				it.change = &Change{Action: Unchanged, Object: it.object}

@@ -64,7 +64,10 @@ type Rendered struct {
 	Hooks    []Hook
 	Notes    string
 	Warnings []string
-	// Unknown are the objects of which nobody has looked whether their kinds have their fields.
+	// Charts are those in the chart, in directories and archives of charts/, whether the values want them or not: each as
+	// PATH VERSION, by the names of the charts that it is in.
+	Charts []string
+	// Unknown are the objects whose fields are compared with nothing.
 	Unknown []manifest.Unknown
 
 	budget  *budget.Budget
@@ -142,7 +145,7 @@ func (o Options) read(ctx context.Context, fsys fs.FS, memory *budget.Budget) (*
 		return nil, nil, fault.New(fault.InvalidArgument, "invalid version of Kubernetes %q: %w",
 			o.Capabilities.Version, err)
 	}
-	r := &Rendered{Chart: c, budget: memory}
+	r := &Rendered{Chart: c, Charts: within(c, ""), budget: memory}
 	if problems := r.check(seen); len(problems) > 0 {
 		return nil, nil, invalid("invalid chart "+c.Name(), problems)
 	}

@@ -393,6 +393,33 @@ func FuzzChart(f *testing.F) {
 	})
 }
 
+// The charts in a chart are known wherever they lie, and whether they are wanted or not.
+func TestChartsInAChart(t *testing.T) {
+	const sub = "{apiVersion: v2, name: sub, version: 1.0.0}"
+	inner := packed(t, map[string]string{"inner/Chart.yaml": "{apiVersion: v2, name: inner, version: 2.0.0}"})
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"none":        {},
+		"a directory": {map[string]string{"charts/x/Chart.yaml": sub}, []string{"sub 1.0.0"}},
+		"an archive":  {map[string]string{"charts/x.tgz": inner}, []string{"inner 2.0.0"}},
+		"in a chart": {map[string]string{"charts/x/Chart.yaml": sub, "charts/x/charts/y.tgz": inner}, []string{
+			"sub 1.0.0", "sub/inner 2.0.0",
+		}},
+		"switched off": {map[string]string{
+			"Chart.yaml": "{apiVersion: v2, name: c, version: 1.0.0, dependencies: [{name: sub, version: 1.0.0, " +
+				"condition: sub.on}]}",
+			"values.yaml": "sub: {on: false}", "charts/x/Chart.yaml": sub,
+		}, []string{"sub 1.0.0"}},
+	} {
+		r, err := chart.Load(t.Context(), made(test.files), chart.Options{})
+		if err != nil || !slices.Equal(r.Charts, test.want) {
+			t.Errorf("%s: %v, %+v", name, err, r)
+		}
+	}
+}
+
 // What crds/ defines is there for the templates, as Helm has it in the cluster by then.
 func TestKindsOfTheChart(t *testing.T) {
 	definition := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: boats.example.com}, spec: {group: example.com,

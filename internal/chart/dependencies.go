@@ -217,3 +217,17 @@ func nest(path string, table map[string]any) map[string]any {
 	}
 	return table
 }
+
+// within are the charts in a chart, each as PATH VERSION.
+func within(c *helmchart.Chart, above string) (charts []string) {
+	for _, sub := range c.Dependencies() {
+		if sub.Metadata == nil {
+			continue
+		}
+		at := above + sub.Name()
+		charts = append(charts, at+" "+sub.Metadata.Version)
+		charts = append(charts, within(sub, at+"/")...)
+	}
+	slices.Sort(charts)
+	return charts
+}

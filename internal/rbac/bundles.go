@@ -21,6 +21,15 @@ func Bundles() []Command {
 	}
 }
 
+// readDefinitions is asked for by whatever reads a bundle with custom resources.
+func readDefinitions() Rule {
+	return Rule{
+		Group: groupExtensions, Resource: "customresourcedefinitions", Verbs: []string{"get"},
+		Why:     "the fields of custom resources whose definition is not in their bundle",
+		Without: "custom resources are not compared before they are written",
+	}
+}
+
 func bundleStatus() Command {
 	return Command{
 		Name: BundleStatus, Cluster: true,
@@ -29,6 +38,7 @@ func bundleStatus() Command {
 		Rules: []Rule{
 			{Group: groupBundles, Resource: "bundleinstances", Verbs: []string{"get", "list"}, Why: "the instances"},
 			{Group: groupBundles, Resource: "bundles", Verbs: []string{"list"}, Why: "their bundles"},
+			readDefinitions(),
 		},
 	}
 }
@@ -63,6 +73,7 @@ func bundleInstall() Command {
 				Why: "its bundle, and the ones before",
 			},
 			{Group: groupBundles, Resource: "bundles/status", Verbs: []string{"update"}, Why: "what became of it"},
+			readDefinitions(),
 			{
 				Group: groupExtensions, Resource: "customresourcedefinitions", Verbs: []string{"watch"},
 				Why:     "definitions that earlier bundles have left, when one is uninstalled",

@@ -107,6 +107,16 @@ func TestRolesSuffice(t *testing.T) {
 	}
 }
 
+// What reads a bundle reads the definitions of its custom resources, if it may.
+func TestBundlesReadDefinitions(t *testing.T) {
+	get := Access{Verb: "get", Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+	for _, c := range []Command{bundleInstall(), bundleStatus()} {
+		if !slices.Contains(c.All(), get) || slices.Contains(c.Required().All(), get) {
+			t.Errorf("%s: %v", c.Name, c.All())
+		}
+	}
+}
+
 // The permission to enter the machines of a pool is said once, and limited to the pool that is named.
 func TestPools(t *testing.T) {
 	var says []string

@@ -53,7 +53,7 @@ func (a *around) find(n *node, to string) (files fs.FS, dir string, ok bool) {
 
 func isInside(dir string) bool { return dir != ".." && !strings.HasPrefix(dir, "../") }
 
-// regular opens nothing but files and directories: what else may be there can keep who opens it waiting.
+// regular opens nothing but files and directories: a pipe or a device would block.
 type regular struct{ fs.FS }
 
 // Open implements fs.FS.

@@ -59,11 +59,11 @@ type Package struct {
 	// Chart and Values are for Helm's record; nil if the bundle is no chart.
 	Chart  *helmchart.Chart
 	Values map[string]any
-	// Charts are those in the directories of its charts/, as PATH VERSION: what it depends on.
+	// Charts are those in its charts/, as PATH VERSION: what it depends on.
 	Charts []string
 	// Warnings are what a user should know, though it is no error.
 	Warnings []string
-	// Unknown are the objects of which nobody has looked whether their kinds have their fields.
+	// Unknown are the objects whose fields are compared with nothing.
 	Unknown []manifest.Unknown
 	// Recorded is true for a package that was read from the record of what is installed:
 	// its objects are as they were applied. It has no chart and no hooks.
@@ -223,6 +223,6 @@ func loadHelm(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	return &Package{
 		Format: Helm, Name: r.Chart.Name(), Version: r.Chart.Metadata.Version,
 		Objects: r.Objects, Hooks: r.Hooks, Notes: r.Notes, Chart: r.Chart, Values: r.Values, Warnings: r.Warnings,
-		Unknown: r.Unknown, Charts: chartsIn(sub, ".", "", 0), manifest: r.Manifest,
+		Unknown: r.Unknown, Charts: r.Charts, manifest: r.Manifest,
 	}, nil
 }

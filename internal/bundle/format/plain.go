@@ -37,8 +37,9 @@ func loadPlain(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 	if len(problems) > 0 {
 		return nil, Invalid(Plain, problems)
 	}
-	return &Package{Format: Plain, Objects: objects, Warnings: reader.Warnings(),
-		Unknown: reader.Unknown()}, nil
+	return &Package{
+		Format: Plain, Objects: objects, Warnings: reader.Warnings(), Unknown: reader.Unknown(),
+	}, nil
 }
 
 // newReader reads manifests of others.

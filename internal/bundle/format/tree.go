@@ -46,8 +46,9 @@ func loadYAML(ctx context.Context, fsys fs.FS, o Options) (*Package, error) {
 		return nil, fault.From(Invalid(YAML, problems)).WithHint("every file whose name ends in .yaml, .yml or " +
 			".json is read: give the directory, or the file, that has nothing but Kubernetes objects")
 	}
-	return &Package{Format: YAML, Objects: objects, Warnings: reader.Warnings(),
-		Unknown: reader.Unknown()}, nil
+	return &Package{
+		Format: YAML, Objects: objects, Warnings: reader.Warnings(), Unknown: reader.Unknown(),
+	}, nil
 }
 
 // loadKustomize reads what the kustomization at the root is built to.
@@ -70,8 +71,9 @@ func loadKustomize(ctx context.Context, fsys fs.FS, o Options) (*Package, error)
 	if len(problems) > 0 {
 		return nil, Invalid(Kustomize, problems)
 	}
-	return &Package{Format: Kustomize, Objects: objects, Warnings: reader.Warnings(),
-		Unknown: reader.Unknown()}, nil
+	return &Package{
+		Format: Kustomize, Objects: objects, Warnings: reader.Warnings(), Unknown: reader.Unknown(),
+	}, nil
 }
 
 // walk visits what may be manifests or says how to read them, by the names. Hidden files and directories are passed

@@ -9,6 +9,7 @@ import (
 	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/certificate"
@@ -199,4 +200,42 @@ func (p *pass) rollBack(ctx context.Context, applier apply.Applier, c changing, 
 		failed.Message += "; what was installed before is back"
 	}
 	return &failed
+}
+
+// change is what a pass has to do about a release.
+type change int
+
+const (
+	toInstall change = iota
+	toUpgrade
+	toRepair
+)
+
+// decide compares the newest record of a release with what is wanted. One that was not
+// completed is done again, whatever it says; installed says whether any ever was.
+func decide(current, wanted *helm.Release, installed bool) change {
+	switch {
+	case current == nil, !installed:
+		return toInstall
+	case current.Info.Status != helm.StatusDeployed:
+		return toUpgrade
+	case current.Manifest != wanted.Manifest || !sameValues(current.Config, wanted.Config):
+		return toUpgrade
+	}
+	return toRepair
+}
+
+// reason is what a failed change is called on the instance.
+func (c change) reason() string {
+	switch c {
+	case toInstall:
+		return v1alpha1.ReasonInstallFailed
+	case toUpgrade:
+		return v1alpha1.ReasonUpgradeFailed
+	}
+	return v1alpha1.ReasonReconcileFailed
+}
+
+func (c change) action() v1.BundleAction {
+	return [...]v1.BundleAction{v1.BundleInstalled, v1.BundleUpgraded, v1.BundleUnchanged}[c]
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/metadata"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
@@ -16,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/apply/health"
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/bundle/certificate"
+	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/rollout"
 	"github.com/berthdev/berth/internal/english"
@@ -197,7 +199,7 @@ func named(rest []health.Reading) (text string) {
 // certificateOf is the certificate in a Secret that is there, or is missing.
 func certificateOf(secret *unstructured.Unstructured, there bool) v1.BundleCertificate {
 	c := v1.BundleCertificate{Secret: secret.GetName(), Namespace: secret.GetNamespace()}
-	ok := false
+	var ok bool
 	if c.EndsAt, c.RenewedFrom, ok = certificate.Ends(secret); !ok {
 		c.Message = "the Secret does not exist"
 		if there {
@@ -205,4 +207,18 @@ func certificateOf(secret *unstructured.Unstructured, there bool) v1.BundleCerti
 		}
 	}
 	return c
+}
+
+// observe says what a server is to watch: what is installed, and what is to be.
+func (p *pass) observe(ctx context.Context, applier apply.Applier, c changing) {
+	scopes, err := applier.Scopes(ctx, slices.Concat(c.objects, c.before))
+	if err != nil || ctx.Err() != nil {
+		return // it stays as it is
+	}
+	installs := p.Installs
+	p.outcome.Watch = observe.Set{
+		As: p.account.String(), Scopes: scopes, Client: func() (metadata.Interface, error) {
+			return metadata.NewForConfigAndClient(installs.Config, installs.HTTP)
+		},
+	}
 }

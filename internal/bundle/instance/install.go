@@ -3,14 +3,17 @@ package instance
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	helm "helm.sh/helm/v3/pkg/release"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
@@ -18,10 +21,10 @@ import (
 	"github.com/berthdev/berth/internal/apply/live"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
-	"github.com/berthdev/berth/internal/chart/manifest"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/serve"
 )
 
 // namespaceOf is where the objects of an instance go that name none, unless their bundle
@@ -56,44 +59,6 @@ func sameRecord(a, b *helm.Release) bool {
 		return a == b
 	}
 	return a.Version == b.Version && release.SameVersion(a, b)
-}
-
-// change is what a pass has to do about a release.
-type change int
-
-const (
-	toInstall change = iota
-	toUpgrade
-	toRepair
-)
-
-// decide compares the newest record of a release with what is wanted. One that was not
-// completed is done again, whatever it says; installed says whether any ever was.
-func decide(current, wanted *helm.Release, installed bool) change {
-	switch {
-	case current == nil, !installed:
-		return toInstall
-	case current.Info.Status != helm.StatusDeployed:
-		return toUpgrade
-	case current.Manifest != wanted.Manifest || !sameValues(current.Config, wanted.Config):
-		return toUpgrade
-	}
-	return toRepair
-}
-
-// reason is what a failed change is called on the instance.
-func (c change) reason() string {
-	switch c {
-	case toInstall:
-		return v1alpha1.ReasonInstallFailed
-	case toUpgrade:
-		return v1alpha1.ReasonUpgradeFailed
-	}
-	return v1alpha1.ReasonReconcileFailed
-}
-
-func (c change) action() v1.BundleAction {
-	return [...]v1.BundleAction{v1.BundleInstalled, v1.BundleUpgraded, v1.BundleUnchanged}[c]
 }
 
 // install brings the objects of a package to the cluster, and looks at their health.
@@ -178,7 +143,7 @@ func (p *pass) applier(pkg *format.Package, view *live.View) apply.Applier {
 func (r Reconciler) Applier(name, namespace string) apply.Applier {
 	return apply.Applier{
 		Client: r.Installs.Dynamic, Discovery: &remembered{ServerResourcesInterface: r.Installs.Discovery()},
-		Namespace: namespace, Owner: r.owner(name), Force: r.Force,
+		Namespace: namespace, Owner: r.owner(name), Force: r.Force, StrictFields: true,
 	}
 }
 
@@ -208,75 +173,109 @@ func owned(in *v1alpha1.Instance, objects []*unstructured.Unstructured) []*unstr
 	return all
 }
 
-// conform fits the custom resources of a package into the definitions that the cluster has of their kinds, before
-// anything is written. A kind that the cluster does not have is left to what places the objects.
-func (r Reconciler) conform(ctx context.Context, pkg *format.Package) error {
-	known, why := manifest.Definitions{}, map[schema.GroupVersionKind]string{}
-	var rest []manifest.Unknown
-	var problems []string
-	for _, u := range pkg.Unknown {
-		gvk := u.Object.GroupVersionKind()
-		if _, asked := why[gvk]; u.Elsewhere && !asked {
-			var err error
-			if why[gvk], err = r.definitionOf(ctx, gvk, known); err != nil {
-				return err
+// leader names the server that reconciles a class all the time; empty if there is none.
+func (r Reconciler) leader(ctx context.Context, class string) (string, error) {
+	return serve.Leader(ctx, r.Own.CoordinationV1(), r.System, serve.LeaseName(class), r.Now)
+}
+
+// leaveTo writes what is wanted, and follows the server that brings it about.
+func (p *pass) leaveTo(ctx context.Context, leader string, wanted, current *v1alpha1.Instance) (_ Outcome, err error) {
+	if p.Force {
+		return p.outcome, fault.New(fault.InvalidArgument,
+			"--force-conflicts cannot be used while %s reconciles the bundles of this cluster: it takes no fields over",
+			leader).
+			WithHint("undo the changes that are in conflict, and leave out --force-conflicts")
+	}
+	if err := resource.RequestRetry(wanted, current, p.Now()); err != nil {
+		return p.outcome, err
+	}
+	if p.in, err = p.objects().SetInstance(ctx, wanted, current); err != nil {
+		return p.outcome, err
+	}
+	p.steps.Note("%s reconciles the bundles of this cluster", leader)
+	p.outcome.Action = v1.BundleRequested
+	if p.in.Spec.Template.Spec.Source.Type == v1alpha1.SourceUpload {
+		b, err := p.ensureBundle(ctx)
+		if err != nil {
+			return p.outcome, err
+		}
+		p.outcome.Bundle = b.Name
+	}
+	if p.until == UntilInstalled {
+		return p.outcome, nil
+	}
+	err = p.steps.Do("reconcile", func() (string, error) { return "by " + leader, p.followed(ctx) })
+	return p.outcome, err
+}
+
+// followed waits until what is wanted is healthy, or has failed.
+func (p *pass) followed(ctx context.Context) error {
+	api := p.Own.Dynamic.Resource(v1alpha1.Instances())
+	only := fields.OneTermEqualSelector("metadata.name", p.in.Name).String()
+	source := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = only
+			return api.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector = only
+			return api.Watch(ctx, o)
+		},
+	}
+	_, err := watchtools.UntilWithSync(ctx, source, &unstructured.Unstructured{}, nil,
+		func(e watch.Event) (bool, error) {
+			object, is := e.Object.(*unstructured.Unstructured)
+			if !is || e.Type == watch.Deleted {
+				return true, fault.New(fault.NotFound, "instance %s was deleted", p.in.Name)
 			}
-		}
-		switch reason := why[gvk]; {
-		case !u.Elsewhere:
-			rest = append(rest, u)
-			continue
-		case reason != "":
-			rest = append(rest, manifest.Unknown{Object: u.Object, Reason: reason})
-			continue
-		}
-		dropped, refused := known.Fit(u.Object)
-		name := u.Object.GetKind() + " " + u.Object.GetName() + ": "
-		for _, text := range dropped {
-			pkg.Warnings = append(pkg.Warnings, fault.Line(name+text))
-		}
-		for _, text := range refused {
-			problems = append(problems, fault.Line(name+text))
-		}
-		if u, is := known.Unknown(u.Object); is {
-			rest = append(rest, u)
-		}
-	}
-	pkg.Unknown = rest
-	if len(problems) > 0 {
-		return format.Invalid(pkg.Format, problems)
-	}
-	return nil
+			var now v1alpha1.Instance
+			if err := resource.Decode(object, &now); err != nil {
+				return true, err
+			}
+			return p.arrived(&now)
+		})
+	return kube.Fault(err, resource.Call("watch", v1alpha1.Instances(), p.in.Name))
 }
 
-// definitionOf adds the definition that the cluster has of a kind, or says why there is none to compare with.
-func (r Reconciler) definitionOf(ctx context.Context, gvk schema.GroupVersionKind, known manifest.Definitions) (
-	why string, err error,
-) {
-	resource, there, err := r.Applier("", "").ResourceOf(ctx, gvk)
-	if err != nil {
-		return "", err
-	}
-	if !there {
-		return "the cluster does not have its kind", nil
-	}
-	name := resource.GroupResource().String()
-	definition, err := r.Installs.Dynamic.Resource(definitions()).Get(ctx, name, metav1.GetOptions{})
+// arrived says whether an instance is where it was to be, and tells how far it is.
+func (p *pass) arrived(now *v1alpha1.Instance) (bool, error) {
 	switch {
-	case apierrors.IsNotFound(err):
-		return fmt.Sprintf("its kind has no definition (%s): another API server serves it", name), nil
-	case apierrors.IsForbidden(err):
-		return fmt.Sprintf("the definition of its kind (%s) may not be read", name), nil
-	case err != nil:
-		return "", kube.Fault(err, kube.Call{Verb: "get", Resource: definitions().GroupResource().String(), Name: name})
+	case now.Generation != p.in.Generation:
+		return true, fault.New(fault.Conflict,
+			"instance %s was changed by another client meanwhile: what becomes of that is not what was asked for here",
+			p.in.Name).
+			WithHint("`berth bundle status %s` shows it", p.in.Name)
+	case now.Status.ObservedGeneration < p.in.Generation:
+		return false, nil
 	}
-	known.Add(definition)
-	return "", nil
-}
-
-// definitions are where the API server has those of custom resources.
-func definitions() schema.GroupVersionResource {
-	return schema.GroupVersionResource{
-		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+	if c := meta.FindStatusCondition(now.Status.Conditions, v1alpha1.ConditionInstalled); c != nil &&
+		c.Reason == v1alpha1.ReasonErrorGettingClient {
+		return true, fault.New(fault.Failed, "%s: %s", c.Reason, c.Message)
 	}
+	for _, kind := range []string{v1alpha1.ConditionHasValidBundle, v1alpha1.ConditionInstalled} {
+		c := meta.FindStatusCondition(now.Status.Conditions, kind)
+		switch {
+		case c == nil || c.Status == metav1.ConditionUnknown || c.Reason == v1alpha1.ReasonUnpackPending:
+			return false, nil
+		case c.Status == metav1.ConditionFalse:
+			return true, fault.New(fault.Failed, "%s: %s", c.Reason, c.Message)
+		}
+	}
+	p.outcome.Bundle = now.Status.InstalledBundleName
+	c := meta.FindStatusCondition(now.Status.Conditions, v1alpha1.ConditionHealthy)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		if c != nil && c.Reason == v1alpha1.ReasonReconcileFailed {
+			return true, fault.New(fault.Failed, "%s: %s", c.Reason, c.Message)
+		}
+		if c != nil && c.Reason == v1alpha1.ReasonObjectsFailed {
+			return true, fault.New(fault.Failed, "%s", c.Message).
+				WithHint("`berth bundle status %s` shows all of its objects", p.in.Name)
+		}
+		if c != nil {
+			p.steps.Note("%s", c.Message)
+		}
+		return false, nil
+	}
+	p.outcome.Healthy = true
+	return true, nil
 }

@@ -44,7 +44,10 @@ const (
 )
 
 // custom fits a custom resource into the schema of its definition.
-type custom struct{ fitting }
+type custom struct {
+	fitting
+	absent []string // fields that the schema does not have
+}
 
 func (c *custom) refuse(path, format string, args ...any) {
 	c.refused = append(c.refused, strings.TrimPrefix(path, ".")+" "+fmt.Sprintf(format, args...))
@@ -74,7 +77,7 @@ func (c *custom) fields(fields map[string]any, n node, path string, object bool)
 			c.value(fields[name], others, at)
 		case !open:
 			delete(fields, name)
-			c.drop("%s is not a field, and is left out", strings.TrimPrefix(at, "."))
+			c.absent = append(c.absent, strings.TrimPrefix(at, "."))
 		}
 	}
 }
@@ -103,39 +106,33 @@ func (c *custom) value(v any, n node, path string) {
 
 // expects is what a value has to be, if it is something else.
 func expects(v any, kind string, either bool) string {
-	fits, wanted := false, ""
+	switch {
+	case isOf(v, kind, either):
+		return ""
+	case either:
+		return "a whole number or text"
+	}
+	return map[string]string{
+		"integer": "a whole number", "object": "a mapping", "array": "a list", "string": "text: quote it",
+		"boolean": "true or false", "number": "a number",
+	}[kind]
+}
+
+// isOf is true for a value of a type; either is a whole number or text.
+func isOf(v any, kind string, either bool) bool {
 	switch v := v.(type) {
 	case map[string]any:
-		fits = kind == "object"
+		return kind == "object"
 	case []any:
-		fits = kind == "array"
+		return kind == "array"
 	case string:
-		fits = kind == "string" || either
+		return kind == "string" || either
 	case bool:
-		fits = kind == "boolean"
+		return kind == "boolean"
 	case float64:
-		fits = kind == "number" || (kind == "integer" || either) && v == math.Trunc(v)
-	default:
-		fits = kind == "number" || kind == "integer" || either
+		return kind == "number" || (kind == "integer" || either) && v == math.Trunc(v)
 	}
-	switch {
-	case fits:
-	case either:
-		wanted = "a whole number or text"
-	case kind == "integer":
-		wanted = "a whole number"
-	case kind == "object":
-		wanted = "a mapping"
-	case kind == "array":
-		wanted = "a list"
-	case kind == "string":
-		wanted = "text: quote it"
-	case kind == "boolean":
-		wanted = "true or false"
-	case kind == "number":
-		wanted = "a number"
-	}
-	return wanted
+	return kind == "number" || kind == "integer" || either
 }
 
 // entries refuses two entries of a list that are one for the API server.

@@ -218,7 +218,7 @@ func FuzzConform(f *testing.F) {
 	f.Add(`{"properties": {"spec": 5}}`, `[]`)
 	f.Add(`{"type": "object", "properties": {"spec": {"type": "array", "x-kubernetes-list-type": "map",
 		"x-kubernetes-list-map-keys": [1, {}], "items": 7}}}`, `[{"a": 1}, {"": null}, 5]`)
-	f.Fuzz(func(t *testing.T, schema, content string) {
+	f.Fuzz(func(_ *testing.T, schema, content string) {
 		r := &manifest.Reader{Fits: true}
 		r.Read("f.yaml", []byte(`{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
 			"metadata": {"name": "a"}, "spec": {"group": "example.com", "names": {"kind": "A"}, "versions": [

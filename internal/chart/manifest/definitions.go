@@ -27,7 +27,7 @@ func (d Definitions) Add(object *unstructured.Unstructured) {
 		name, _ := version["name"].(string)
 		of, _ := version["schema"].(map[string]any)
 		top, _ := of["openAPIV3Schema"].(map[string]any)
-		if any, _ := spec["preserveUnknownFields"].(bool); any {
+		if open, _ := spec["preserveUnknownFields"].(bool); open {
 			top = nil
 		}
 		if gvk := (schema.GroupVersionKind{Group: group, Version: name, Kind: kind}); !d.has(gvk) {
@@ -62,7 +62,7 @@ func (d Definitions) Unknown(object *unstructured.Unstructured) (why Unknown, is
 	case defined:
 		return why, false
 	case d.defines(gvk.GroupKind()):
-		why.Reason = fmt.Sprintf("the definition of its kind in the bundle has no version %s", gvk.Version)
+		why.Reason = "the definition of its kind in the bundle has no version " + gvk.Version
 	case scheme.Scheme.IsGroupRegistered(gvk.Group), owned()[gvk.Group]:
 		why.Reason = fmt.Sprintf("berth does not know the fields of kind %s of %s", gvk.Kind, gvk.GroupVersion())
 	default:
@@ -90,18 +90,28 @@ func (d Definitions) defines(kind schema.GroupKind) bool {
 	return false
 }
 
+// Fit is what became of a custom resource.
+type Fit struct {
+	// Absent are the fields that its definition does not have, which are gone from it.
+	Absent []string
+	// Dropped says what else is gone: from its metadata, which is the same for every kind.
+	Dropped []string
+	// Refused says what the API server would not take.
+	Refused []string
+}
+
 // Fit makes of a custom resource one that the API server takes at each update, as that of a kind that Kubernetes itself
 // has: fields that its definition does not have go, as they do when it is created, and two entries of a list that its
 // definition tells apart by what is the same in both are refused.
-func (d Definitions) Fit(object *unstructured.Unstructured) (dropped, refused []string) {
+func (d Definitions) Fit(object *unstructured.Unstructured) Fit {
 	top, defined := d[object.GroupVersionKind()]
 	if !defined || top.takesAll() {
-		return nil, nil
+		return Fit{}
 	}
 	c := &custom{}
 	c.metadata(object.Object)
 	c.fields(object.Object, top, "", true)
-	return c.dropped, c.refused
+	return Fit{Absent: c.absent, Dropped: c.dropped, Refused: c.refused}
 }
 
 // Conform fits the custom resources that were read into the definitions that were read, and adds what is wrong with
@@ -113,15 +123,18 @@ func (r *Reader) Conform() (changed map[int]bool) {
 	}
 	changed = map[int]bool{}
 	for i, object := range r.objects {
-		dropped, refused := known.Fit(object)
+		fit := known.Fit(object)
 		r.file = r.places[r.identityOf(object)]
-		for _, text := range dropped {
+		for _, text := range fit.Dropped {
 			r.warn(0, label(object)+text)
 		}
-		for _, text := range refused {
+		for _, field := range fit.Absent {
+			r.warn(0, label(object)+field+leftOut)
+		}
+		for _, text := range fit.Refused {
 			r.problem(0, "%s%s", label(object), text)
 		}
-		changed[i] = len(dropped) > 0
+		changed[i] = len(fit.Dropped)+len(fit.Absent) > 0
 		if why, is := known.Unknown(object); is {
 			r.unknown = append(r.unknown, why)
 		}

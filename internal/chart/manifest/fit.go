@@ -96,6 +96,9 @@ func (f *fitting) value(v any, t reflect.Type, path string, keys []string) any {
 	return v
 }
 
+// leftOut is said of a field that goes.
+const leftOut = " is not a field, and is left out"
+
 // table drops the fields that a struct does not have.
 func (f *fitting) table(fields map[string]any, t reflect.Type, path string) {
 	known := f.types.of(t).fields
@@ -106,7 +109,7 @@ func (f *fitting) table(fields map[string]any, t reflect.Type, path string) {
 			f.unknown = append(f.unknown, strings.TrimPrefix(path+"."+name, "."))
 		case !ok:
 			delete(fields, name)
-			f.drop("%s is not a field, and is left out", strings.TrimPrefix(path+"."+name, "."))
+			f.drop("%s%s", strings.TrimPrefix(path+"."+name, "."), leftOut)
 		case fields[name] != nil:
 			fields[name] = f.value(fields[name], field.of, path+"."+name, field.keys)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/instance"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -155,9 +156,9 @@ func Rollback(ctx context.Context, o *RollbackOptions) error {
 	return o.run(ctx, r, title, o.earlier)
 }
 
-// checkGitOps refuses what another program would undo.
+// checkGitOps refuses what another program would undo; a dry run does nothing.
 func (o *RollbackOptions) checkGitOps(k instance.Known) error {
-	if k.Instance == nil || o.IgnoreGitOps {
+	if k.Instance == nil || o.IgnoreGitOps || o.DryRun != apply.DryRunNone {
 		return nil
 	}
 	by := resource.AppliedBy(k.Instance)
@@ -175,7 +176,7 @@ func (o *RollbackOptions) earlier(
 	if known, err = r.Know(ctx, o.Name); err != nil {
 		return q, known, err
 	}
-	if err = o.checkGitOps(known); err != nil {
+	if err := o.checkGitOps(known); err != nil {
 		return q, known, err
 	}
 	err = steps.Do("fetch", func() (string, error) {

@@ -112,13 +112,21 @@ func TestRollbackUnderGitOps(t *testing.T) {
 	in := server.Get(at).DeepCopy()
 	in.SetLabels(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"})
 	server.Put(at, in)
-	_, stderr := cmdtest.Must(t, 6, "bundle", "rollback", "shop")
-	if !strings.Contains(stderr, "Flux (kustomize apps) applies bundle shop") || has(server) != "two" {
-		t.Errorf("%s, %s", stderr, has(server))
-	}
-	cmdtest.Must(t, 0, "bundle", "rollback", "shop", "--ignore-gitops")
-	if has(server) != "one" {
-		t.Error(has(server))
+	for _, test := range []struct {
+		args   []string
+		status int
+		says   string // on standard error
+		has    string // what is installed then
+	}{
+		{status: 6, says: "Flux (kustomize apps) applies bundle shop", has: "two"},
+		{args: []string{"--dry-run=client"}, has: "two"},
+		{args: []string{"--ignore-gitops"}, has: "one"},
+	} {
+		args := append([]string{"bundle", "rollback", "shop"}, test.args...)
+		_, stderr := cmdtest.Must(t, test.status, args...)
+		if !strings.Contains(stderr, test.says) || has(server) != test.has {
+			t.Errorf("%q: %s, %s", test.args, stderr, has(server))
+		}
 	}
 }
 

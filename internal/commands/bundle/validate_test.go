@@ -25,6 +25,9 @@ func TestValidateOnACluster(t *testing.T) {
 	server := kubetest.Start(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			requests.Add(1)
+			if r.Method == http.MethodPost && r.URL.Query().Get("fieldValidation") != "Strict" {
+				t.Errorf("%s takes any field", r.URL)
+			}
 			cluster(next).ServeHTTP(w, r)
 		})
 	})
@@ -110,8 +113,8 @@ const (
 	aCrontab = "{apiVersion: example.com/v1, kind: CronTab, metadata: {name: a}, spec: {SPEC}}\n---\n"
 )
 
-// What could not be checked is named with the reason, by anybody who is asked; what the API server would refuse of a
-// custom resource at the next upgrade is found, as the definition in the bundle or the cluster says it.
+// What could not be checked is named with the reason, whether a cluster is asked or not; what the API server would
+// refuse of a custom resource at the next upgrade is found, as the definition in the bundle or the cluster says it.
 func TestValidateNamesWhatItCouldNotCheck(t *testing.T) {
 	object := func(spec string) string { return strings.Replace(aCrontab, "SPEC", spec, 1) }
 	const (
@@ -141,7 +144,14 @@ func TestValidateNamesWhatItCouldNotCheck(t *testing.T) {
 		},
 		"a kind of the cluster":    {content: object("tags: [x]"), cluster: true},
 		"refused by the cluster's": {content: object("tags: [x, x]"), cluster: true, refused: twice},
-		"a field, on the cluster":  {content: object("tag: x"), cluster: true, warned: "spec.tag is not a field"},
+		"a field, on the cluster": {
+			content: object("tag: x"), cluster: true,
+			refused: "CronTab a: spec.tag is not a field in the definition that the cluster has",
+		},
+		"of the metadata, on the cluster": {
+			content: strings.Replace(object(""), "name: a", "name: a, lable: b", 1), cluster: true,
+			warned: "metadata.lable is not a field",
+		},
 		"a kind of another server": {content: sum, cluster: true},
 		"what comes with its namespace": {
 			content: "{apiVersion: v1, kind: Namespace, metadata: {name: new}}\n---\n" +
@@ -197,19 +207,55 @@ func TestValidateNamesWhatItCouldNotCheck(t *testing.T) {
 	}
 }
 
-// An installation refuses what it could never upgrade before it writes anything.
+// An installation refuses what it could never upgrade before it writes anything, and so what would lack a field once
+// the cluster's definition has it.
 func TestInstallOfWhatNoUpgradeCouldApply(t *testing.T) {
-	server := kubetest.Start(t, crontabs)
-	there(t, map[string]string{
-		"manifests/a.yaml": crontabDefinition + strings.Replace(aCrontab, "SPEC", "tags: [x, x]", 1),
-	})
-	cmdtest.Cluster(t, server.URL)
-	_, stderr := cmdtest.Must(t, 2, "bundle", "install", "shop", "shop")
-	if !strings.Contains(stderr, "more than once") {
-		t.Error(stderr)
-	}
-	there := slices.Concat(server.Names("bundleinstances"), server.Names("customresourcedefinitions"))
-	if len(there) > 0 {
-		t.Errorf("%q was written", there)
+	const at = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crontabs.example.com"
+	for name, test := range map[string]struct {
+		content string
+		defined string // on the cluster
+		spec    string
+		refused string
+	}{
+		"twice, as the bundle defines it": {content: crontabDefinition, spec: "tags: [x, x]", refused: "more than once"},
+		"twice, as the cluster defines it": {
+			defined: crontabDefinition, spec: "tags: [x, x]", refused: "more than once",
+		},
+		"a field that the cluster's lacks": {
+			defined: crontabDefinition, spec: "tag: x", refused: "spec.tag is not a field in the definition",
+		},
+		"a field that the cluster's has then": {
+			defined: strings.Replace(crontabDefinition, "tags: {", "tag: {type: string}, tags: {", 1), spec: "tag: x",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := kubetest.Start(t, crontabs)
+			there(t, map[string]string{
+				"manifests/a.yaml": test.content + strings.Replace(aCrontab, "SPEC", test.spec, 1),
+			})
+			cmdtest.Cluster(t, server.URL)
+			if test.defined != "" {
+				definition := &kubetest.Object{}
+				text := strings.TrimSuffix(test.defined, "---\n")
+				if err := yaml.Unmarshal([]byte(text), &definition.Object); err != nil {
+					t.Fatal(err)
+				}
+				server.Put(at, definition)
+			}
+			status, _, stderr := cmdtest.Run(t, "", "bundle", "install", "shop", "shop", "--no-wait")
+			if test.refused == "" {
+				got := server.Names("crontabs")
+				if status != 0 || len(got) != 1 || encoded(t, server.Get(got[0]).Object["spec"]) != `{"tag":"x"}` {
+					t.Errorf("%d, %s%q", status, stderr, got)
+				}
+				return
+			}
+			if status != 2 || !strings.Contains(stderr, test.refused) {
+				t.Errorf("%d, %s", status, stderr)
+			}
+			if there := slices.Concat(server.Names("bundleinstances"), server.Names("crontabs")); len(there) > 0 {
+				t.Errorf("%q was written", there)
+			}
+		})
 	}
 }
