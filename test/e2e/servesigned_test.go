@@ -3,10 +3,9 @@
 package e2e
 
 import (
-	"bytes"
+	"encoding/base64"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -150,12 +149,9 @@ spec:
 		if err != nil {
 			w.Fatal(err)
 		}
-		cmd := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "exec", "-i", "files", "--namespace", w.namespace,
-			"--kubeconfig", w.admin, "--", "sh", "-c", "cat >/tmp/www/"+filepath.Base(file))
-		cmd.Stdin = bytes.NewReader(content)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			w.Fatalf("%v\n%s", err, out)
-		}
+		// As an argument: an input that ends before the program has begun gets lost in the container runtime.
+		w.kubectl("exec", "files", "--", "sh", "-c", "echo "+base64.StdEncoding.EncodeToString(content)+
+			" | base64 -d >/tmp/www/new && mv /tmp/www/new /tmp/www/"+filepath.Base(file))
 	}
 }
 

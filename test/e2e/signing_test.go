@@ -102,7 +102,7 @@ func cosigned(at registrytest.Repository, key func(registrytest.Repository) (str
 		},
 		source: func(version string) []string { return []string{"oci://" + at.Ref(":"+version)} },
 		refused: map[how][]string{
-			unsigned:  {"no signature was found", "cosign sign --key"},
+			unsigned:  {"no signature was found", "sign it with `cosign sign`"},
 			byAnother: {"it is signed with another key"},
 			ofOther:   {"the signature of key sha256:", " is of sha256:"},
 		},
