@@ -47,6 +47,9 @@ func bundling() []duty {
 		command(upgraded, "rollback", "b-NAMESPACE"),
 	}
 	unseen := uninstalling.telling("is not looked for")
+	definitions := map[string]string{ // no bundle here has custom resources
+		"get customresourcedefinitions.apiextensions.k8s.io": "TestInstallOfWhatNoUpgradeCouldApply",
+	}
 	without := map[string]use{
 		"watch customresourcedefinitions.apiextensions.k8s.io": unseen,
 		"watch persistentvolumeclaims":                         unseen,
@@ -81,7 +84,7 @@ func bundling() []duty {
 				rbac.Named(rbac.BundleStatusInSystem),
 				contents,
 			},
-			uses: reading,
+			uses: reading, elsewhere: definitions,
 		},
 		{
 			command: rbac.Named(rbac.BundleStatusInSystem), with: []rbac.Command{contents},
@@ -93,7 +96,7 @@ func bundling() []duty {
 				rbac.Named(rbac.BundleInstallInSystem),
 				contents,
 			},
-			uses: writing, without: without,
+			uses: writing, without: without, elsewhere: definitions,
 		},
 		{
 			command: rbac.Named(rbac.BundleInstallInSystem), with: []rbac.Command{contents},

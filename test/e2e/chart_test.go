@@ -63,7 +63,7 @@ func TestWhatWorkspacesShare(t *testing.T) {
 	}
 	policy, err := w.NetworkingV1().NetworkPolicies(w.namespace).
 		Get(t.Context(), "np-"+first.ID+"-user", metav1.GetOptions{})
-	if err != nil || len(policy.Spec.Ingress) != 2 || len(policy.Spec.Egress) != 4 {
+	if err != nil || len(policy.Spec.Ingress) != 1 || len(policy.Spec.Egress) != 4 {
 		t.Errorf("%v: %+v", err, policy)
 	}
 	w.must(0, "delete", "alice~sharing")
