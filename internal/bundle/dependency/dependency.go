@@ -19,7 +19,7 @@ import (
 // range has it.
 type Pinned []string
 
-// version is the pinned version of a chart, by the names of the charts that it is in; empty if there is none.
+// version is the pinned version of a chart, by the names of the charts that it is in; empty if it is not pinned.
 func (p Pinned) version(chain []*node, name, within string) string {
 	at := name
 	for i := len(chain) - 1; i > 0; i-- {

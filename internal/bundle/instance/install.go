@@ -173,7 +173,7 @@ func owned(in *v1alpha1.Instance, objects []*unstructured.Unstructured) []*unstr
 	return all
 }
 
-// leader names the server that reconciles a class all the time; empty if there is none.
+// leader names the server that reconciles a class all the time; empty without one.
 func (r Reconciler) leader(ctx context.Context, class string) (string, error) {
 	return serve.Leader(ctx, r.Own.CoordinationV1(), r.System, serve.LeaseName(class), r.Now)
 }

@@ -152,8 +152,8 @@ func objectsOf(record *helm.Release, in *v1alpha1.Instance) ([]*unstructured.Uns
 	return objects, err
 }
 
-// passedOver is the error about a revision that was chosen, or nil if there is none, beside one that cannot be read and
-// may be what is meant.
+// passedOver is the error about a choice of a revision, nil for no revision, beside a record that cannot be read and may
+// be the one that is meant.
 func passedOver(name string, chosen *helm.Release, asked int, unreadable []release.Unreadable) error {
 	for _, u := range unreadable {
 		switch {

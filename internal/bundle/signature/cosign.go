@@ -126,11 +126,7 @@ func (p *Policy) cosigned(ctx context.Context, image *pull.Image) (by string, al
 		if err != nil {
 			return "", nil, err
 		}
-		read := p.payload
-		if a.MediaType == pull.TypeBundle {
-			read = p.bundle
-		}
-		by, problem := read(ctx, a, image.Digest().String())
+		by, problem := p.attached(ctx, a, image.Digest().String())
 		if by != "" {
 			return by, nil, nil
 		}
@@ -139,6 +135,14 @@ func (p *Policy) cosigned(ctx context.Context, image *pull.Image) (by string, al
 		}
 	}
 	return "", all, ctx.Err()
+}
+
+// attached verifies what a registry has beside an image, in whichever form cosign wrote it.
+func (p *Policy) attached(ctx context.Context, a pull.Attachment, digest string) (by string, _ found) {
+	if a.MediaType == pull.TypeBundle {
+		return p.bundle(ctx, a, digest)
+	}
+	return p.payload(ctx, a, digest)
 }
 
 const (

@@ -8,10 +8,6 @@ import (
 
 // Attached is whose signature something is that a registry has beside an image, and what is wrong with it otherwise.
 func (p *Policy) Attached(a pull.Attachment, digest string) (by, problem string) {
-	read := p.payload
-	if a.MediaType == pull.TypeBundle {
-		read = p.bundle
-	}
-	by, f := read(context.Background(), a, digest)
+	by, f := p.attached(context.Background(), a, digest)
 	return by, f.text
 }

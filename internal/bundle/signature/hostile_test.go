@@ -17,7 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/registry/pull"
 )
 
-// What stands at the place of a signature and is none does not count, and is named for what it is.
+// What stands in place of a signature does not count, and the refusal says what it is.
 func TestWhatIsNoSignature(t *testing.T) {
 	s, mallory := signaturetest.NewCosign(t), signaturetest.NewCosign(t)
 	at := func(r repository, of ocispec.Descriptor, layers ...ocispec.Descriptor) {
@@ -48,16 +48,16 @@ func TestWhatIsNoSignature(t *testing.T) {
 		"no annotation": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "", ""))
 		}, signature.ReasonUntrusted, "a signature without a valid annotation"},
-		"base64 that is none": {func(r repository, of ocispec.Descriptor) {
+		"invalid base64": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "!"+valid(of), ""))
 		}, signature.ReasonUntrusted, "a signature without a valid annotation"},
 		"bytes that are no signature": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "MA==", ""))
 		}, signature.ReasonUntrusted, "it is signed with another key"},
-		"a certificate that is no PEM": {func(r repository, of ocispec.Descriptor) {
+		"a certificate not in PEM": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "MA==", "-----BEGIN \x1b[31m"))
 		}, signature.ReasonUntrusted, "its certificate is not valid"},
-		"a certificate that is none": {func(r repository, of ocispec.Descriptor) {
+		"an invalid certificate": {func(r repository, of ocispec.Descriptor) {
 			at(r, of, payload(r, of, "MA==", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))
 		}, signature.ReasonUntrusted, "it is signed with a certificate: keys count"},
 		"an unknown media type": {func(r repository, of ocispec.Descriptor) {

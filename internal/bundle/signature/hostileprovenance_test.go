@@ -97,7 +97,7 @@ func TestHostileProvenance(t *testing.T) {
 			alice, bytes.Replace(alice.SignText(t, text), []byte("name: app"), []byte("name: apq"), 1),
 			signature.ReasonOfOther, "is not of this text",
 		},
-		"of a digest that is none": {
+		"of an invalid digest": {
 			alice, alice.SignText(t, "\n...\nfiles: {"+file+": [1]}\n"), signature.ReasonOfOther,
 			"a digest for each file",
 		},

@@ -196,14 +196,16 @@ func TestKeptRoot(t *testing.T) {
 
 // A caller whose context ends does not wait for another one that fetches, and is no failure that is remembered.
 func TestWaitingForRoot(t *testing.T) {
-	begun := make(chan struct{}, 2)
+	begun := make(chan struct{})
 	r := sigstore.FetchedRoot(ownRoot(t), func(ctx context.Context) error {
-		begun <- struct{}{}
-		if len(begun) == 2 {
+		select {
+		case <-begun: // the second time
 			return nil
+		default:
+			close(begun)
+			<-ctx.Done()
+			return ctx.Err()
 		}
-		<-ctx.Done()
-		return ctx.Err()
 	})
 	slow, stop := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -211,9 +213,7 @@ func TestWaitingForRoot(t *testing.T) {
 		_, err := r.Trusted(slow)
 		done <- err
 	}()
-	for len(begun) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	<-begun
 	brief, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, err := r.Trusted(brief); !errors.Is(err, context.DeadlineExceeded) {

@@ -44,8 +44,8 @@ func (s *Signed) Parse() (*x509.Certificate, error) {
 
 // Verify finds out by whom it was signed. It takes a certificate of an authority that is trusted and that is logged,
 // an entry of the signature in a log that is trusted, and a time at which it was made: of the log, or of a timestamp.
-// The certificate has to be valid at each of these times.
-// The key of each log has to be as well. Without all of that there is no signer.
+// The certificate and the key of each log have to be valid at each of these times. Without all of that there is no
+// signer.
 func Verify(s *Signed, trusted root.TrustedMaterial) (Signer, error) {
 	leaf, err := s.Parse()
 	if err != nil {

@@ -207,7 +207,7 @@ func TestTampered(t *testing.T) {
 			entry(b).CanonicalizedBody = []byte(`{"kind":"dsse","apiVersion":"0.0.2","spec":{"dsseV002":{
 				"payloadHash":{"algorithm":"SHA2_256"},"signatures":[{}]}}}`)
 		}, says: "of a kind that is not known"},
-		"an entry that is none": {do: func(b, _, _ *bundlepb.Bundle) {
+		"an invalid entry": {do: func(b, _, _ *bundlepb.Bundle) {
 			entry(b).CanonicalizedBody = []byte("[]")
 		}, says: "is not valid"},
 		"an entry of a log that is not trusted": {do: func(b, _, _ *bundlepb.Bundle) {

@@ -95,7 +95,7 @@ func TestHostileRepositories(t *testing.T) {
 		},
 		"a list as a version":  {of("version: [1]"), "a version of the chart \"app\""},
 		"no URLs":              {of("urls: []"), "version 1.2.3 has no URL"},
-		"a URL that is none":   {of("urls: ['http://[']"), "version 1.2.3 has an invalid URL"},
+		"an invalid URL":       {of("urls: ['http://[']"), "version 1.2.3 has an invalid URL"},
 		"a file":               {of("urls: ['file:///etc/passwd']"), "not one of https without a login"},
 		"a program":            {of("urls: ['javascript:alert(1)']"), "not one of https without a login"},
 		"another protocol":     {of("urls: ['ftp://127.0.0.1/x']"), "not one of https without a login"},

@@ -24,6 +24,7 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/kubetest"
 	"github.com/berthdev/berth/internal/serve"
+	"github.com/berthdev/berth/internal/waittest"
 )
 
 // hooked is a chart whose hooks make ConfigMaps that say of which version they are, beside one of its values.
@@ -177,8 +178,8 @@ func TestRollbackUnderAServer(t *testing.T) {
 			if i.Action != v1.BundleRequested {
 				t.Errorf("%+v", i)
 			}
-			eventually(t, func() bool { return has(server) == "one" })
-			eventually(t, func() bool { // another pass of somebody, once the server is not at it
+			waittest.Until(t, "the server installs the first", func() bool { return has(server) == "one" })
+			waittest.Until(t, "another pass, once the server is not at it", func() bool {
 				status, _, _ := cmdtest.Run(t, "", "bundle", "reconcile")
 				return status == 0
 			})
@@ -194,7 +195,7 @@ func TestRollbackUnderAServer(t *testing.T) {
 // leads waits until a server leads the classes.
 func leads(t *testing.T, server *kubetest.Server) {
 	t.Helper()
-	eventually(t, func() bool {
+	waittest.Until(t, "a server leads", func() bool {
 		held := 0
 		for _, at := range server.Names("leases") {
 			lease := server.Get("/apis/coordination.k8s.io/v1/namespaces/berth-system/leases/" + filepath.Base(at))
@@ -207,15 +208,6 @@ func leads(t *testing.T, server *kubetest.Server) {
 		}
 		return held == 2
 	})
-}
-
-func eventually(t *testing.T, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it does not come about")
-		}
-	}
 }
 
 // A record that cannot be read is named, and neither passed over nor guessed at.

@@ -26,8 +26,8 @@ func TestOpen(t *testing.T) {
 		t.Error(says)
 	}
 	for _, by := range []string{
-		"Install 'code' command", "berth ssh config", "the host alice-a975fae.", "vscode://vscode-remote/ssh-remote+alice-a975fae.",
-		"a shell: berth ssh alice",
+		"Install 'code' command", "berth ssh config", "the host alice-a975fae.",
+		"vscode://vscode-remote/ssh-remote+alice-a975fae.", "a shell: berth ssh alice",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(says), " "), by) {
 			t.Errorf("without an editor, %q is not said: %s", by, says)

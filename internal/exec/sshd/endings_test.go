@@ -232,7 +232,8 @@ func TestReasonIsOneLine(t *testing.T) {
 	}
 }
 
-// refused is a connection with a port on which nothing listens: as Kubernetes forwards ports, that shows when it is read.
+// refused is a connection with a port on which nothing listens: as Kubernetes forwards ports, that shows when it is
+// read.
 type refused struct{ io.ReadWriteCloser }
 
 func (refused) Read([]byte) (int, error) { return 0, errors.New("connect: connection refused") }

@@ -36,7 +36,8 @@ func networkPolicy(s Spec) (any, error) {
 			"blueprint %s: network.networkPolicyClass organization requires an organization, and %s has none",
 			s.Blueprint.Name, userstring.Owner(s.Identity.Username)).WithHint("choose the class user or workspace")
 	}
-	spec := policySpec(class, labels, s.Blueprint.Network, agentPort{s.Blueprint.K8shelld.Image != "", s.ControlNamespace})
+	agent := agentPort{listens: s.Blueprint.K8shelld.Image != "", namespace: s.ControlNamespace}
+	spec := policySpec(class, labels, s.Blueprint.Network, agent)
 	return map[string]any{"name": policyName(s.User.ID(), class), "spec": spec}, nil
 }
 
@@ -61,7 +62,9 @@ type agentPort struct {
 //
 // The port of an agent takes its clients alone, in every class. What the blueprint allows in addition may be reached in
 // every class.
-func policySpec(class string, labels map[string]string, n blueprint.Network, agent agentPort) networkingv1.NetworkPolicySpec {
+func policySpec(class string, labels map[string]string, n blueprint.Network,
+	agent agentPort,
+) networkingv1.NetworkPolicySpec {
 	spec := networkingv1.NetworkPolicySpec{
 		PodSelector: having(labels, kube.LabelCanonicalID),
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},

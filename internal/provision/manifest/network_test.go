@@ -63,7 +63,8 @@ func TestNetworkClasses(t *testing.T) {
 			out = append(out, rule(r.Ports, r.To, ""))
 		}
 		if in, out := strings.Join(in, "; "), strings.Join(out, "; "); in != test.in || out != test.out {
-			t.Errorf("%s, %+v:\nin:  %s\nout: %s\nwant\nin:  %s\nout: %s", test.class, test.agent, in, out, test.in, test.out)
+			t.Errorf("%s, %+v:\nin:  %s\nout: %s\nwant\nin:  %s\nout: %s", test.class, test.agent, in, out, test.in,
+				test.out)
 		}
 		if spec.PodSelector.MatchLabels["k8shell.io/canonical-id"] != "alice-1" || len(spec.PolicyTypes) != 2 {
 			t.Errorf("%s: %+v", test.class, spec)
