@@ -68,7 +68,7 @@ func beyondPod(id string, pod *unstructured.Unstructured) (problems []string) {
 
 func beyondContainer(path string, container map[string]any) []string {
 	problems := unknown(path, container, "name", "image", "imagePullPolicy", "command", "args", "ports",
-		"readinessProbe",
+		"readinessProbe", "startupProbe",
 		"workingDir", "env", "securityContext", "resources", "volumeMounts")
 	for i, port := range items(container, "ports") {
 		problems = append(problems, unknown(fmt.Sprintf("%s.ports[%d]", path, i), port, "name", "containerPort")...)

@@ -111,11 +111,13 @@ initContainers:
   imagePullPolicy: {{ .imagePullPolicy }}
   # Whoever is in the workspace may use it, not only root.
   command: ["/bin/sh", "-c", "umask 0; exec podman system service --time=0 unix:///k8shell/podman/podman.sock"]
-  readinessProbe:
+  # A startup probe costs the node nothing after its first yes. It never gives up,
+  # as the kubelet would end the container.
+  startupProbe:
     exec:
       command: ["test", "-S", "/k8shell/podman/podman.sock"]
     periodSeconds: 1
-    failureThreshold: 30
+    failureThreshold: 100000000
   {{- with include "workspace.securityContext" .securityContext }}{{ nindent 2 (trim .) }}{{ end }}
   {{- with include "workspace.resources" .resources }}{{ nindent 2 (trim .) }}{{ end }}
   volumeMounts:
