@@ -1,0 +1,196 @@
+// Package install tries install.sh against a server of releases on loopback, with nothing on the PATH but what every
+// system has, and one program that downloads.
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const fails = "#!/bin/sh\necho 'no matching signatures' >&2\nexit 1\n"
+
+func TestInstall(t *testing.T) {
+	const newest = "1.3.0"
+	fine := release{version: newest}
+	for name, c := range map[string]struct {
+		has     string // the version that is there; empty for none
+		offers  []release
+		env     []string
+		cosign  string // what it does; empty for none
+		without string // a program that is not there
+		want    string // the version that is there afterwards
+		says    []string
+	}{
+		"the first time": {
+			offers: []release{fine}, want: newest,
+			says: []string{"installed ~/.local/bin/berth, version 1.3.0\n", "export PATH=\"~/.local/bin:$PATH\"",
+				"next: berth doctor", "cosign is not installed"},
+		},
+		"an upgrade": {
+			has: "1.2.9", offers: []release{fine}, want: newest,
+			says: []string{"version 1.3.0 (it was 1.2.9)"},
+		},
+		"from a prerelease": {has: "1.3.0-rc.1", offers: []release{fine}, want: newest},
+		"from one of ten":   {has: "1.9.0", offers: []release{{version: "1.10.0"}}, want: "1.10.0"},
+		"it is there": {
+			has: newest, offers: []release{{version: newest, half: true}}, want: newest, says: []string{"already"},
+		},
+		"of nobody's making": {has: "(devel)", offers: []release{fine}, want: newest},
+		"an old one is offered": {
+			has: "1.10.0", offers: []release{{version: "1.9.0"}}, want: "1.10.0",
+			says: []string{"newer than 1.9.0: set BERTH_VERSION=v1.9.0 to go back"},
+		},
+		"a prerelease of it is offered": {
+			has: newest, offers: []release{{version: "1.3.0-rc.1"}},
+			want: newest, says: []string{"newer than 1.3.0-rc.1"},
+		},
+		"an old one is asked for": {
+			has: newest, offers: []release{fine, {version: "1.2.0"}},
+			env: []string{"BERTH_VERSION=v1.2.0"}, want: "1.2.0",
+		},
+		"one that there is not": {
+			has: newest, offers: []release{fine}, env: []string{"BERTH_VERSION=4.0.0"}, want: newest,
+			says: []string{"cannot download URL/download/v4.0.0/checksums.txt"},
+		},
+		"another one than asked for": {
+			has: newest, offers: []release{{version: "1.0.0", different: "1.2.0"}},
+			env: []string{"BERTH_VERSION=1.2.0"}, want: newest,
+			says: []string{"has version 1.0.0 instead of 1.2.0"},
+		},
+		"a wrong checksum": {
+			has: "1.2.9", offers: []release{{version: newest, sum: strings.Repeat("a", 64)}}, want: "1.2.9",
+			says: []string{"the checksum of berth_1.3.0_", "nothing is installed"},
+		},
+		"no checksums": {
+			offers: []release{{version: newest, unsummed: true}}, says: []string{"cannot download"},
+		},
+		"half a file": {
+			has: "1.2.9", offers: []release{{version: newest, half: true}}, want: "1.2.9",
+		},
+		"another machine's": {
+			offers: []release{{version: newest, target: "linux_s390x"}}, says: []string{"names no archive for"},
+		},
+		"it does not run": {
+			has: "1.2.9", offers: []release{{version: newest, program: "\x7fELF"}},
+			want: "1.2.9", says: []string{"does not run here"},
+		},
+		"a signature": {
+			offers: []release{{version: newest, signed: true}}, cosign: "#!/bin/sh\n", want: newest,
+		},
+		"no signature": {
+			offers: []release{fine}, cosign: "#!/bin/sh\n", says: []string{"cannot download"},
+		},
+		"a wrong signature": {
+			has: "1.2.9", offers: []release{{version: newest, signed: true}},
+			cosign: fails, want: "1.2.9", says: []string{"no matching signatures"},
+		},
+		"nothing to sum with": {
+			offers: []release{fine}, without: "sha256sum", says: []string{"needs sha256sum, shasum or openssl"},
+		},
+	} {
+		for _, downloads := range []string{"wget", "curl"} {
+			t.Run(name+"/"+downloads, func(t *testing.T) {
+				t.Parallel()
+				s := newSystem(t, downloads)
+				if c.has != "" {
+					s.write(t, s.program(), "#!/bin/sh\necho v"+c.has+"\n")
+				}
+				if c.cosign != "" {
+					s.write(t, filepath.Join(s.bin, "cosign"), c.cosign)
+				}
+				if c.without != "" {
+					_ = os.Remove(filepath.Join(s.bin, c.without))
+				}
+				output, err := s.run(theScript(t), serve(t, c.offers...), c.env...)
+				if works := c.want != "" && c.want != c.has || name == "it is there"; works != (err == nil) {
+					t.Errorf("%v:\n%s", err, output)
+				}
+				for _, text := range c.says {
+					if !strings.Contains(output, text) {
+						t.Errorf("does not say %q:\n%s", text, output)
+					}
+				}
+				is, _ := os.ReadFile(s.program())
+				want := ""
+				if c.want != "" {
+					want = "#!/bin/sh\necho v" + c.want + "\n"
+				}
+				if string(is) != want {
+					t.Errorf("%q is there, want version %q:\n%s", is, c.want, output)
+				}
+				for _, file := range s.files(t) {
+					if strings.Contains(file, "tmp") || strings.Contains(file, ".new") {
+						t.Errorf("%s is left", file)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Completions and pages are where shells and man look for them, unless that is not wanted.
+func TestInstalledFiles(t *testing.T) {
+	t.Parallel()
+	all := ".local/bin/berth .local/share/bash-completion/completions/berth " +
+		".local/share/fish/vendor_completions.d/berth.fish .local/share/man/man1/berth.1 " +
+		".local/share/zsh/site-functions/_berth"
+	for name, c := range map[string]struct{ env, want string }{
+		"all":             {"", all},
+		"no completions":  {"BERTH_COMPLETIONS=no", ".local/bin/berth"},
+		"another place":   {"BERTH_INSTALL_DIR=tools", all},
+		"below data home": {"XDG_DATA_HOME=data", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, want := newSystem(t, "wget"), c.want
+			key, value, _ := strings.Cut(c.env, "=")
+			switch key {
+			case "BERTH_INSTALL_DIR":
+				want = strings.Replace(all, ".local/bin/berth ", "", 1) + " tools/berth"
+				c.env = key + "=" + filepath.Join(s.home, value)
+			case "XDG_DATA_HOME":
+				want = strings.ReplaceAll(all, ".local/share", "data")
+				c.env = key + "=" + filepath.Join(s.home, value)
+			}
+			if output, err := s.run(theScript(t), serve(t, release{version: "1.0.0"}), c.env); err != nil {
+				t.Fatalf("%v:\n%s", err, output)
+			}
+			if is := strings.Join(s.files(t), " "); is != want {
+				t.Errorf("has %s, want %s", is, want)
+			}
+		})
+	}
+}
+
+// Of a script that arrives in part, nothing runs.
+func TestHalfAScript(t *testing.T) {
+	t.Parallel()
+	text := theScript(t)
+	s := newSystem(t, "wget")
+	url := serve(t, release{version: "1.0.0"})
+	for end := 0; end < len(text)-len("main\n"); end += 97 {
+		output, _ := s.run(text[:end], url)
+		if files := s.files(t); len(files) > 0 {
+			t.Fatalf("after %d bytes of the script: %s\n%s", end, files, output)
+		}
+	}
+}
+
+// A platform without archives says so before anything is downloaded.
+func TestOtherPlatforms(t *testing.T) {
+	t.Parallel()
+	for kernel, says := range map[string]string{
+		"FreeBSD amd64": "does not know FreeBSD", "Linux riscv64": "no archive for riscv64",
+	} {
+		s := newSystem(t, "")
+		name, machine, _ := strings.Cut(kernel, " ")
+		_ = os.Remove(filepath.Join(s.bin, "uname"))
+		s.write(t, filepath.Join(s.bin, "uname"), "#!/bin/sh\n[ $1 = -s ] && echo "+name+" || echo "+machine+"\n")
+		output, err := s.run(theScript(t), "http://127.0.0.1:1")
+		if err == nil || !strings.Contains(output, says) {
+			t.Errorf("on %s: %v\n%s", kernel, err, output)
+		}
+	}
+}
