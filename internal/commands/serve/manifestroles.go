@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -123,6 +124,8 @@ func gatewayRole(pool string) manifest.Role {
 		role.Users = append(role.Users,
 			manifest.UserRole{Name: rbac.MachinePoolUser(pool), Rules: rbac.Named(rbac.EnterMachineByPool).
 				PolicyRulesOf(pool)})
+		// Not Everywhere of a gateway for workspaces alone: it has no business with machines.
+		role.Everywhere.Rules = slices.Concat(role.Everywhere.Rules, rbac.Named(rbac.ServeGatewayPool).Rules)
 		role.Ports = []manifest.Port{{Name: "poollet", Number: machine.DefaultPort}}
 	}
 	return role
