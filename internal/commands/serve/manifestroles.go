@@ -124,7 +124,6 @@ func gatewayRole(pool string) manifest.Role {
 		role.Users = append(role.Users,
 			manifest.UserRole{Name: rbac.MachinePoolUser(pool), Rules: rbac.Named(rbac.EnterMachineByPool).
 				PolicyRulesOf(pool)})
-		// Not Everywhere of a gateway for workspaces alone: it has no business with machines.
 		role.Everywhere.Rules = slices.Concat(role.Everywhere.Rules, rbac.Named(rbac.ServeGatewayPool).Rules)
 		role.Ports = []manifest.Port{{Name: "poollet", Number: machine.DefaultPort}}
 	}
@@ -173,6 +172,10 @@ func (o *ManifestsOptions) machines(options *manifest.Options) error {
 	}
 	fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the credential of --%s.\n",
 		manifest.SecretKubeconfig(roleGateway), flagTargetKubeconfig)
+	if o.ClientCA == "" {
+		fmt.Fprintf(o.IO.Err, "Without --%s the API server of machines is not let in: it has a client certificate, "+
+			"and no token.\n", serve.FlagClientCA)
+	}
 	return nil
 }
 

@@ -54,7 +54,7 @@ func (c Console) notReached(err error) error {
 		return fault.New(fault.Unavailable, "the poollet of machine %s at %s cannot be reached: %w", c.Name,
 			c.url.Host, err).
 			WithHint("check the network from here to there, or leave out --direct; another address of the pool is "+
-				"chosen with --%s", flagTypes)
+				"chosen with --%s", FlagTypes)
 	}
 	if cmp.Or(c.config.CertFile, string(c.config.CertData)) == "" && c.config.ExecProvider == nil {
 		return fault.New(fault.Unauthenticated,
@@ -67,8 +67,6 @@ func (c Console) notReached(err error) error {
 		WithHint("ask who runs the pool which authority its clients need a certificate of, or leave out --direct")
 }
 
-const flagTypes = "address-types"
-
 // wantsCertificate is true if a server has ended a handshake over the client's certificate. TLS has no type for that.
 func wantsCertificate(err error) bool {
 	operation, ok := errors.AsType[*net.OpError](err)
@@ -79,7 +77,7 @@ func wantsCertificate(err error) bool {
 func (c Console) untrusted(err *tls.CertificateVerificationError) error {
 	hint := "take the CA that the pool's administrator hands out"
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		hint = "the certificate is for other names; another address of the pool is chosen with --" + flagTypes
+		hint = "the certificate is for other names; another address of the pool is chosen with --" + FlagTypes
 	}
 	return fault.New(fault.Unavailable, "the certificate of the poollet of machine %s at %s is refused: %w", c.Name,
 		c.url.Host, err.Err).WithHint("%s", hint)
