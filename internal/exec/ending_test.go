@@ -124,7 +124,7 @@ func TestBrokenOffBeforeTheSession(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			breakOff(conn.(*net.TCPConn)) //nolint:forcetypeassert // of a test
+			breakOff(conn.(*net.TCPConn))
 			_ = conn.Close()
 		}))
 		t.Cleanup(server.Close)

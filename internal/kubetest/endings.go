@@ -60,7 +60,7 @@ func (e Ending) Serve(w http.ResponseWriter, r *http.Request, webSockets bool) {
 	}
 	caught := &hijacked{ResponseWriter: w}
 	Exec(caught, r, func(streams map[string]httpstream.Stream) {
-		time.Sleep(e.after)
+		<-time.After(e.after)
 		_, _ = io.WriteString(streams["stdout"], "so it is\n")
 		_, _ = io.WriteString(streams["error"], e.says)
 		if e.cut != nil {
@@ -80,7 +80,7 @@ func (e Ending) overWebSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	time.Sleep(e.after)
+	<-time.After(e.after)
 	_ = conn.WriteMessage(websocket.BinaryMessage, []byte("\x01so it is\n"))
 	if e.says != "" {
 		_ = conn.WriteMessage(websocket.BinaryMessage, []byte("\x03"+e.says))

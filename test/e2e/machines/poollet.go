@@ -27,7 +27,9 @@ func (a api) exec(w http.ResponseWriter, r *http.Request) {
 }
 
 // preferred are the types of addresses, as ironcore's API server prefers them by default.
-var preferred = []string{"Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"}
+func preferred() []string {
+	return []string{"Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"}
+}
 
 // defaultPort is the port of a poollet that reports none.
 const defaultPort = 12319
@@ -52,7 +54,7 @@ func (a api) poollet(r *http.Request) (*url.URL, error) {
 	}
 	addresses, _, _ := unstructured.NestedSlice(pool.Object, "status", "addresses")
 	host := ""
-	for _, wanted := range preferred {
+	for _, wanted := range preferred() {
 		for _, address := range addresses {
 			if has, is := address.(map[string]any); is && has["type"] == wanted && host == "" {
 				host, _ = has["address"].(string)

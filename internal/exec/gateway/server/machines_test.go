@@ -43,8 +43,9 @@ func (front) Pool(context.Context, string) (machine.Pool, error) { return machin
 // users are machines of the pool east, each with the ID of its own name turned around.
 func users() front {
 	all := front{}
-	for _, name := range []string{"web", "lost", "closed", "broken", "taken", "elsewhere", "expired", "full", "other",
-		"bare", "forbidden"} {
+	for _, name := range []string{
+		"web", "lost", "closed", "broken", "taken", "elsewhere", "expired", "full", "other", "bare", "forbidden",
+	} {
 		all["dev/"+name] = machine.Machine{
 			Namespace: "dev", Name: name, UID: "uid-" + name, Pool: "east", ID: "machinebroker://" + id(name),
 		}
