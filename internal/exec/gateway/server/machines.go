@@ -41,7 +41,7 @@ func Machines(front machine.Reader, client *kube.Client, c Consoles, log *slog.L
 			return nil, notRunning(o, meant, "there is no such machine", log)
 		case err != nil:
 			return nil, ofMachine(o, err, log)
-		case there.OfUID != meant.UID:
+		case meant.UID == "" || there.OfUID != meant.UID:
 			return nil, notRunning(o, meant, "it is that of the machine with UID "+there.OfUID, log)
 		}
 		console := at.CoreV1().RESTClient().Post().AbsPath(machine.Path(at.Namespace, there.Name)).URL()
