@@ -116,7 +116,8 @@ func TestOutputLostAtTheEnd(t *testing.T) {
 // A connection that breaks off before it is a session is none that is lost.
 func TestBrokenOffBeforeTheSession(t *testing.T) {
 	for name, breakOff := range map[string]func(*net.TCPConn){
-		"EOF": func(conn *net.TCPConn) { _ = conn.CloseWrite() }, "reset": func(conn *net.TCPConn) { _ = conn.SetLinger(0) },
+		"EOF":   func(conn *net.TCPConn) { _ = conn.CloseWrite() },
+		"reset": func(conn *net.TCPConn) { _ = conn.SetLinger(0) },
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, err := http.NewResponseController(w).Hijack()
@@ -132,7 +133,8 @@ func TestBrokenOffBeforeTheSession(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if !IsLost(fmt.Errorf("read: %w", io.EOF)) || IsLost(unbegunError{io.EOF}) || !errors.Is(unbegunError{io.EOF}, io.EOF) {
+	if !IsLost(fmt.Errorf("read: %w", io.EOF)) || IsLost(unbegunError{io.EOF}) ||
+		!errors.Is(unbegunError{io.EOF}, io.EOF) {
 		t.Error("an EOF is lost in a session alone")
 	}
 }

@@ -51,7 +51,8 @@ func TestFailure(t *testing.T) {
 		},
 		"404 of something else": {answered(404), workspace, fault.NotFound, "so it is", "the URL of the gateway"},
 		"it does not know how it ended": {
-			errors.New("UNAVAILABLE/STATUS_UNKNOWN: the session with workspace alice ended without saying how"), workspace,
+			errors.New("UNAVAILABLE/STATUS_UNKNOWN: the session with workspace alice ended without saying how"),
+			workspace,
 			fault.Unavailable, "gateway office: the session with workspace alice ended without saying how", "see what",
 		},
 		"400": {answered(400), workspace, fault.InvalidArgument, "so it is", ""},

@@ -67,16 +67,19 @@ func TestLocate(t *testing.T) {
 		{name: "a port below none", machine: scheduled, pools: at(-1, inner), want: "https://10.0.0.1:12319" + path},
 		{name: "brackets", machine: scheduled, pools: at(7000, six), want: "https://[fd00::1]:7000" + path},
 		{
-			name: "no such machine", machine: Machine{Namespace: "other", Name: "web", Pool: "east"}, pools: at(7000, name),
+			name: "no such machine", machine: Machine{Namespace: "other", Name: "web", Pool: "east"},
+			pools:  at(7000, name),
 			code:   fault.NotFound,
 			status: http.StatusNotFound,
 		},
 		{
-			name: "no pool yet", machine: Machine{Namespace: "ns", Name: "web"}, pools: at(7000, name), code: fault.Failed,
+			name: "no pool yet", machine: Machine{Namespace: "ns", Name: "web"}, pools: at(7000, name),
+			code:   fault.Failed,
 			status: http.StatusBadRequest,
 		},
 		{
-			name: "no such pool", machine: Machine{Namespace: "ns", Name: "web", Pool: "west"}, pools: at(7000, name), code: fault.NotFound,
+			name: "no such pool", machine: Machine{Namespace: "ns", Name: "web", Pool: "west"},
+			pools: at(7000, name), code: fault.NotFound,
 			status: http.StatusNotFound,
 		},
 		{

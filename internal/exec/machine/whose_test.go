@@ -57,7 +57,8 @@ func TestWhoseFault(t *testing.T) {
 		},
 		"the API server has no Role at the gateway": {
 			code: 403, body: status(403, kube.Group, "apiserver may not get machinepools.compute.ironcore.dev/proxy p"),
-			want: fault.Unavailable, says: "the API server may not open the console", hint: "machinepools.compute.ironcore.dev/proxy",
+			want: fault.Unavailable, says: "the API server may not open the console",
+			hint: "machinepools.compute.ironcore.dev/proxy",
 		},
 		"the API server has no Role at the poollet": {
 			code: 403, body: "Forbidden (user=apiserver, verb=get, resource=machinepools)", want: fault.Unavailable,
@@ -101,7 +102,8 @@ func TestWhoseFault(t *testing.T) {
 			says: "what the console of machine web takes", hint: "not the machine that you have named",
 		},
 		"nothing": {
-			code: 200, want: fault.Unavailable, says: "has answered without opening", hint: "client certificate of the API",
+			code: 200, want: fault.Unavailable, says: "has answered without opening",
+			hint: "client certificate of the API",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

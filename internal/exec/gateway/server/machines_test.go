@@ -97,7 +97,8 @@ func target(t *testing.T) *kube.Client {
 		if code != 0 {
 			w.WriteHeader(code)
 			_ = json.NewEncoder(w).Encode(metav1.Status{
-				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code),
+				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+				Status:   metav1.StatusFailure, Code: int32(code),
 				Message: "words of the target",
 			}) //nolint:gosec // a status of HTTP
 			return
@@ -119,7 +120,8 @@ func target(t *testing.T) *kube.Client {
 			case id("full"):
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusTooManyRequests)
-				_, _ = io.WriteString(w, `{"kind":"Status","status":"Failure","code":429,"message":"words of the target"}`)
+				_, _ = io.WriteString(w,
+					`{"kind":"Status","status":"Failure","code":429,"message":"words of the target"}`)
 				return
 			}
 			r.URL.RawQuery = "stdin=true&stdout=true&tty=true"
