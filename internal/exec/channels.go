@@ -7,16 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/remotecommand"
-	clientexec "k8s.io/client-go/util/exec"
 )
 
 // patience is how long a server may be silent, and how often it is asked whether it is there.
@@ -27,11 +24,6 @@ func asClientGo() patience { return patience{silence: 61 * time.Second, every: 5
 
 // maxStatus is how much of the status of a command is read, in bytes.
 const maxStatus = 64 << 10
-
-// lostError is that of a connection that broke off.
-type lostError struct{ error }
-
-func (l lostError) Unwrap() error { return l.error }
 
 // channels are the streams of one session over one WebSocket: the first byte of each message says which it is of.
 type channels struct {
@@ -76,11 +68,11 @@ func attached(ctx context.Context, conn *websocket.Conn, s Session, p patience) 
 		go c.sendSizes()
 	}
 	err := c.receive()
-	switch {
-	case err != nil && c.silent.Load():
-		return lostError{fmt.Errorf("no response from the server for %s", p.silence)}
-	case err != nil:
-		return lostError{err}
+	if err != nil && c.silent.Load() {
+		err = fmt.Errorf("no response from the server for %s", p.silence)
+	}
+	if err != nil {
+		return brokenOff(err, c.status)
 	}
 	err = statusOf(c.status)
 	if err == nil && c.failed != nil && !isGone(c.failed) {
@@ -178,34 +170,6 @@ type ending channels
 func (e *ending) Write(p []byte) (int, error) {
 	e.status = append(e.status, p[:min(len(p), maxStatus-len(e.status))]...)
 	return len(p), nil
-}
-
-// statusOf reads the Status with which a command has ended. One of which nothing is said has succeeded, as with
-// client-go.
-func statusOf(text []byte) error {
-	if len(text) == 0 {
-		return nil
-	}
-	var status metav1.Status
-	if err := json.Unmarshal(text, &status); err != nil {
-		return fmt.Errorf("the status of the command cannot be read: %w", err)
-	}
-	if status.Status == metav1.StatusSuccess {
-		return nil
-	}
-	if status.Reason == remotecommand.NonZeroExitCodeReason && status.Details != nil {
-		for _, cause := range status.Details.Causes {
-			if cause.Type != remotecommand.ExitCodeCauseType {
-				continue
-			}
-			code, err := strconv.ParseUint(cause.Message, 10, 8)
-			if err != nil {
-				return fmt.Errorf("invalid exit code %q from the server", cause.Message)
-			}
-			return clientexec.CodeExitError{Err: errors.New(status.Message), Code: int(code)}
-		}
-	}
-	return errors.New(cmp.Or(status.Message, "the server says that the command failed, and not why"))
 }
 
 // sendInput sends stdin, and says that it has ended.

@@ -71,10 +71,10 @@ func TestChannels(t *testing.T) {
 		"a status":                   {[]string{"\x01a", failedBy7}, 7, "a", "", ""},
 		"a status in pieces":         {[]string{failedBy7[:20], "\x01a", "\x03" + failedBy7[20:]}, 7, "a", "", ""},
 		"no program":                 {[]string{noProgram}, 0, "", "", "no program"},
-		"nothing":                    {nil, 0, "", "", ""},
+		"nothing":                    {nil, 0, "", "", "ended without saying how"},
 		"messages without a channel": {[]string{"", "\x01", "\x01a", succeeded}, 0, "a", "", ""},
 		"channels of nobody":         {[]string{"\x00x", "\x04x", "\x09x", "\xffx", "\x01a", succeeded}, 0, "a", "", ""},
-		"a status that is none":      {[]string{"\x03{"}, 0, "", "", "the status of the command cannot be read"},
+		"a status that is none":      {[]string{"\x03{"}, 0, "", "", "its status cannot be read"},
 		"an exit code that is none": {
 			[]string{strings.Replace(failedBy7, `"7"`, `"x"`, 1)},
 			0, "", "",
@@ -140,10 +140,10 @@ func TestChannelsOfInput(t *testing.T) {
 	}
 }
 
-// A connection that breaks off is told from a command that ends, also after its status: output may be missing.
+// A connection that breaks off is told from a command that ends.
 func TestChannelsThatBreakOff(t *testing.T) {
 	for name, sent := range map[string][]string{
-		"at once": nil, "after output": {"\x01a"}, "after the status": {"\x01a", succeeded},
+		"at once": nil, "after output": {"\x01a"}, "in the status": {"\x01a", succeeded[:9]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, at := serving(t, func(conn *websocket.Conn) {

@@ -7,19 +7,14 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
-	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 
-	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	clientexec "k8s.io/client-go/util/exec"
-	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/berthdev/berth/internal/kube"
@@ -85,25 +80,9 @@ func untilEnd(ctx context.Context, run func() error) error {
 func overWebSocket(ctx context.Context, server Server, target *url.URL, s Session) error {
 	conn, err := upgraded(ctx, server, target)
 	if err != nil {
-		return err
+		return unbegunError{err}
 	}
 	return attached(ctx, conn, s, asClientGo())
-}
-
-func overSPDY(ctx context.Context, config *rest.Config, target *url.URL, s Session) error {
-	executor, err := remotecommand.NewSPDYExecutor(config, http.MethodPost, target)
-	if err != nil {
-		return err
-	}
-	options := remotecommand.StreamOptions{
-		Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Tty: s.TTY,
-		TerminalSizeQueue: s.Sizes,
-	}
-	if s.TTY {
-		options.Stderr = nil
-	}
-	// What client-go logs of a connection that ends is what the session ends with.
-	return executor.StreamWithContext(klog.NewContext(ctx, logr.Discard()), options)
 }
 
 // refused is true for an answer of a gateway, which is the same over SPDY.
@@ -127,30 +106,6 @@ func Cause(err error) error {
 		return upgrade.Cause
 	}
 	return err
-}
-
-// IsLost is true if a session had begun and its connection broke off. Over SPDY, client-go has no type for that: it is
-// the error of reading the stream on which the exit status would have come, or that of the connection itself.
-func IsLost(err error) bool {
-	if err == nil {
-		return false
-	}
-	if operation, ok := errors.AsType[*net.OpError](err); ok && operation.Op == "dial" {
-		return false
-	}
-	if _, lost := errors.AsType[lostError](err); lost || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return true
-	}
-	for _, part := range []string{
-		"error reading from error stream", "abnormal closure", "connection reset by peer",
-		"use of closed network connection",
-		"broken pipe", "connection closed", "unexpected EOF", "lost connection",
-	} {
-		if strings.Contains(err.Error(), part) {
-			return true
-		}
-	}
-	return false
 }
 
 // Beginning keeps the first bytes of what is written: the other end can write anything. It

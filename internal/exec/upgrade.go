@@ -123,9 +123,11 @@ func refusal(err error, response *http.Response) error {
 	if response == nil || response.Status == "" {
 		return err
 	}
-	defer func() { _ = response.Body.Close() }()
+	body := response.Body
+	defer func() { _ = body.Close() }()
 	cause := fmt.Errorf("%w (%s)", err, response.Status)
-	answer, readErr := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	answer, readErr := io.ReadAll(io.LimitReader(body, maxAnswer))
+	response.Body = io.NopCloser(bytes.NewReader(answer)) // for another reader
 	if readErr != nil {
 		return fmt.Errorf("%w: the answer cannot be read", cause)
 	}

@@ -33,11 +33,16 @@ func Exec(w http.ResponseWriter, r *http.Request, command func(streams map[strin
 	if _, err := httpstream.Handshake(r, w, []string{"v4.channel.k8s.io"}); err != nil {
 		return
 	}
-	opened := make(chan httpstream.Stream, 5)
-	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(stream httpstream.Stream, _ <-chan struct{}) error {
-		opened <- stream
-		return nil
-	})
+	type announced struct {
+		httpstream.Stream
+		replied <-chan struct{}
+	}
+	opened := make(chan announced, 5)
+	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r,
+		func(stream httpstream.Stream, replied <-chan struct{}) error {
+			opened <- announced{stream, replied}
+			return nil
+		})
 	if conn == nil {
 		return
 	}
@@ -51,7 +56,8 @@ func Exec(w http.ResponseWriter, r *http.Request, command func(streams map[strin
 	streams := map[string]httpstream.Stream{}
 	for range wanted {
 		stream := <-opened
-		streams[stream.Headers().Get("streamType")] = stream
+		<-stream.replied // a client waits long for that if the connection ends before
+		streams[stream.Headers().Get("streamType")] = stream.Stream
 	}
 	command(streams)
 	<-conn.CloseChan()

@@ -14,6 +14,7 @@ const (
 	ServeWorkspacesInSystem = "serve workspaces, in the system namespace"
 	ServeWorkspacesGuard    = "serve workspaces, what guards records"
 	ServeGatewayMachines    = "machines of a gateway"
+	ServeGatewayPool        = "serve gateway, for the machines of a pool"
 	EnterByGateway          = "enter through a gateway"
 	EnterMachineByPool      = "machines of a pool, through its gateway"
 )
@@ -32,7 +33,7 @@ const WorkspaceUser = "workspace-user"
 // PoolHint is what to ask for who may not enter the machines of a pool.
 func PoolHint() string {
 	return "ask for the ClusterRole " + MachinePoolUser("NAME") +
-		" of its pool, or for verb create on machinepools/proxy of the group " + groupMachines
+		" of its pool, or for verbs get and create on machinepools/proxy of the group " + groupMachines
 }
 
 // MachinePoolUser is the ClusterRole of those who enter the machines of a pool through its gateway, as `berth serve
@@ -43,9 +44,8 @@ func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-use
 // administrator chooses it.
 func Serving() []Command {
 	return []Command{
-		serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayMachines(),
-		enterByGateway(),
-		enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem(), serveWorkspacesGuard(),
+		serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayPool(),
+		serveGatewayMachines(), enterByGateway(), enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem(), serveWorkspacesGuard(),
 	}
 }
 
@@ -142,13 +142,27 @@ func serveGateway() Command {
 	}
 }
 
+func serveGatewayPool() Command {
+	return Command{
+		Name: ServeGatewayPool, Feature: true, Cluster: true,
+		About: "Find out which machine of a pool is meant (`berth serve gateway --machine-pool`), in the cluster that " +
+			"the gateway asks who its callers are.",
+		Rules: []Rule{
+			{
+				Group: groupMachines, Resource: "machines", Verbs: []string{"get"},
+				Why: "whether it is in the pool, and what it is called where it runs",
+			},
+		},
+	}
+}
+
 func serveGatewayMachines() Command {
 	return Command{
 		Name: ServeGatewayMachines, Feature: true,
 		About: "Connect to the consoles of machines. Grant it on the API server that has the machines, in their " +
 			"namespace, to the user of `--target-kubeconfig`.",
 		Rules: []Rule{
-			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "whether the machine exists"},
+			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "whether it is the one that is meant"},
 			{Group: groupMachines, Resource: "machines/exec", Verbs: []string{"get", "create"}, Why: "its console"},
 		},
 	}
@@ -172,14 +186,14 @@ func enterByGateway() Command {
 func enterMachineByPool() Command {
 	return Command{
 		Name: EnterMachineByPool, Feature: true, Cluster: true,
-		About: "Enter the machines of a pool through the gateway that serves it, which are all that the gateway " +
-			"reaches. The API server of machines needs it, and everybody who connects to the gateway directly. `berth " +
-			"serve manifests gateway --machine-pool NAME` prints the ClusterRole " + MachinePoolUser("NAME") +
-			", which is limited to that pool by resourceNames.",
+		About: "Enter the machines of a pool through the gateway that serves it: all of them. The API server of " +
+			"machines needs it, and everybody who connects to the gateway directly. `berth serve manifests gateway " +
+			"--machine-pool NAME` prints the ClusterRole " + MachinePoolUser("NAME") + ", which is limited to that " +
+			"pool by resourceNames.",
 		Rules: []Rule{
 			{
-				Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"create"},
-				Why: "what the gateway asks the API server about",
+				Group: groupMachines, Resource: "machinepools/proxy", Verbs: []string{"get", "create"},
+				Why: "what the gateway asks the API server about: get over WebSockets, create over SPDY",
 			},
 		},
 	}

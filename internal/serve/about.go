@@ -64,6 +64,14 @@ func (h *Health) Problems(ctx context.Context) (problems []string) {
 	return problems
 }
 
+// Handler answers /healthz and /readyz.
+func (h *Health) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", h.live)
+	mux.HandleFunc("GET /readyz", h.ready)
+	return mux
+}
+
 // live answers /healthz: what answers at all lives.
 func (h *Health) live(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") }
 

@@ -150,8 +150,7 @@ func (c Config) stop(ctx context.Context, drain bool, servers []*http.Server) {
 // about serves what is known about the server.
 func (c Config) about() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", c.Health.live)
-	mux.HandleFunc("GET /readyz", c.Health.ready)
+	mux.Handle("/", c.Health.Handler())
 	mux.Handle("GET /metrics", c.Metrics.handler())
 	return mux
 }

@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"crypto/tls"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +37,7 @@ func TestMachines(t *testing.T) {
 		{"what is refused with --direct", (*machines).testDirectRefusals},
 		{"permissions", (*machines).testPermissions},
 		{"completion", (*machines).testCompletion},
+		{"health", (*machines).testHealth},
 		{"too many sessions", (*machines).testTooManySessions},
 		{"a machine that goes away", (*machines).testGone},
 		{"a target that goes away", (*machines).testTargetGone}, // for good
@@ -153,7 +156,7 @@ func (m *machines) testSession() {
 	}
 	m.contains(m.output("logs", podAPI), "admin is connected with https://berth-gateway."+m.namespace+
 		".svc:12319/apis/compute.ironcore.dev/namespaces/"+m.namespace+"/machines/web/exec")
-	m.contains(m.gatewaySays(), `"user":"system:serviceaccount:`+m.namespace+`:default"`)
+	m.contains(m.gatewaySays(), `"user":"`+m.apiServer()+`"`)
 }
 
 // direct are the arguments for a machine of the pool that is reached from here.
@@ -169,10 +172,28 @@ func (m *machines) user() *world {
 }
 
 func (m *machines) testDirectSession() {
+	m.near()
 	w := m.user()
 	w.atTerminal(append([]string{"exec"}, m.direct("near")...)...).used()
 	w.atTerminal("exec", "machine/near", "--direct", "--insecure-skip-tls-verify-backend").used()
 	m.eventually("both have an audit line", func() bool { return m.audited(w) == 2 })
+}
+
+// A poollet's own port says that it lives, to anyone.
+func (m *machines) testHealth() {
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // a test
+	}}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		answer, err := client.Get("https://127.0.0.1:" + m.port + path)
+		if err != nil {
+			m.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			m.Errorf("%s: %s", path, answer.Status)
+		}
+	}
 }
 
 // audited is how many sessions of a user have an audit line, which they have at their end.
@@ -220,16 +241,19 @@ func (w *world) refused(code string, words []string, args ...string) {
 func (m *machines) testRefusals() {
 	m.refused("NOT_FOUND", []string{`"none" not found`, "kubectl get machines"}, "machine/none")
 	m.refused("FAILED", []string{"has no machine pool", "kubectl describe machine waiting"}, "machine/waiting")
-	m.refused("NOT_FOUND", []string{`"gone" not found`}, "machine/orphan")
-	m.refused("UNAVAILABLE", []string{"machine pool bare has no address"}, "machine/bare")
+	m.refused("NOT_FOUND", []string{`"gone" not found`, "ask who runs the machines"}, "machine/orphan")
+	m.refused("UNAVAILABLE", []string{"no preferred addresses found for machine pool bare"},
+		"machine/bare")
 	m.refused("UNAVAILABLE", []string{"error dialing backend"}, "machine/nowhere")
-	m.refused("NOT_FOUND", []string{"machine lost-east not found in namespace " + m.namespace}, "machine/lost-east")
+	m.refused("NOT_FOUND", []string{"machine lost not found in namespace " + m.namespace}, "machine/lost")
+	m.refused("NOT_FOUND", []string{"machine again not found in namespace " + m.namespace}, "machine/again")
+	m.refused("NOT_FOUND", []string{"machine west in namespace " + m.namespace + " is not in machine pool east"},
+		"machine/west")
 	m.refused("UNAVAILABLE", []string{
-		"the API server cannot open the console of machine broken-east",
+		"the API server cannot open the console of machine broken",
 		"the log of the gateway says why",
-	}, "machine/broken-east")
-	m.refused("UNAVAILABLE", []string{"the console of machine elsewhere-east cannot be reached"},
-		"machine/elsewhere-east")
+	}, "machine/broken")
+	m.refused("UNAVAILABLE", []string{"the console of machine elsewhere cannot be reached"}, "machine/elsewhere")
 	m.refused("INVALID_ARGUMENT", []string{"takes no command"}, "machine/web", "--", "ls")
 	m.kubectl("get", "machines")
 	for path, want := range map[string]string{"none": "not found", "web": "upgrade request required"} {
@@ -242,6 +266,7 @@ func (m *machines) testRefusals() {
 
 // The same decisions, made here, and what the poollet says.
 func (m *machines) testDirectRefusals() {
+	m.near()
 	w := m.user()
 	w.refused("NOT_FOUND", []string{"machine none not found"}, m.direct("none")...)
 	w.refused("FAILED", []string{"has no machine pool", "kubectl describe machine waiting"}, m.direct("waiting")...)
@@ -258,8 +283,8 @@ func (m *machines) testDirectRefusals() {
 	}
 	m.contains(m.gatewaySays(), "the poollet may not see this machine", "the runtime does not answer",
 		"redirects to https://elsewhere.example.com")
-	m.refused("UNAUTHENTICATED", []string{"a token is required"},
-		m.direct("near")...) // of an administrator with a certificate
+	m.refused("UNAUTHENTICATED", []string{"the client certificate is not valid"},
+		m.direct("near")...) // of an administrator with a certificate of another authority
 	w.refused("INVALID_ARGUMENT", []string{"--as"}, m.direct("near", "--as", "boss")...)
 	m.eventually("those who got to the poollet have audit lines", func() bool { return m.audited(w) == 4 })
 	w.refused("INVALID_ARGUMENT", []string{"--poollet-ca", "--insecure-skip-tls-verify-backend"}, "machine/near",
@@ -296,6 +321,8 @@ func mayUse(pool string) []rbacv1.PolicyRule {
 func (m *machines) testPermissions() {
 	own := func(rules []rbacv1.PolicyRule) grant { return grant{m.namespace, rules} }
 	all := func(rules []rbacv1.PolicyRule) grant { return grant{metav1.NamespaceAll, rules} }
+	m.as(own(mayEnter)).atTerminal("exec", "machine/web").used()
+	m.near()
 	near := m.direct("near")
 
 	m.as(own(mayRead)).refused("PERMISSION_DENIED", []string{"machines.compute.ironcore.dev/exec", m.namespace},
@@ -306,11 +333,11 @@ func (m *machines) testPermissions() {
 		refused("PERMISSION_DENIED", []string{"machinepools.compute.ironcore.dev/proxy"}, near...)
 	m.as(own(mayRead), all(mayReadPools), all(mayUse("west"))).
 		refused("PERMISSION_DENIED", []string{"machinepools.compute.ironcore.dev/proxy"}, near...)
-	m.as(own(mayEnter)).atTerminal("exec", "machine/web").used()
 }
 
 // One user has so many sessions; the next one is told when to try again.
 func (m *machines) testTooManySessions() {
+	m.near()
 	w := m.user()
 	for range 4 {
 		s := w.atTerminal(append([]string{"exec"}, m.direct("near")...)...)

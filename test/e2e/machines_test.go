@@ -68,22 +68,40 @@ func newMachines(t *testing.T) *machines {
 	})
 	m.kubectl("wait", "--for=condition=Available", "apiservice/"+machine.Version+"."+machine.Group, "--timeout=120s")
 	_, m.port, _ = net.SplitHostPort(m.forwarded(m.gatewayPods()[0].Name, "8443"))
-	m.has(podAPI,
-		pool("east", "", "Hostname", "berth-gateway."+m.namespace+".svc"), m.machine("web", "east"),
-		m.machine("brief", "east"),
-		pool("near", m.port, "ExternalIP", "127.0.0.1"), m.machine("near", "near"),
-		m.machine("waiting", ""), m.machine("orphan", "gone"),
-		pool("bare", ""), m.machine("bare", "bare"),
-		pool("nowhere", "1", "InternalIP", "127.0.0.1"), m.machine("nowhere", "nowhere"),
-		m.machine("lost", "near"), m.machine("closed", "near"), m.machine("broken", "near"),
-		m.machine("elsewhere", "near"),
-		m.machine("lost-east", "east"), m.machine("broken-east", "east"), m.machine("elsewhere-east", "east"),
-	)
+	m.far()
 	m.has(podTarget,
 		console("web", "console"), console("near", "console"), console("brief", "brief"),
-		console("elsewhere", "elsewhere"), console("elsewhere-east", "elsewhere"),
+		console("elsewhere", "elsewhere"), consoleOf("again", "uid-of-before", "console"),
+		console("west", "console"),
 	)
 	return m
+}
+
+// far lets the pool of the poollet report the address that the cluster has for it, without a port; near reports the one
+// from here until the end of the test.
+func (m *machines) far() {
+	m.Helper()
+	m.hasPool(pool("east", "", "Hostname", "berth-gateway."+m.namespace+".svc"))
+}
+
+func (m *machines) near() {
+	m.Helper()
+	m.hasPool(pool("east", m.port, "ExternalIP", "127.0.0.1"))
+	m.Cleanup(m.far)
+}
+
+// hasPool says which objects the API of machines has, beside that of the poollet's pool.
+func (m *machines) hasPool(east string) {
+	m.Helper()
+	objects := []string{
+		east, pool("west", "", "Hostname", "berth-gateway."+m.namespace+".svc"), m.machine("west", "west"),
+		pool("bare", ""), m.machine("bare", "bare"), pool("nowhere", "1", "InternalIP", "127.0.0.1"),
+		m.machine("nowhere", "nowhere"), m.machine("waiting", ""), m.machine("orphan", "gone"),
+	}
+	for _, name := range []string{"web", "brief", "near", "lost", "closed", "broken", "elsewhere", "again"} {
+		objects = append(objects, m.machine(name, "east"))
+	}
+	m.has(podAPI, objects...)
 }
 
 // secrets are the certificates of the servers.
@@ -119,9 +137,8 @@ func (m *machines) poollet() {
 	target := m.write(dir, "target.yaml", fmt.Sprintf(toTarget, m.namespace, m.authority.File, targetToken))
 	printed := m.must(0, "serve", "manifests", "gateway", "--host", "127.0.0.1", "--replicas", "1",
 		"--max-sessions-per-user", "4",
-		"--machine-pool", "east", "--machine-namespace", m.namespace, "--target-kubeconfig", target,
-		"--target-namespace",
-		broker,
+		"--client-ca", m.authority.File, "--machine-pool", "east", "--target-kubeconfig", target,
+		"--target-namespace", broker,
 		"--image", images+m.program(binary))
 	m.contains(printed.stderr, "berth-gateway-target", "credential")
 	m.kubectl("apply", "--server-side", "-f", m.write(dir, "gateway.yaml", printed.stdout))
@@ -129,6 +146,9 @@ func (m *machines) poollet() {
 }
 
 const images = "registry.example.com/berth/berth:"
+
+// apiServer is who the API server of machines is to the poollet: the common name of its certificate.
+func (m *machines) apiServer() string { return podAPI + "." + m.namespace + ".svc" }
 
 // permissions are those of the servers: the API server of machines may use the pool.
 func (m *machines) permissions() {
@@ -144,15 +164,8 @@ func (m *machines) permissions() {
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}},
 		{APIGroups: []string{""}, Resources: []string{"pods/attach"}, Verbs: []string{"get", "create"}},
 	}, self)
-	m.bindEverywhere(m.namespace+"-machines", []rbacv1.PolicyRule{
-		{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
-		{
-			APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"},
-			Verbs: []string{"create"},
-		},
-	}, self)
 	m.kubectl("create", "clusterrolebinding", m.namespace+"-pool", "--clusterrole", "machine-pool-east-user",
-		"--serviceaccount", m.namespace+":default")
+		"--user", m.apiServer())
 	m.Cleanup(func() { m.kubectl("delete", "clusterrolebinding", m.namespace+"-pool") })
 }
 
@@ -227,18 +240,27 @@ spec:
       ` + restrictedContainer + `
 `
 
-// machine is a machine of the world's namespace.
+// machine is a machine of the world's namespace. It runs in its pool, under another name.
 func (m *machines) machine(name, pool string) string {
-	spec := "{}"
+	spec, status := "{}", "{}"
 	if pool != "" {
 		spec = "{machinePoolRef: {name: " + pool + "}}"
+		status = "{machineID: \"machinebroker://" + idOf(name) + "\"}"
 	}
-	return fmt.Sprintf("{kind: Machine, metadata: {name: %s, namespace: %s}, spec: %s}", name, m.namespace, spec)
+	return fmt.Sprintf("{kind: Machine, metadata: {name: %s, namespace: %s, uid: %s}, spec: %s, status: %s}", name,
+		m.namespace, uidOf(name), spec, status)
 }
 
-// console is a machine as what has it knows it: its console is a pod.
-func console(name, pod string) string {
-	return fmt.Sprintf("{kind: Machine, metadata: {name: %s, namespace: %s}, spec: {console: %s}}", name, broker, pod)
+// idOf is what a broker calls a machine, and uidOf is its UID.
+func idOf(name string) string  { return "id-" + name }
+func uidOf(name string) string { return "uid-" + name }
+
+// console is a machine that a broker has made for another one: its console is a pod.
+func console(name, pod string) string { return consoleOf(name, uidOf(name), pod) }
+
+func consoleOf(name, uid, pod string) string {
+	return fmt.Sprintf("{kind: Machine, metadata: {name: %s, namespace: %s, "+
+		"labels: {machinepoollet.ironcore.dev/machine-uid: %s}}, spec: {console: %s}}", idOf(name), broker, uid, pod)
 }
 
 // pool is a pool with addresses, each a type and a value. It reports a port, if one is

@@ -34,10 +34,7 @@ type Machine struct {
 	Trust  machine.Trust
 }
 
-const (
-	flagDirect = "direct"
-	flagTypes  = "address-types"
-)
+const flagDirect = "direct"
 
 // flags adds the flags of machines.
 func (m *Machine) flags(cmd *cobra.Command) {
@@ -48,9 +45,9 @@ func (m *Machine) flags(cmd *cobra.Command) {
 		"machine: with --direct, the file of the CA of the poollet, in PEM")
 	flags.BoolVar(&m.Trust.Insecure, machine.FlagInsecure, false,
 		"machine: do not verify the certificate of the poollet")
-	flags.StringSliceVar(&m.Types, flagTypes, nil,
+	flags.StringSliceVar(&m.Types, machine.FlagTypes, nil,
 		"machine: with --direct, the types of addresses to use, in order of preference")
-	_ = cmd.RegisterFlagCompletionFunc(flagTypes,
+	_ = cmd.RegisterFlagCompletionFunc(machine.FlagTypes,
 		func(*cobra.Command, []string, string) (types []cobra.Completion, _ cobra.ShellCompDirective) {
 			for _, t := range machine.AddressTypes() {
 				types = append(types, string(t))
@@ -78,7 +75,7 @@ func (m *Machine) parse(flags *pflag.FlagSet, args []string) error {
 // notOfWorkspaces refuses the flags of machines for a workspace.
 func notOfWorkspaces(changed []string) error {
 	for _, flag := range changed {
-		if slices.Contains([]string{flagDirect, flagTypes, machine.FlagCA, machine.FlagInsecure}, flag) {
+		if slices.Contains([]string{flagDirect, machine.FlagTypes, machine.FlagCA, machine.FlagInsecure}, flag) {
 			return fault.New(fault.InvalidArgument, "--%s requires a machine, as in machine/web", flag).
 				WithHint("leave out --%s", flag)
 		}
@@ -106,8 +103,8 @@ func (m *Machine) validate(command, changed []string) error {
 			WithHint("leave out --%s, or add --%s", machine.FlagCA, flagDirect)
 	case !m.Direct && len(m.Types) > 0:
 		return fault.New(fault.InvalidArgument, "--%s requires --%s: otherwise the API server chooses the address",
-			flagTypes, flagDirect).
-			WithHint("leave out --%s, or add --%s", flagTypes, flagDirect)
+			machine.FlagTypes, flagDirect).
+			WithHint("leave out --%s, or add --%s", machine.FlagTypes, flagDirect)
 	case m.Direct:
 		if err := m.Trust.Check(); err != nil {
 			return err

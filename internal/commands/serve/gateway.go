@@ -14,6 +14,7 @@ import (
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec/gateway/server"
+	"github.com/berthdev/berth/internal/exec/machine"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/serve"
@@ -44,8 +45,8 @@ has said who they are and that they may. It takes no permission on pods:
 
   workspaces  verb create on workspaces/exec of the group berth.dev, for that workspace
               in that namespace
-  machines    verb create on machinepools/proxy of the group compute.ironcore.dev, for
-              the pool of --machine-pool
+  machines    verb get (WebSockets) or create (SPDY) on machinepools/proxy of the group
+              compute.ironcore.dev, for the pool of --machine-pool
 
 A token identifies them, or a client certificate of --client-ca: its common
 name is the user, its organizations are the groups, as at an API server.
@@ -55,9 +56,11 @@ soon after the time of --allowed-for from when the permission was taken away: it
 for again at intervals of a tenth of that, 30 seconds at most.
 
 With --machine-pool, it is the poollet of that pool, which the API server of machines
-connects to. The machines are those of the API server of --target-kubeconfig, in the
-namespace of the same name; with --target-namespace, those of --machine-namespace alone
-are served, and are in that namespace there.
+connects to; that one has a certificate of --client-ca, and is the user of its common
+name. The kubeconfig reads the machines there, which have to be in the pool. They run as
+machines of the API server of --target-kubeconfig, in --target-namespace or in the
+namespace of the same name: each under the ID that its status.machineID has, with a label
+that has its UID.
 
 Each session leaves an audit line at its end; what is typed is never written down.
 Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without a
@@ -124,7 +127,7 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 			Authorizer:    serve.NewAuthorizer(client.AuthorizationV1(), time.Now).For(o.AllowedFor),
 			ClientCA:      authorities, Limits: limits, Log: log, Now: time.Now,
 		},
-		Metrics: metrics, Log: log, Now: time.Now, Timeouts: server.DefaultTimeouts(o.AllowedFor),
+		Metrics: metrics, Health: health, Log: log, Now: time.Now, Timeouts: server.DefaultTimeouts(o.AllowedFor),
 		Backends: backends, Silent: serve.Silent, Pool: o.MachinePool, MaxSessions: o.Sessions,
 	}
 	debug.SetGCPercent(collectAt)
@@ -172,8 +175,8 @@ func (o *GatewayOptions) backends(client *kube.Client, log *slog.Logger) (map[se
 	if err != nil {
 		return nil, err
 	}
-	all[server.Machine] = server.Machines(target,
-		server.Consoles{Namespace: o.MachineNamespace, There: o.TargetNamespace}, log)
+	all[server.Machine] = server.Machines(machine.InCluster(client), target,
+		server.Consoles{Pool: o.MachinePool, Namespace: o.MachineNamespace, There: o.TargetNamespace}, log)
 	return all, nil
 }
 
@@ -240,9 +243,9 @@ func (m *Machines) flags(cmd *cobra.Command) {
 	flags.StringVar(&m.TargetKubeconfig, flagTargetKubeconfig, "",
 		"the kubeconfig of the API server that has the machines")
 	flags.StringVar(&m.TargetNamespace, flagTargetNamespace, "",
-		"the namespace there of the machines of --machine-namespace (default: the one asked for)")
+		"the namespace there in which the machines of the pool run (default: that of each machine)")
 	flags.StringVar(&m.MachineNamespace, flagMachineNamespace, "",
-		"with --target-namespace, the only namespace whose machines are served")
+		"the only namespace whose machines are served (default: all)")
 }
 
 func (m *Machines) validate() error {
@@ -250,9 +253,9 @@ func (m *Machines) validate() error {
 	case (m.MachinePool == "") != (m.TargetKubeconfig == ""):
 		return invalid("--machine-pool and --target-kubeconfig are given together")
 	case m.TargetNamespace != "" && m.MachinePool == "":
-		return invalid("--target-namespace requires --machine-pool")
-	case (m.TargetNamespace == "") != (m.MachineNamespace == ""):
-		return invalid("--target-namespace and --machine-namespace require each other")
+		return invalid("--%s requires --%s", flagTargetNamespace, flagMachinePool)
+	case m.MachineNamespace != "" && m.MachinePool == "":
+		return invalid("--%s requires --%s", flagMachineNamespace, flagMachinePool)
 	case m.MachinePool != "" && len(validation.IsDNS1123Subdomain(m.MachinePool)) > 0:
 		return invalid("--machine-pool must be the name of a machine pool, got %q", m.MachinePool)
 	case m.TargetNamespace != "" && len(validation.IsDNS1123Label(m.TargetNamespace)) > 0:
@@ -267,8 +270,10 @@ func (m *Machines) validate() error {
 func (m *Machines) arguments(kubeconfig string) []string {
 	all := []string{"--" + flagMachinePool + "=" + m.MachinePool, "--" + flagTargetKubeconfig + "=" + kubeconfig}
 	if m.TargetNamespace != "" {
-		all = append(all, "--"+flagTargetNamespace+"="+m.TargetNamespace,
-			"--"+flagMachineNamespace+"="+m.MachineNamespace)
+		all = append(all, "--"+flagTargetNamespace+"="+m.TargetNamespace)
+	}
+	if m.MachineNamespace != "" {
+		all = append(all, "--"+flagMachineNamespace+"="+m.MachineNamespace)
 	}
 	return all
 }

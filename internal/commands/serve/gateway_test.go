@@ -58,7 +58,13 @@ func TestGatewayOptions(t *testing.T) {
 		},
 		"all namespaces in one": {
 			Args: "--machine-pool p --target-kubeconfig f --target-namespace n",
-			Err:  "require each other",
+			Want: defaults(func(o *serve.GatewayOptions) {
+				o.MachinePool, o.TargetKubeconfig, o.TargetNamespace = "p", "f", "n"
+			}),
+		},
+		"a namespace without machines": {
+			Args: "--machine-namespace n",
+			Err:  "--machine-namespace requires --machine-pool",
 		},
 		"a namespace of machines without any": {
 			Args: "--target-namespace n",

@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -123,6 +124,7 @@ func gatewayRole(pool string) manifest.Role {
 		role.Users = append(role.Users,
 			manifest.UserRole{Name: rbac.MachinePoolUser(pool), Rules: rbac.Named(rbac.EnterMachineByPool).
 				PolicyRulesOf(pool)})
+		role.Everywhere.Rules = slices.Concat(role.Everywhere.Rules, rbac.Named(rbac.ServeGatewayPool).Rules)
 		role.Ports = []manifest.Port{{Name: "poollet", Number: machine.DefaultPort}}
 	}
 	return role
@@ -170,6 +172,10 @@ func (o *ManifestsOptions) machines(options *manifest.Options) error {
 	}
 	fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the credential of --%s.\n",
 		manifest.SecretKubeconfig(roleGateway), flagTargetKubeconfig)
+	if o.ClientCA == "" {
+		fmt.Fprintf(o.IO.Err, "Without --%s the API server of machines is not let in: it has a client certificate, "+
+			"and no token.\n", serve.FlagClientCA)
+	}
 	return nil
 }
 

@@ -75,10 +75,10 @@ that passes TLS through) is up to the cluster, and --host names it in the certif
 Users get the ClusterRole workspace-user, by a RoleBinding in each namespace.
 
 With --machine-pool the gateway is the poollet of that pool as well, on port 12319 of the
-Service, too. The credential of --target-kubeconfig is printed in a Secret, with the
+Service, too. The API server of machines has a certificate of --client-ca. The credential of --target-kubeconfig is printed in a Secret, with the
 content of the files that it names and its current context alone; one that a command
-makes is refused. Whatever enters all machines that the gateway reaches, such as the API
-server of machines, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
+makes is refused. Whatever enters all machines of the pool, such as the API server of
+machines, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
 
 The role workspaces reads the file of --configuration, which is printed in a Secret: above
 all "limits", and "jobs" if the desired state of workspaces is kept in NATS, which takes
@@ -93,7 +93,7 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 (berth-volumes for volumes).`,
 		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
   berth serve manifests bundles --cert-manager letsencrypt --image registry.example.com/berth:v1
-  berth serve manifests gateway --machine-pool east --target-kubeconfig east.yaml | kubectl apply --server-side -f -
+  berth serve manifests gateway --machine-pool east --client-ca apiserver-ca.pem --target-kubeconfig east.yaml
   berth serve manifests volumes --afterlife 24h | kubectl apply --server-side -f -`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp),

@@ -244,7 +244,8 @@ func TestManifestsOfAPool(t *testing.T) {
 	}
 	goldentest.Check(t, "pool.yaml", out.Out.String())
 	if said := out.Err.String(); said != "The Secret berth-gateway-target that is printed holds the credential of "+
-		"--target-kubeconfig.\n" {
+		"--target-kubeconfig.\nWithout --client-ca the API server of machines is not let in: it has a client "+
+		"certificate, and no token.\n" {
 		t.Errorf("it says %q", said)
 	}
 	streams, out = terminal.Test("", time.Now())

@@ -31,6 +31,10 @@ func (g Gateway) failure(err error, t Destination) error {
 	if ending, ok := endingOf(err.Error()); ok {
 		return g.ended(ending, t)
 	}
+	if _, is := exec.Unsure(err); is {
+		return fault.New(fault.Unavailable, "the session with %s through gateway %s %w", t, g.Name, err).
+			WithReason(exec.ReasonUnsure).WithHint("%s", hintUnsure)
+	}
 	if exec.IsLost(err) {
 		return fault.New(fault.Unavailable,
 			"the connection to gateway %s was lost, and with it the session with %s: %w",
@@ -48,8 +52,15 @@ func (g Gateway) failure(err error, t Destination) error {
 	return fault.New(fault.Internal, "gateway %s: %w", g.Name, err)
 }
 
+// hintUnsure is what to do about a session of which it is not certain how it ended.
+const hintUnsure = "see what has been done there before it is done again"
+
 // ended is why a session that had begun is over, in the words of the gateway.
 func (g Gateway) ended(ending *fault.Error, t Destination) error {
+	if ending.Reason == exec.ReasonUnsure {
+		return fault.New(ending.Code, "gateway %s: %s", g.Name, ending.Message).WithReason(ending.Reason).
+			WithHint("%s", hintUnsure)
+	}
 	f := fault.New(ending.Code, "gateway %s has ended the session with %s: %s", g.Name, t, ending.Message).
 		WithReason(ending.Reason)
 	switch ending.Code {
@@ -73,8 +84,11 @@ func (g Gateway) refused(code int, message string, t Destination, err error) err
 		return fault.New(fault.PermissionDenied, "you may not enter %s through gateway %s: %s", t, g.Name, message).
 			WithHint("%s", t.permission())
 	case http.StatusNotFound:
-		return fault.New(fault.NotFound, "gateway %s: %s", g.Name, message).
-			WithHint("check the name, and the namespace (--namespace)")
+		hint := "check the name, and the namespace (--namespace)"
+		if !strings.Contains(message, t.Workspace+t.Machine) { // it is about something else
+			hint = "check the URL of the gateway in the configuration; it may also be of another version"
+		}
+		return fault.New(fault.NotFound, "gateway %s: %s", g.Name, message).WithHint("%s", hint)
 	case http.StatusConflict:
 		return fault.New(fault.Failed, "gateway %s: %s", g.Name, message)
 	case http.StatusBadRequest:

@@ -44,7 +44,17 @@ func TestFailure(t *testing.T) {
 			answered(403), machine, fault.PermissionDenied,
 			"you may not enter machine vm in namespace dev", "machinepools/proxy",
 		},
-		"404": {answered(404), workspace, fault.NotFound, "so it is", "--namespace"},
+		"404": {
+			&httpstream.UpgradeFailureError{Cause: &apierrors.StatusError{ErrStatus: metav1.Status{
+				Code: 404, Message: "workspace alice not found in namespace dev",
+			}}}, workspace, fault.NotFound, "workspace alice not found", "--namespace",
+		},
+		"404 of something else": {answered(404), workspace, fault.NotFound, "so it is", "the URL of the gateway"},
+		"it does not know how it ended": {
+			errors.New("UNAVAILABLE/STATUS_UNKNOWN: the session with workspace alice ended without saying how"),
+			workspace,
+			fault.Unavailable, "gateway office: the session with workspace alice ended without saying how", "see what",
+		},
 		"400": {answered(400), workspace, fault.InvalidArgument, "so it is", ""},
 		"409": {answered(409), workspace, fault.Failed, "so it is", ""},
 		"429": {answered(429), workspace, fault.Unavailable, "so it is", "try again"},

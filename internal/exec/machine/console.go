@@ -66,7 +66,7 @@ func (c Console) Open(ctx context.Context, s exec.Session) (status int, err erro
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return noting{next, seen} })
 	status, err = exec.Stream(ctx, exec.Server{Config: config}, c.url, s)
 	if err != nil && ctx.Err() == nil {
-		err = c.failure(err, seen.outcome(err))
+		err = c.failure(ctx, err, seen.outcome(err))
 	}
 	return status, err
 }
@@ -83,17 +83,21 @@ type outcome struct {
 	code       int
 	retryAfter string // seconds
 	said       string
+	gateway    bool // it is that of a gateway, which may be behind an API server
 }
 
 // outcome is how the session was answered that ended with an error. Over WebSockets a refusal is only in the error.
 func (a *answer) outcome(err error) outcome {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	o := outcome{a.code, a.retryAfter, words(err)}
+	o := outcome{code: a.code, retryAfter: a.retryAfter, said: words(err)}
 	if status, is := exec.Refusal(err); is {
 		o.code, o.said = int(status.Code), status.Message
-		if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
-			o.retryAfter = strconv.Itoa(int(d.RetryAfterSeconds))
+		if d := status.Details; d != nil {
+			o.gateway = d.Group == kube.Group
+			if d.RetryAfterSeconds > 0 {
+				o.retryAfter = strconv.Itoa(int(d.RetryAfterSeconds))
+			}
 		}
 	}
 	return o

@@ -13,8 +13,9 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// The flags that say how the certificate of a poollet is verified.
+// The flags that say how the certificate of a poollet is verified, and at which of its addresses it is reached.
 const (
+	FlagTypes    = "address-types"
 	FlagCA       = "poollet-ca"
 	FlagInsecure = "insecure-skip-tls-verify-backend"
 )

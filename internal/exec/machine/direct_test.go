@@ -32,6 +32,7 @@ import (
 type poollet struct {
 	at        *url.URL
 	authority *certtest.Authority
+	tls       *tls.Config
 	asked     atomic.Int32
 }
 
@@ -47,7 +48,12 @@ func newPoollet(t *testing.T, answer http.HandlerFunc) *poollet {
 		p.asked.Add(1)
 		answer(w, r)
 	}))
-	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}
+	p.tls = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}
+	server.TLS = &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return p.tls, nil },
+		Certificates:       p.tls.Certificates,
+	}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	if p.at, err = url.Parse(server.URL + PoolletPath("ns", "web")); err != nil {
@@ -131,7 +137,7 @@ func TestThrough(t *testing.T) {
 			"?insecureSkipTLSVerifyBackend=true"},
 	} {
 		p := newPoollet(t, func(w http.ResponseWriter, r *http.Request) {
-			http.Error(w, "asked for "+r.URL.String(), http.StatusForbidden)
+			http.Error(w, "machines is forbidden: asked for "+r.URL.String(), http.StatusForbidden)
 		})
 		console, err := Through(&kube.Client{Namespace: "ns", Config: &rest.Config{Host: c.host}}, "web", c.insecure)
 		if err != nil || console.url.String() != c.want {
@@ -164,7 +170,7 @@ func TestAnswersOfAPoollet(t *testing.T) {
 		http.StatusBadRequest:          {fault.Failed, "kubectl describe machine web"},
 		http.StatusUnauthorized:        {fault.Unauthenticated, "log in again"},
 		http.StatusForbidden:           {fault.PermissionDenied, "machine-pool-NAME-user"},
-		http.StatusNotFound:            {fault.NotFound, "kubectl get machine web"},
+		http.StatusNotFound:            {fault.NotFound, "not the machine that you have named"},
 		http.StatusTooManyRequests:     {fault.Unavailable, "in 7 s"},
 		http.StatusInternalServerError: {fault.Unavailable, "ask who runs"},
 	} {
@@ -212,13 +218,15 @@ func TestOutcome(t *testing.T) {
 		want outcome
 	}{
 		"over WebSockets": {seen: &answer{}, err: refused, want: outcome{
-			http.StatusTooManyRequests, "7",
-			"these words",
+			code: http.StatusTooManyRequests, retryAfter: "7", said: "these words",
 		}},
+		"of a gateway": {seen: &answer{}, err: &apierrors.StatusError{ErrStatus: metav1.Status{
+			Code: http.StatusForbidden, Message: "these words", Details: &metav1.StatusDetails{Group: kube.Group},
+		}}, want: outcome{code: http.StatusForbidden, said: "these words", gateway: true}},
 		"over SPDY": {
 			seen: &answer{code: http.StatusTooManyRequests, retryAfter: "5"},
 			err:  errors.New("unable to upgrade connection: these words"),
-			want: outcome{http.StatusTooManyRequests, "5", "these words"},
+			want: outcome{code: http.StatusTooManyRequests, retryAfter: "5", said: "these words"},
 		},
 		"not answered": {seen: &answer{}, err: io.EOF, want: outcome{said: "EOF"}},
 	} {

@@ -136,7 +136,7 @@ func (p Pool) preferred(types []AddressType) (host string, err error) {
 	}
 	slices.Sort(has)
 	return "", fault.New(fault.Unavailable, "machine pool %s has no address of type %s", p.Name, list(types)).
-		WithHint("it has %s; prefer another type with --address-types", list(slices.Compact(has)))
+		WithHint("it has %s; prefer another type with --%s", list(slices.Compact(has)), FlagTypes)
 }
 
 // isHost is true for an IP address or a name. Anything else could make another URL of the one that it is put into.

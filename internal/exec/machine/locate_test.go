@@ -38,7 +38,7 @@ func TestLocate(t *testing.T) {
 	inner, outer, six := Address{InternalIP, "10.0.0.1"}, Address{ExternalIP, "192.0.2.1"},
 		Address{InternalIP, "fd00::1"}
 	const path = "/apis/compute.ironcore.dev/namespaces/ns/machines/web/exec"
-	scheduled := Machine{"ns", "web", "east"}
+	scheduled := Machine{Namespace: "ns", Name: "web", Pool: "east"}
 	for _, c := range []struct {
 		name    string
 		machine Machine
@@ -67,16 +67,19 @@ func TestLocate(t *testing.T) {
 		{name: "a port below none", machine: scheduled, pools: at(-1, inner), want: "https://10.0.0.1:12319" + path},
 		{name: "brackets", machine: scheduled, pools: at(7000, six), want: "https://[fd00::1]:7000" + path},
 		{
-			name: "no such machine", machine: Machine{"other", "web", "east"}, pools: at(7000, name),
+			name: "no such machine", machine: Machine{Namespace: "other", Name: "web", Pool: "east"},
+			pools:  at(7000, name),
 			code:   fault.NotFound,
 			status: http.StatusNotFound,
 		},
 		{
-			name: "no pool yet", machine: Machine{"ns", "web", ""}, pools: at(7000, name), code: fault.Failed,
+			name: "no pool yet", machine: Machine{Namespace: "ns", Name: "web"}, pools: at(7000, name),
+			code:   fault.Failed,
 			status: http.StatusBadRequest,
 		},
 		{
-			name: "no such pool", machine: Machine{"ns", "web", "west"}, pools: at(7000, name), code: fault.NotFound,
+			name: "no such pool", machine: Machine{Namespace: "ns", Name: "web", Pool: "west"},
+			pools: at(7000, name), code: fault.NotFound,
 			status: http.StatusNotFound,
 		},
 		{

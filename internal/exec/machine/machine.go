@@ -60,8 +60,24 @@ func Argument(text string) (name string, is bool, err error) {
 
 // Machine is what berth reads of a machine.
 type Machine struct {
-	Namespace, Name string
-	Pool            string // empty while the machine has none
+	Namespace, Name, UID string
+	Pool                 string // empty while the machine has none
+	// ID is what the runtime calls it, as RUNTIME://ID; empty until it is known there.
+	ID string
+	// OfUID is the UID of the machine that a broker has made this one for; empty for one that a user has made.
+	OfUID string
+}
+
+// labelOfUID is the label of a machine that was made for another one, with the UID of that.
+const labelOfUID = "machinepoollet.ironcore.dev/machine-uid"
+
+// AtRuntime is the name of the machine that a broker has made for this one; empty if there is none.
+func (m Machine) AtRuntime() string {
+	_, name, _ := strings.Cut(m.ID, "://")
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return ""
+	}
+	return name
 }
 
 // Pool is what berth reads of a machine pool.
@@ -85,9 +101,15 @@ func ReadMachine(object *unstructured.Unstructured) (Machine, error) {
 				Name string `json:"name"`
 			} `json:"machinePoolRef"`
 		} `json:"spec"`
+		Status struct {
+			MachineID string `json:"machineID"`
+		} `json:"status"`
 	}
 	err := read(object, &m)
-	return Machine{Namespace: object.GetNamespace(), Name: object.GetName(), Pool: m.Spec.MachinePoolRef.Name}, err
+	return Machine{
+		Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()),
+		Pool: m.Spec.MachinePoolRef.Name, ID: m.Status.MachineID, OfUID: object.GetLabels()[labelOfUID],
+	}, err
 }
 
 // ReadPool reads a machine pool of the API.
@@ -185,8 +207,11 @@ func notFound(err error, namespace, name string) error {
 		WithHint("see `kubectl get machines --namespace %s`, or choose another namespace with --namespace", namespace)
 }
 
+// ReasonNotServed is the reason of the error about an API server that has no machines.
+const ReasonNotServed = "MACHINES_NOT_SERVED"
+
 func notServed(err error) error {
 	return fault.New(fault.NotFound, "this cluster has no machines: its API server does not serve %s/%s: %w", Group,
-		Version, err).
+		Version, err).WithReason(ReasonNotServed).
 		WithHint("choose another context with --context")
 }

@@ -3,6 +3,8 @@ package machine
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/userstring"
 )
@@ -33,6 +35,29 @@ func TestArgument(t *testing.T) {
 		}
 		if _, err := userstring.Parse(text); is && err == nil {
 			t.Errorf("%s is a user string, too", text)
+		}
+	}
+}
+
+// What a machine is called where it runs is the ID that its status has, if that is a name at all.
+func TestReadMachine(t *testing.T) {
+	for id, want := range map[string]string{
+		"machinebroker://0563": "0563", "libvirt-provider://a.b-1": "a.b-1",
+		"": "", "0563": "", "machinebroker://": "", "machinebroker://../x": "", "machinebroker://A": "", "a://b://c": "",
+	} {
+		m, err := ReadMachine(&unstructured.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{
+				"name": "web", "namespace": "ns", "uid": "u",
+				"labels": map[string]any{"machinepoollet.ironcore.dev/machine-uid": "of"},
+			},
+			"spec":   map[string]any{"machinePoolRef": map[string]any{"name": "east"}},
+			"status": map[string]any{"machineID": id},
+		}})
+		if (m != Machine{Namespace: "ns", Name: "web", UID: "u", Pool: "east", ID: id, OfUID: "of"}) || err != nil {
+			t.Errorf("%+v, %v", m, err)
+		}
+		if got := m.AtRuntime(); got != want {
+			t.Errorf("%q is called %q, want %q", id, got, want)
 		}
 	}
 }

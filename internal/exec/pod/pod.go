@@ -68,9 +68,13 @@ func (r Request) url(client *kube.Client) *url.URL {
 
 // failure says what kept a command from running, or from running to its end.
 func failure(err error, client *kube.Client, r Request) error {
+	_, unsure := exec.Unsure(err)
 	switch {
 	case err == nil:
 		return nil
+	case unsure:
+		return fault.New(fault.Unavailable, "the session with %s %w", r.title(), err).WithReason(exec.ReasonUnsure).
+			WithHint("see what it has done before it is run again")
 	case r.Server != "" && (strings.Contains(err.Error(), "error dialing backend") || exec.IsLost(err)):
 		return fault.New(fault.Unavailable, "the connection to %s was lost: %w", r.Server, err).
 			WithHint("see its pod: kubectl describe pod %s --namespace %s", r.Pod, client.Namespace)

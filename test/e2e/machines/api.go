@@ -2,17 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/berthdev/berth/internal/exec/machine"
 )
 
-const groupVersion = machine.Group + "/" + machine.Version
+const groupVersion = "compute.ironcore.dev/v1alpha1"
 
 // newAPI serves machines, their pools and their consoles to the cluster's API server,
 // which has authenticated and authorized the caller.
@@ -57,9 +54,9 @@ func (api) discovery(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (a api) list(w http.ResponseWriter, r *http.Request) {
-	kind := "Machine"
+	kind := kindMachine
 	if r.PathValue("plural") == "machinepools" {
-		kind = "MachinePool"
+		kind = kindPool
 	}
 	objects, err := a.objects(r.Context(), kind, r.PathValue("namespace"))
 	if err != nil {
@@ -73,9 +70,9 @@ func (a api) list(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a api) get(w http.ResponseWriter, r *http.Request) {
-	kind := "MachinePool"
+	kind := kindPool
 	if r.PathValue("namespace") != "" {
-		kind = "Machine"
+		kind = kindMachine
 	}
 	object, err := a.object(r.Context(), kind, r.PathValue("namespace"), r.PathValue("name"))
 	if err != nil {
@@ -85,32 +82,22 @@ func (a api) get(w http.ResponseWriter, r *http.Request) {
 	answer(w, object)
 }
 
-// exec finds the poollet and passes the connection on to it, with a token of its own.
-func (a api) exec(w http.ResponseWriter, r *http.Request) {
-	at, err := machine.Locate(r.Context(), a, r.PathValue("namespace"), r.PathValue("name"), machine.AddressTypes())
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	fmt.Println(r.Header.Get("X-Remote-User"), "is connected with", at)
-	through{
-		at: at, authority: "/poollet/ca.crt", insecure: r.URL.Query().Get("insecureSkipTLSVerifyBackend") == "true",
-		token: a.token(),
-	}.ServeHTTP(w, r)
+// refusal is an error that is answered with a status.
+type refusal struct {
+	code    int
+	reason  metav1.StatusReason
+	message string
 }
+
+func (r refusal) Error() string { return r.message }
 
 // fail answers with the status of an error.
 func fail(w http.ResponseWriter, err error) {
-	code := machine.StatusCode(err)
-	reasons := map[int]metav1.StatusReason{
-		http.StatusNotFound:   metav1.StatusReasonNotFound,
-		http.StatusBadRequest: metav1.StatusReasonBadRequest,
+	if r, is := err.(refusal); is { //nolint:errorlint // they are returned as they are
+		refuse(w, r.code, r.reason, r.message)
+		return
 	}
-	reason, known := reasons[code]
-	if !known {
-		reason = metav1.StatusReasonInternalError
-	}
-	refuse(w, code, reason, err.Error())
+	refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, err.Error())
 }
 
 func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {

@@ -2,15 +2,20 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"os"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+)
 
-	"github.com/berthdev/berth/internal/exec/machine"
-	"github.com/berthdev/berth/internal/fault"
+// The kinds of objects.
+const (
+	kindMachine = "Machine"
+	kindPool    = "MachinePool"
 )
 
 // objects are those of a kind, of all namespaces if the namespace is empty. A test writes them
@@ -46,25 +51,10 @@ func (c cluster) object(ctx context.Context, kind, namespace, name string) (*uns
 			}
 		}
 	}
-	return nil, fault.New(fault.NotFound, "%ss.%s %q not found", strings.ToLower(kind), machine.Group, name)
-}
-
-// Machine implements machine.Reader.
-func (c cluster) Machine(ctx context.Context, namespace, name string) (machine.Machine, error) {
-	object, err := c.object(ctx, "Machine", namespace, name)
-	if err != nil {
-		return machine.Machine{}, err
+	return nil, refusal{
+		http.StatusNotFound, metav1.StatusReasonNotFound,
+		fmt.Sprintf("%ss.compute.ironcore.dev %q not found", strings.ToLower(kind), name),
 	}
-	return machine.ReadMachine(object)
-}
-
-// Pool implements machine.Reader.
-func (c cluster) Pool(ctx context.Context, name string) (machine.Pool, error) {
-	object, err := c.object(ctx, "MachinePool", "", name)
-	if err != nil {
-		return machine.Pool{}, err
-	}
-	return machine.ReadPool(object)
 }
 
 // token is that of this program's own ServiceAccount, which is renewed in its file.

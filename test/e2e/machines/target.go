@@ -30,7 +30,7 @@ type target struct{ api }
 
 // get answers with a machine. Some are known for their errors.
 func (t target) get(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("name")
+	name := strings.TrimPrefix(r.PathValue("name"), "id-")
 	switch {
 	case name == "closed":
 		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "the poollet may not see this machine")
@@ -43,7 +43,7 @@ func (t target) get(w http.ResponseWriter, r *http.Request) {
 
 // exec connects to the console.
 func (t target) exec(w http.ResponseWriter, r *http.Request) {
-	object, err := t.object(r.Context(), "Machine", r.PathValue("namespace"), r.PathValue("name"))
+	object, err := t.object(r.Context(), kindMachine, r.PathValue("namespace"), r.PathValue("name"))
 	if err != nil {
 		fail(w, err)
 		return

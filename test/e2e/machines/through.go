@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -17,7 +19,10 @@ type through struct {
 	at        *url.URL
 	authority string // the file that the server's certificate is verified with
 	insecure  bool
-	token     string
+	// What the other server is shown: a token, or a certificate, whose files these are.
+	token, certificate, key string
+	// host is the Host that is asked for; empty for that of the URL.
+	host string
 }
 
 // ServeHTTP implements http.Handler.
@@ -34,16 +39,30 @@ func (t through) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		security.RootCAs = x509.NewCertPool()
 		security.RootCAs.AppendCertsFromPEM(text)
 	}
+	if t.certificate != "" {
+		pair, err := tls.LoadX509KeyPair(t.certificate, t.key)
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		security.Certificates = []tls.Certificate{pair}
+	}
 	transport := &http.Transport{TLSClientConfig: security}
 	defer transport.CloseIdleConnections()
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.Out.URL, p.Out.Host = t.at, t.at.Host
-			for _, name := range []string{"X-Remote-User", "X-Remote-Uid", "X-Remote-Group"} {
-				p.Out.Header.Del(name)
+			p.Out.URL, p.Out.Host = t.at, cmp.Or(t.host, t.at.Host)
+			for name := range p.Out.Header {
+				if strings.HasPrefix(name, "X-Remote-") {
+					p.Out.Header.Del(name)
+				}
 			}
-			p.Out.Header.Set("Authorization", "Bearer "+t.token)
+			p.Out.Header.Del("Authorization")
+			if t.token != "" {
+				p.Out.Header.Set("Authorization", "Bearer "+t.token)
+			}
+			p.SetXForwarded()
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			fmt.Println(err)

@@ -25,11 +25,14 @@ func (s *Server) Handler(base *url.URL) http.Handler {
 	}
 	guarded := s.Guard.Protect(func(r *http.Request) serve.Access {
 		o, _ := ObjectAt(r.URL)
-		return o.Access(s.Pool)
+		return o.Access(s.Pool, r.Method)
 	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.connect(w, r, base, transport) }))
+	health := s.Health.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o, named := ObjectAt(r.URL)
 		switch {
+		case s.Pool != "" && (r.URL.Path == "/healthz" || r.URL.Path == "/readyz"): // as a poollet has them
+			health.ServeHTTP(w, r)
 		case !named || s.Backends[o.Kind] == nil:
 			serve.RefuseWith(w, failure(fault.New(fault.NotFound, "no workspace or machine has this path")))
 		case r.Method != http.MethodGet && r.Method != http.MethodPost:

@@ -64,11 +64,16 @@ const (
 	machineAt
 )
 
-// Access is what it takes to enter an object: that workspace itself, or the proxy of the pool that machines are in.
-func (o Object) Access(pool string) serve.Access {
+// Access is what it takes to enter an object: that workspace itself, or the proxy of the pool that machines are in. A
+// poollet asks about that as an API server does, by the method: WebSockets take get, and SPDY create.
+func (o Object) Access(pool, method string) serve.Access {
 	if o.Kind == Machine {
+		verb := "create"
+		if method == http.MethodGet {
+			verb = "get"
+		}
 		return serve.Access{Resource: &authorizationv1.ResourceAttributes{
-			Verb: "create", Group: machine.Group, Version: machine.Version, Resource: "machinepools",
+			Verb: verb, Group: machine.Group, Version: machine.Version, Resource: "machinepools",
 			Subresource: "proxy", Name: pool,
 		}}
 	}

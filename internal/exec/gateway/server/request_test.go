@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net/http"
 	"net/url"
 	"reflect"
 	"testing"
@@ -43,14 +44,21 @@ func TestObjectAt(t *testing.T) {
 	}
 }
 
-// Whether the caller may enter is asked of that object, whatever else is in the request.
+// Whether the caller may enter is asked of that object, whatever else is in the request; of a machine as the method
+// says, which is what a poollet asks.
 func TestAccess(t *testing.T) {
-	for want, o := range map[string]Object{
-		"create workspaces.berth.dev/exec alice in namespace dev": {Workspace, "dev", "alice"},
-		"create machinepools.compute.ironcore.dev/proxy pool":     {Machine, "dev", "vm"},
+	workspace, vm := Object{Workspace, "dev", "alice"}, Object{Machine, "dev", "vm"}
+	for _, c := range []struct {
+		o            Object
+		method, want string
+	}{
+		{workspace, http.MethodGet, "create workspaces.berth.dev/exec alice in namespace dev"},
+		{workspace, http.MethodPost, "create workspaces.berth.dev/exec alice in namespace dev"},
+		{vm, http.MethodGet, "get machinepools.compute.ironcore.dev/proxy pool"},
+		{vm, http.MethodPost, "create machinepools.compute.ironcore.dev/proxy pool"},
 	} {
-		if got := o.Access("pool").String(); got != want {
-			t.Errorf("%+v takes %q, want %q", o, got, want)
+		if got := c.o.Access("pool", c.method).String(); got != c.want {
+			t.Errorf("%s %+v takes %q, want %q", c.method, c.o, got, c.want)
 		}
 	}
 }

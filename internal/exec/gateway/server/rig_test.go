@@ -143,7 +143,15 @@ func start(t *testing.T, backend Backend, change func(*Server, *serve.Limits)) *
 // runner is that of a client with a token.
 func (r *rig) runner(token string) exec.Runner {
 	r.Helper()
-	ca := filepath.Join(r.TempDir(), "ca.crt")
+	ca, credential := r.credentials(token)
+	g := gateway.Gateway{Name: "here", URL: r.public.URL, CAFile: ca, Token: credential}
+	return g.Runner(gateway.Destination{Namespace: "dev", Workspace: "alice"})
+}
+
+// credentials are the file of the gateway's CA, and a token.
+func (r *rig) credentials(token string) (ca string, credentials *credential.Source) {
+	r.Helper()
+	ca = filepath.Join(r.TempDir(), "ca.crt")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.public.Certificate().Raw})
 	file := filepath.Join(filepath.Dir(ca), "token")
 	for path, content := range map[string][]byte{ca: text, file: []byte(token)} {
@@ -151,8 +159,7 @@ func (r *rig) runner(token string) exec.Runner {
 			r.Fatal(err)
 		}
 	}
-	g := gateway.Gateway{Name: "here", URL: r.public.URL, CAFile: ca, Token: &credential.Source{File: file}}
-	return g.Runner(gateway.Destination{Namespace: "dev", Workspace: "alice"})
+	return ca, &credential.Source{File: file}
 }
 
 // echo is a workspace whose commands print themselves and what they read, and end with 3; the

@@ -41,6 +41,7 @@ func DefaultTimeouts(allowed time.Duration) Timeouts {
 type Server struct {
 	Guard    *serve.Guard
 	Metrics  *serve.Metrics
+	Health   *serve.Health
 	Log      *slog.Logger
 	Now      func() time.Time
 	Timeouts Timeouts
@@ -50,7 +51,7 @@ type Server struct {
 	MaxSessions int
 	// Silent is true for a connection whose other end is gone without a word.
 	Silent func(net.Conn) bool
-	// Pool is the pool whose machines are served.
+	// Pool is the pool whose machines are served; empty for none.
 	Pool string
 
 	tokens   tokens
