@@ -58,12 +58,13 @@ func commit(t *testing.T, dir string, config ...string) (url string, packs func(
 }
 
 // Charts of one commit depend on each other by their paths, as those of one directory do: they are read of that very
-// commit, and nothing outside of it is. No link leads to a chart, and none is in one.
+// commit, and nothing outside of it is. No link leads to a chart, and none out of one.
 func TestSiblingsOfACommit(t *testing.T) {
 	on := func(path string) string { return "name: lib, version: '*', repository: 'file://" + path + "'" }
 	dir := files{"README.md": "x", "other/x.yaml": "x"}.
 		with("charts/app", chartOf("app", "1.0.0", on("../lib"))).
 		with("charts/lib", chartOf("lib", "0.1.0", "name: low, version: '*', repository: 'file://../../low'")).
+		with("charts/lib", files{"base.yaml": "{}"}).
 		with("low", chartOf("low", "0.2.0")).
 		with("charts/twice", chartOf("twice", "1.0.0", on("../lib"), on("../../charts/lib")+", alias: again")).
 		with("charts/out", chartOf("out", "1.0.0", on("../../../x"))).
@@ -77,13 +78,14 @@ func TestSiblingsOfACommit(t *testing.T) {
 		with("charts/within", chartOf("within", "1.0.0", on("../odd"))).
 		with("charts/odd", chartOf("lib", "1.0.0")).write(t)
 	outside := files{}.with("lib", chartOf("lib", "1.0.0")).write(t)
-	for link, to := range map[string]string{"charts/away": outside, "charts/odd/values.yaml": "/etc/passwd"} {
+	for link, to := range map[string]string{"charts/away": outside, "charts/odd/values.yaml": "/etc/passwd", "charts/lib/values.yaml": "base.yaml"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	url, packs := commit(t, dir)
-	const all = "Chart.yaml charts/lib-0.1.0/Chart.yaml charts/lib-0.1.0/charts/low-0.2.0/Chart.yaml"
+	const all = "Chart.yaml charts/lib-0.1.0/Chart.yaml charts/lib-0.1.0/base.yaml " +
+		"charts/lib-0.1.0/charts/low-0.2.0/Chart.yaml charts/lib-0.1.0/values.yaml"
 	for name, test := range map[string]struct{ dir, want, refused string }{
 		"beside and above":         {dir: "charts/app", want: all},
 		"the same twice":           {dir: "charts/twice/", want: all},
@@ -94,7 +96,7 @@ func TestSiblingsOfACommit(t *testing.T) {
 		"no chart":                 {dir: "charts/none", refused: "other of the content is no chart"},
 		"by a link that leads out": {dir: "charts/link", refused: "charts/away is a symbolic link, not a directory"},
 		"through such a link":      {dir: "charts/through", refused: "there is no directory"},
-		"with such a link":         {dir: "charts/within", refused: `"values.yaml" is a symbolic link`},
+		"with such a link":         {dir: "charts/within", refused: `"values.yaml": a symbolic link to "/etc/passwd", which is outside`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			from := v1alpha1.Source{Type: v1alpha1.SourceGit, Git: &v1alpha1.GitSource{
