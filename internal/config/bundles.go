@@ -99,12 +99,14 @@ func (b *Bundles) lay(flags *pflag.FlagSet) error {
 }
 
 // Policy is by whom bundles have to be signed; nil if they do not have to be. Without keys, helm's default keyring
-// counts.
-func (b Bundles) Policy(getenv func(string) string) (*signature.Policy, error) {
+// counts. cache is where the root of sigstore's public instance is kept between runs; in memory if it is empty.
+func (b Bundles) Policy(getenv func(string) string, cache string) (*signature.Policy, error) {
 	if b.Verify != signature.Required {
 		return nil, nil
 	}
-	return signature.New(b.signers(), getenv)
+	keys := b.signers()
+	keys.Cache = cache
+	return signature.New(keys, getenv)
 }
 
 func (b Bundles) signers() signature.Keys {
@@ -133,7 +135,7 @@ func ForServer(path string, raw []byte, getenv func(string) string) ([]byte, err
 		Verify: c.Bundles.Verify, Keys: keys.Public, Keyring: keys.Keyring, Identities: keys.Identities,
 		TrustedRoot: keys.TrustedRoot,
 	}
-	if _, err := own.Policy(nil); err != nil {
+	if _, err := own.Policy(nil, ""); err != nil {
 		return nil, err
 	}
 	return yaml.Marshal(map[string]Bundles{"bundles": own})

@@ -107,7 +107,7 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 			c, err := Load(flags, os.Getenv)
 			if test.says != "" {
 				if err == nil {
-					_, err = c.Bundles.Policy(nil)
+					_, err = c.Bundles.Policy(nil, "")
 				}
 				if err == nil {
 					t.Fatalf("%+v", c.Bundles)
@@ -153,7 +153,7 @@ func TestForServer(t *testing.T) {
 	if err != nil || len(c.Bundles.Keys) != 1 || c.Bundles.Keys[0] != publicKey || c.DefaultRegistry != "" {
 		t.Errorf("%+v %v", c.Bundles, err)
 	}
-	if p, err := c.Bundles.Policy(nil); p == nil || err != nil {
+	if p, err := c.Bundles.Policy(nil, ""); p == nil || err != nil {
 		t.Error(p, err)
 	}
 	for text, says := range map[string]string{
@@ -185,7 +185,7 @@ func TestIdentitiesForServer(t *testing.T) {
 	if err != nil || len(c.Bundles.Identities) != 1 || !sigstore.IsRoot(c.Bundles.TrustedRoot) {
 		t.Errorf("%+v %v", c.Bundles, err)
 	}
-	if p, err := c.Bundles.Policy(nil); p == nil || err != nil {
+	if p, err := c.Bundles.Policy(nil, ""); p == nil || err != nil {
 		t.Error(p, err)
 	}
 }

@@ -24,24 +24,27 @@ import (
 // ReasonRefused is the reason of an entry that is not taken out of a tree.
 const ReasonRefused = "CONTENT_REFUSED"
 
-// Files takes the files of a tree, in no order. Their names are relative to it.
+// Files takes the files of a tree, and its symbolic links, in no order. Their names are relative to it. Where a link
+// leads to is for Files to see.
 type Files interface {
 	Add(name string, size int64, r io.Reader) error
+	Link(name, target string) error
 }
 
 const (
-	maxDepth    = 64 // directories, one in the other
-	maxProblems = 20 // that are named
+	maxDepth    = 64   // directories, one in the other
+	maxProblems = 20   // that are named
+	maxTarget   = 4096 // bytes of where a link leads to
 )
 
 // Files gives every file below a directory to files; empty is the whole commit. They are regular files, whether
-// executable or not: what else there is, is refused by its name, as are names that are none on some system. What the
+// executable or not, and links: what else there is, is refused by its name, as are names that are none on some system. What the
 // remote has left out is fetched at once. An error of files is returned as it is.
 func (s *Snapshot) Files(ctx context.Context, dir string, files Files) error {
 	watched, stop := s.fetcher.remote.watched(ctx)
 	defer stop()
 	disarm(watched)
-	found := &contents{snapshot: s, dir: dir, files: map[plumbing.Hash][]string{}}
+	found := &contents{snapshot: s, dir: dir, files: map[plumbing.Hash][]string{}, links: map[plumbing.Hash][]string{}}
 	err := found.list(watched)
 	if err == nil {
 		err = found.give(watched, files)
@@ -61,11 +64,12 @@ func (s *Snapshot) Files(ctx context.Context, dir string, files Files) error {
 // takeError is an error of what takes the files.
 type takeError struct{ error }
 
-// contents are the files below a directory, by what is in them.
+// contents are the files and links below a directory, by what is in them.
 type contents struct {
 	snapshot *Snapshot
 	dir      string
 	files    map[plumbing.Hash][]string
+	links    map[plumbing.Hash][]string
 	entries  int
 	problems []string
 }
@@ -160,6 +164,8 @@ func (c *contents) read(dir string, entries []object.TreeEntry, next map[plumbin
 			next[entry.Hash] = append(next[entry.Hash], name)
 		case filemode.Regular, filemode.Executable, filemode.Deprecated:
 			c.files[entry.Hash] = append(c.files[entry.Hash], name)
+		case filemode.Symlink:
+			c.links[entry.Hash] = append(c.links[entry.Hash], name)
 		default:
 			c.refuse(name, "is "+kindOf(entry.Mode))
 		}
@@ -201,8 +207,10 @@ func kindOf(mode filemode.FileMode) string {
 func (c *contents) give(ctx context.Context, files Files) error {
 	f := c.snapshot.fetcher
 	wanted := map[plumbing.Hash]struct{}{}
-	for hash := range c.files {
-		wanted[hash] = struct{}{}
+	for _, all := range []map[plumbing.Hash][]string{c.files, c.links} {
+		for hash := range all {
+			wanted[hash] = struct{}{}
+		}
 	}
 	take := func(hash plumbing.Hash, content []byte) error { return c.file(hash, content, files) }
 	missing, err := f.objects.each(ctx, plumbing.BlobObject, wanted, f.remote.Limits.File, take)
@@ -212,7 +220,7 @@ func (c *contents) give(ctx context.Context, files Files) error {
 		}
 	}
 	if large, ok := errors.AsType[largeObjectError](err); ok {
-		return TooLarge(c.location(c.files[large.hash][0]), f.remote.Limits.File).
+		return TooLarge(c.location(slices.Concat(c.files[large.hash], c.links[large.hash])[0]), f.remote.Limits.File).
 			WithHint("leave it out of the repository, or name a directory without it")
 	}
 	if err == nil && missing > 0 {
@@ -234,6 +242,13 @@ func (c *contents) file(hash plumbing.Hash, content []byte, files Files) error {
 			continue
 		}
 		if err := files.Add(name, int64(len(content)), bytes.NewReader(content)); err != nil {
+			return takeError{err}
+		}
+	}
+	for _, name := range c.links[hash] {
+		if len(content) > maxTarget {
+			c.refuse(name, fmt.Sprintf("is a symbolic link to a path of more than %d bytes", maxTarget))
+		} else if err := files.Link(name, string(content)); err != nil {
 			return takeError{err}
 		}
 	}

@@ -38,6 +38,10 @@ func (t taken) Add(name string, size int64, r io.Reader) error {
 	return err
 }
 
+func (t taken) Link(name, target string) error {
+	return t.Add(name, int64(len(target)), strings.NewReader(target))
+}
+
 // bundles creates org/bundle: a tag v1, annotated, with deploy/ in a branch and files that are deltas of each other;
 // links and a submodule elsewhere.
 func bundles(t *testing.T) (root, first string) {
@@ -74,6 +78,12 @@ func bundles(t *testing.T) (root, first string) {
 	}
 	for _, link := range []string{"odd/link", "link"} {
 		if err := os.Symlink("/etc/passwd", filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("linked/a/x", "x", 0o600)
+	for link, target := range map[string]string{"linked/b": "a/x", "linked/c": "a", "linked/out": "../../x"} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,12 +148,8 @@ func TestFiles(t *testing.T) {
 				"the whole":         {Ref{Commit: first}, "", 304, "", ""},
 				"the whole, dotted": {Ref{Commit: first}, ".", 304, "", ""},
 				"below":             {Ref{Branch: "main"}, "deploy/manifests", 300, "", ""},
-				"links": {
-					Ref{Branch: "main"},
-					"odd", 0, fault.InvalidArgument,
-					`odd has 2 entries that cannot be in a bundle, the first is that "link" is a symbolic link`,
-				},
-				"a link on the top": {Ref{Branch: "main"}, "", 0, fault.InvalidArgument, `"link" is a symbolic link`},
+				"links":             {Ref{Branch: "main"}, "linked", 4, "", ""},
+				"a submodule":       {Ref{Branch: "main"}, "odd", 0, fault.InvalidArgument, `odd: "sub" is a submodule`},
 				"a pointer of LFS": {
 					Ref{Branch: "main"},
 					"lfs", 0, fault.InvalidArgument,
@@ -187,6 +193,12 @@ func TestFiles(t *testing.T) {
 					}
 					for name, text := range got {
 						base := filepath.Join(root, "org", "bundle.git", test.dir, name)
+						if target, err := os.Readlink(base); err == nil {
+							if target != text {
+								t.Errorf("%s leads to %s", name, text)
+							}
+							continue
+						}
 						if want, err := os.ReadFile(base); err != nil || string(want) != text { //nolint:gosec // the test's own
 							t.Errorf("%s: %v", name, err)
 						}
@@ -234,7 +246,7 @@ func blobOf(text string) entry {
 
 // What git itself would never put into a tree is refused by its name.
 func TestHostileTrees(t *testing.T) {
-	blob := blobOf("x")
+	blob, long := blobOf("x"), blobOf(strings.Repeat("x", maxTarget+1))
 	file := func(name string) []any { return []any{"100644 " + name, hashOf(blob)} }
 	sub := treeOf(file("a")...)
 	bomb := []entry{blob, treeOf(file("a")...)}
@@ -274,7 +286,8 @@ func TestHostileTrees(t *testing.T) {
 			[]entry{blob, sub, treeOf(append(file("a"), "40000 a", hashOf(sub))...)},
 			`"a" is there twice`,
 		},
-		"a link":           {[]entry{blob, treeOf("120000 a", hashOf(blob))}, `"a" is a symbolic link`},
+		"a long link":      {[]entry{long, treeOf("120000 a", hashOf(long))}, `"a" is a symbolic link to a path of more`},
+		"a large link":     {[]entry{large, treeOf("120000 a", hashOf(large))}, ":a is larger than 1 MiB"},
 		"a submodule":      {[]entry{blob, treeOf("160000 a", hashOf(blob))}, `"a" is a submodule`},
 		"an unknown mode":  {[]entry{blob, treeOf("20000 a", hashOf(blob))}, "is a submodule"}, // as git takes it
 		"a bomb":           {bomb, "has more than 1000 files and directories"},
@@ -326,6 +339,7 @@ type failing struct{}
 var errFull = errors.New("no space")
 
 func (failing) Add(string, int64, io.Reader) error { return errFull }
+func (failing) Link(string, string) error          { return errFull }
 
 // What takes the files has its own errors, which are not those of the remote.
 func TestFilesAreNotTaken(t *testing.T) {
@@ -507,13 +521,15 @@ func FuzzTree(f *testing.F) {
 		}}
 		s.fetcher.remote.Limits.Entries = 100
 		files := taken{}
-		c := &contents{snapshot: s, files: map[plumbing.Hash][]string{}}
+		c := &contents{snapshot: s, files: map[plumbing.Hash][]string{}, links: map[plumbing.Hash][]string{}}
 		if err := c.list(t.Context()); err != nil {
 			return
 		}
-		for h := range c.files {
-			if h != hash {
-				return // of something that is not there
+		for _, all := range []map[plumbing.Hash][]string{c.files, c.links} {
+			for h := range all {
+				if h != hash {
+					return // of something that is not there
+				}
 			}
 		}
 		if err := c.give(t.Context(), files); err != nil {
@@ -571,3 +587,5 @@ func (c *counting) Add(_ string, _ int64, r io.Reader) error {
 	_, err := io.Copy(io.Discard, r)
 	return err
 }
+
+func (c *counting) Link(string, string) error { c.files++; return nil }

@@ -83,6 +83,8 @@ func TestTheSame(t *testing.T) {
 		"of another certificate":            {OtherCertificate: true},
 		"of another certificate in Rekor 2": {OtherCertificate: true, Rekor2: true, Stamped: true},
 		"a workflow":                        {Subject: "https://example.com/a/b@refs/tags/v1"},
+		"a user":                            {Subject: "alice!example.com"},
+		"a user in Rekor 2":                 {Subject: "alice!example.com", Rekor2: true, Stamped: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := s.Marshal(s.Bundle(fmt.Appendf(nil, statement, "a"), o))
@@ -104,6 +106,19 @@ func TestTheSame(t *testing.T) {
 		ours, theirs, oursErr, theirsErr := newPair(t, public).verify(text)
 		if oursErr != nil || theirsErr != nil || ours != theirs {
 			t.Errorf("%s: berth: %s, %v; sigstore-go: %s, %v", name, ours, oursErr, theirs, theirsErr)
+		}
+	}
+}
+
+// A log of Rekor 2 with a key of Ed25519 is known by another name than one of Rekor 1.
+func TestTheSameOfEd25519(t *testing.T) {
+	s, other := sigstoretest.NewEd25519(t), sigstoretest.NewEd25519(t)
+	p := newPair(t, s.Root())
+	o := sigstoretest.Signing{Rekor2: true, Stamped: true}
+	for by, good := range map[*sigstoretest.Sigstore]bool{s: true, other: false} {
+		ours, theirs, oursErr, theirsErr := p.verify(by.Marshal(by.Bundle(fmt.Appendf(nil, statement, "a"), o)))
+		if (oursErr == nil) != good || (theirsErr == nil) != good || ours != theirs {
+			t.Errorf("berth: %s, %v; sigstore-go: %s, %v", ours, oursErr, theirs, theirsErr)
 		}
 	}
 }
@@ -136,6 +151,7 @@ func TestChanged(t *testing.T) {
 	p := newPair(t, s.Root())
 	for name, o := range map[string]sigstoretest.Signing{
 		"ordinary": {Stamped: true}, "Rekor 2": {Rekor2: true, Stamped: true},
+		"a user": {Stamped: true, Subject: "alice!example.com"},
 	} {
 		read := func(by *sigstoretest.Sigstore, of string) (b map[string]any) {
 			if err := json.Unmarshal(by.Marshal(by.Bundle(fmt.Appendf(nil, statement, of), o)), &b); err != nil {

@@ -52,6 +52,10 @@ const (
 // content is another bundle.
 const AnnotationContent = "berth.dev/content"
 
+// AnnotationCharts are the versions of what a chart depends on, as PATH VERSION with commas between them, on the
+// template of a bundle that is to be what it was: each is fetched unless a lock of the chart says another.
+const AnnotationCharts = "berth.dev/charts"
+
 // Classes are those that berth reconciles.
 func Classes() []string { return []string{ClassPlain, ClassHelm, ClassRegistry} }
 

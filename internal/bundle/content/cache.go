@@ -22,6 +22,7 @@ import (
 // nothing depends on who wrote it.
 type Cache struct {
 	dir      string
+	within   func() string // the directory of dir, if it is not dir itself
 	max      int64
 	verified *verified
 }
@@ -30,10 +31,11 @@ type Cache struct {
 const DefaultCacheSize = 1 << 30
 
 // NewCache returns the cache in a directory, which is made when it is needed.
-func NewCache(dir string, bytes int64) *Cache { return &Cache{dir, bytes, newVerified()} }
+func NewCache(dir string, bytes int64) *Cache { return &Cache{dir, nil, bytes, newVerified()} }
 
-// Within is the cache in a directory of this one's, for content that others must not have put there.
-func (c *Cache) Within(dir string) *Cache { return NewCache(filepath.Join(c.dir, dir), c.max) }
+// Within is the cache in a directory of this one's, for content that others must not have put there. The directory may
+// become another one: what is in the one before is not found any more.
+func (c *Cache) Within(dir func() string) *Cache { return &Cache{c.dir, dir, c.max, newVerified()} }
 
 const (
 	algorithm  = "sha256:"
@@ -48,10 +50,14 @@ const (
 )
 
 func (c *Cache) open() (*os.Root, error) {
-	err := os.MkdirAll(c.dir, ownerOnly)
+	dir := c.dir
+	if c.within != nil {
+		dir = filepath.Join(dir, c.within())
+	}
+	err := os.MkdirAll(dir, ownerOnly)
 	if err == nil {
 		var root *os.Root
-		if root, err = os.OpenRoot(c.dir); err == nil {
+		if root, err = os.OpenRoot(dir); err == nil {
 			return root, nil
 		}
 	}

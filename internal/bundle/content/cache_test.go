@@ -269,3 +269,25 @@ func TestCacheIsShared(t *testing.T) {
 		t.Errorf("%d bytes are kept", total)
 	}
 }
+
+// A cache within another one is where its directory is now: what was kept in one before is not found.
+func TestCacheWithin(t *testing.T) {
+	dir, now := t.TempDir(), "one"
+	outer := content.NewCache(dir, 1<<20)
+	inner := outer.Within(func() string { return now })
+	c := seal(t, inner, example())
+	for _, step := range []struct {
+		now  string
+		kept bool
+	}{{"one", true}, {"another", false}, {"one", true}} {
+		now = step.now
+		if got, err := inner.Get(c.Digest); (err == nil) != step.kept {
+			t.Errorf("%s: %v", now, err)
+		} else if err == nil {
+			_ = got.Close()
+		}
+	}
+	if _, err := outer.Get(c.Digest); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what is within is found outside: %v", err)
+	}
+}

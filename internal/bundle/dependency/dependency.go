@@ -44,11 +44,14 @@ func Fetch(ctx context.Context, f source.Fetcher, s v1alpha1.Source) (*content.C
 func (p Pinned) Fetch(ctx context.Context, f source.Fetcher, s v1alpha1.Source) (*content.Content, v1alpha1.Source,
 	error,
 ) {
+	var commit source.Commit
+	f.Commit = &commit
+	defer commit.Close()
 	c, resolved, err := f.Fetch(ctx, s)
 	if err != nil || s.Type == v1alpha1.SourceUpload { // which is whole: it was made by Local
 		return c, resolved, err
 	}
-	c, err = p.complete(ctx, f.Beside(s), c, nil)
+	c, err = p.complete(ctx, f.Beside(s), c, aroundIn(&commit, resolved))
 	return c, resolved, err
 }
 
@@ -79,6 +82,9 @@ func (p Pinned) complete(ctx context.Context, f source.Fetcher, c *content.Conte
 	}
 	err = source.Within(ctx, f.Time, "what the chart depends on", func(ctx context.Context) (err error) {
 		root, left := &node{files: c.FS(), dir: dir, of: c.Digest, local: true, around: a}, int64(maxInflated)
+		if a != nil {
+			root.base = a.dir
+		}
 		root.chart, err = describe(ctx, root, &left)
 		if fault.ReasonOf(err) == content.ReasonTooLarge {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -32,6 +33,7 @@ type node struct {
 	below []*node // that come into its charts/
 
 	around *around // nil if nothing is
+	base   string  // of the content, in what is around it
 }
 
 // into is the directory of the chart in charts/.
@@ -226,24 +228,27 @@ func (g *gathering) find(ctx context.Context, n *node, w wanted) (*node, error) 
 		WithHint("write https://HOST/PATH, oci://HOST/PATH, file://DIRECTORY, or @NAME of a repository that helm knows")
 }
 
-// findIn finds a chart in the content that another one is in, by its path from there.
+// findIn finds a chart by its path from another one: in the content that this is in, or around it.
 func (g *gathering) findIn(ctx context.Context, n *node, to string) (*node, error) {
-	files, dir, ok := n.around.find(n, to)
-	if !ok {
-		return nil, fault.New(fault.InvalidArgument, "file://%s is outside of the content of the bundle", to).
-			WithHint("of charts on this machine, name the directory with both, and the one that is meant, as SOURCE: " +
-				"DIRECTORY//CHART; or run `helm dependency build` in the chart before")
-	}
-	child := &node{files: files, dir: dir, of: n.of, local: true, around: n.around}
-	if n.around != nil && files == n.around.files {
-		child.of = "around"
+	child := &node{files: n.files, dir: path.Join(n.dir, to), of: n.of, base: n.base, local: true, around: n.around}
+	if path.IsAbs(to) || !isInside(child.dir) {
+		place, ok := n.around.place(n, to)
+		if !ok {
+			return nil, fault.New(fault.InvalidArgument, "file://%s is outside of the content of the bundle", to).
+				WithHint("of charts on this machine, name the directory with both, and the one that is meant, as " +
+					"SOURCE: DIRECTORY//CHART; or run `helm dependency build` in the chart before")
+		}
+		if err := n.around.fill(ctx, g, child, place); err != nil {
+			return nil, err
+		}
 	}
 	var err error
 	if child.chart, err = describe(ctx, child, g.left); err == nil {
 		return child, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.NotFound, "%s of the content is no chart: it has no Chart.yaml", dir).
+		return nil, fault.New(fault.NotFound, "%s of the content is no chart: it has no Chart.yaml",
+			path.Join(child.base, child.dir)).
 			WithHint("correct the path in Chart.yaml, which begins in the directory of the chart")
 	}
 	return nil, notAChart(err)

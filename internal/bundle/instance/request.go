@@ -48,6 +48,8 @@ type Request struct {
 	Until     Until
 	// Revision is the one that is to be had again; 0 for what is new. See Earlier.
 	Revision int
+	// Charts are the versions of what its chart depended on, as PATH VERSION: whoever fetches it again takes these.
+	Charts []string
 }
 
 // Install brings a request about: the objects that say so are written, and then what
@@ -128,6 +130,9 @@ func instanceOf(q Request) (*v1alpha1.Instance, error) {
 			Spec:     v1alpha1.BundleSpec{ProvisionerClassName: q.Class, Source: q.Source},
 		},
 	}}
+	if len(q.Charts) > 0 {
+		in.Spec.Template.Metadata.Annotations[v1alpha1.AnnotationCharts] = strings.Join(q.Charts, ",")
+	}
 	in.Name = q.Name
 	return in, nil
 }

@@ -188,7 +188,7 @@ func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Kn
 	q.Source = v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{}}
 	q.Resolved = v1alpha1.Source{Type: v1alpha1.SourceUpload, Upload: &v1alpha1.UploadSource{Digest: made.Digest}}
 	if !uploaded {
-		q.Source, q.Resolved = made.Resolved, made.Resolved
+		q.Source, q.Resolved, q.Charts = made.Resolved, made.Resolved, made.Charts
 	}
 	if there >= 0 {
 		return r.from(ctx, q, &k.Bundles[there], k, steps)
@@ -227,14 +227,14 @@ func (r Reconciler) from(ctx context.Context, q *Request, b *v1alpha1.Bundle, k 
 		return err
 	}
 	asked := *q
-	asked.Source = b.Spec.Source
+	asked.Source, asked.Charts = b.Spec.Source, resource.ChartsOf(b)
 	wanted, err := instanceOf(asked)
 	if err != nil {
 		return err
 	}
 	wanted.UID = k.Instance.UID
 	if same, _, err := resource.BundleFor(wanted, k.Bundles); err == nil && same != nil && same.Name == b.Name {
-		q.Source = b.Spec.Source
+		q.Source, q.Charts = asked.Source, asked.Charts
 	}
 	q.Resolved = *b.Status.ResolvedSource
 	return nil

@@ -25,6 +25,15 @@ func DigestOf(b *v1alpha1.Bundle) string {
 	return cmp.Or(b.Status.Digest, b.Annotations[v1alpha1.AnnotationContent])
 }
 
+// ChartsOf are the versions of what its chart depends on that a bundle asks for, as PATH VERSION.
+func ChartsOf(b *v1alpha1.Bundle) []string {
+	text := b.Annotations[v1alpha1.AnnotationCharts]
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
 // EnsureBundle finds the bundle of an instance's template among its bundles, or makes it.
 func (o Objects) EnsureBundle(ctx context.Context, in *v1alpha1.Instance, bundles []v1alpha1.Bundle,
 	system string,

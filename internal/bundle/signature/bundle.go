@@ -9,23 +9,6 @@ import (
 	"github.com/berthdev/berth/internal/registry/pull"
 )
 
-// sigstoreBundle is what is read of a bundle of sigstore that has an envelope, where a key has signed. What else it
-// says, such as the entry of a transparency log, is about certificates, or adds to what a key says.
-type sigstoreBundle struct {
-	Material struct {
-		PublicKey struct {
-			Hint string `json:"hint"`
-		} `json:"publicKey"`
-	} `json:"verificationMaterial"`
-	Envelope struct {
-		Payload     []byte `json:"payload"`
-		PayloadType string `json:"payloadType"`
-		Signatures  []struct {
-			Sig []byte `json:"sig"`
-		} `json:"signatures"`
-	} `json:"dsseEnvelope"`
-}
-
 const (
 	typeOfStatement = "application/vnd.in-toto+json"
 	maxSignatures   = 16 // of an envelope
@@ -34,34 +17,28 @@ const (
 
 // bundle verifies a bundle that refers to an image: a statement about digests, in an envelope with signatures.
 func (p *Policy) bundle(ctx context.Context, a pull.Attachment, digest string) (by string, _ found) {
-	var b sigstoreBundle
-	if err := json.Unmarshal(a.Content, &b); err != nil {
-		return "", found{ReasonUntrusted, "a signature that is not valid: it is no bundle of sigstore"}
+	b, err := sigstore.ReadBundle(a.Content)
+	if err != nil {
+		return "", found{ReasonUntrusted, "a signature that is not valid: " + err.Error()}
 	}
-	e := b.Envelope
-	if e.PayloadType != typeOfStatement || len(e.Signatures) == 0 || len(e.Signatures) > maxSignatures {
+	if b.PayloadType != typeOfStatement || len(b.Signatures) == 0 || len(b.Signatures) > maxSignatures {
 		return "", found{ReasonUntrusted, "a bundle of sigstore without the signature of a statement"}
 	}
-	text := sigstore.EnvelopeText(e.PayloadType, e.Payload)
-	var signer *key
-	for _, s := range e.Signatures {
-		if signer = p.signer(text, s.Sig); signer != nil {
-			return statement(e.Payload, signer.String(), digest)
+	text := b.Text()
+	for _, signature := range b.Signatures {
+		if signer := p.signer(text, signature); signer != nil {
+			return statement(b.Payload, signer.String(), digest)
 		}
 	}
-	signed, err := sigstore.FromBundle(a.Content)
+	signed, err := b.Signed()
 	if err == nil && len(signed.Certificate) == 0 {
-		return "", found{ReasonUntrusted, "it is signed with " + another(b.Material.PublicKey.Hint)}
+		return "", found{ReasonUntrusted, "it is signed with " + another(b.Hint)}
 	}
 	by, problem := p.identified(ctx, signed, err)
 	if by == "" {
 		return "", problem
 	}
-	// What was verified is read, rather than what was taken for the same above.
-	if signed.PayloadType != typeOfStatement {
-		return "", notOfImage(by)
-	}
-	return statement(signed.Payload, by, digest)
+	return statement(b.Payload, by, digest)
 }
 
 // statement reads what somebody has signed: it has to be that an image was signed, and not what else is said about

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,10 +98,13 @@ func TestWhatIsNoSignature(t *testing.T) {
 		}, signature.ReasonUntrusted, "it is no bundle of sigstore"},
 		"a bundle with many signatures": {func(r repository, of ocispec.Descriptor) {
 			signaturetest.Refer(r, of, envelope(of, func(e map[string]any) {
-				first := e["signatures"].([]any)[0]
-				e["signatures"] = append(make([]any, 16), first)
+				e["signatures"] = slices.Repeat(e["signatures"].([]any), 17)
 			}))
 		}, signature.ReasonUntrusted, "without the signature of a statement"},
+		"a bundle with two envelopes": {func(r repository, of ocispec.Descriptor) {
+			text := s.Bundle(t, of.Digest.String(), signaturetest.PredicateSign)
+			signaturetest.Refer(r, of, bytes.Replace(text, []byte("{"), []byte(`{"dsseEnvelope":{},`), 1))
+		}, signature.ReasonUntrusted, "it is no bundle of sigstore"},
 		"a bundle without an envelope": {func(r repository, of ocispec.Descriptor) {
 			signaturetest.Refer(r, of, []byte(`{"messageSignature":{"signature":"MA=="}}`))
 		}, signature.ReasonUntrusted, "without the signature of a statement"},

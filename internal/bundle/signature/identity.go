@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/fault"
@@ -17,7 +16,7 @@ const (
 )
 
 // readIdentities reads whose certificates count, and what vouches for certificates.
-func (p *Policy) readIdentities(from Keys, getenv func(string) string, sum io.Writer) error {
+func (p *Policy) readIdentities(from Keys, sum io.Writer) error {
 	if len(from.Identities) > maxIdentities {
 		return fault.New(fault.InvalidArgument, "more than %d identities are given", maxIdentities)
 	}
@@ -37,7 +36,7 @@ func (p *Policy) readIdentities(from Keys, getenv func(string) string, sum io.Wr
 		return nil
 	}
 	if from.TrustedRoot == "" {
-		p.root = sigstore.PublicRoot(cacheDir(getenv), FlagRoot)
+		p.root = sigstore.PublicRoot(from.Cache, FlagRoot)
 	} else {
 		text, where, err := read(from.TrustedRoot, sigstore.MaxRoot, theRoot)
 		if err != nil {
@@ -48,7 +47,7 @@ func (p *Policy) readIdentities(from Keys, getenv func(string) string, sum io.Wr
 		}
 	}
 	text, err := json.Marshal(from.Identities)
-	_, _ = fmt.Fprintf(sum, "identities\n%s\n%s\n", text, p.root.Sum())
+	_, _ = fmt.Fprintf(sum, "identities\n%s\n", text)
 	return err
 }
 
@@ -63,20 +62,6 @@ func namesOf(i int) (names [4]string) {
 		names[n] = fmt.Sprintf("--%s (bundles.identities[%d].%s)", part[0], i, part[1])
 	}
 	return names
-}
-
-// cacheDir is where the root of sigstore's public instance is kept; "" if nobody is at home.
-func cacheDir(getenv func(string) string) string {
-	if getenv == nil {
-		return ""
-	}
-	if dir := getenv("XDG_CACHE_HOME"); dir != "" {
-		return filepath.Join(dir, "berth")
-	}
-	if home := getenv("HOME"); home != "" {
-		return filepath.Join(home, ".cache", "berth")
-	}
-	return ""
 }
 
 // ofCosign is true if signatures of cosign can count.

@@ -48,6 +48,8 @@ type Keys struct {
 	// TrustedRoot says which authorities and logs vouch for certificates, as sigstore's trusted_root.json. Without it
 	// it is that of sigstore's public instance.
 	TrustedRoot string
+	// Cache is where the root of the public instance is kept between runs; it is kept in memory if this is empty.
+	Cache string
 }
 
 // Policy says whose signatures count. A nil one asks for none.
@@ -86,7 +88,7 @@ func New(from Keys, getenv func(string) string) (*Policy, error) {
 		p.keys = append(p.keys, keys...)
 		_, _ = sum.Write(text)
 	}
-	if err := p.readIdentities(from, getenv, sum); err != nil {
+	if err := p.readIdentities(from, sum); err != nil {
 		return nil, err
 	}
 	ring := from.Keyring
@@ -111,8 +113,15 @@ func noKeys() error {
 			FlagKey, FlagIdentity, FlagIssuer, FlagKeyring)
 }
 
-// Sum tells policies with different keys apart: what was verified under one was not under another.
-func (p *Policy) Sum() string { return p.sum }
+// Sum tells policies with different keys apart: what was verified under one was not under another. It is another one
+// once something else vouches for certificates.
+func (p *Policy) Sum() string {
+	if p.root == nil {
+		return p.sum
+	}
+	sum := sha256.Sum256([]byte(p.sum + "\n" + p.root.Sum()))
+	return hex.EncodeToString(sum[:])
+}
 
 // Texts are the keys themselves, for where their files are not.
 func (k Keys) Texts() (texts Keys, _ error) {

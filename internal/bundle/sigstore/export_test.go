@@ -4,21 +4,14 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/sigstore/sigstore-go/pkg/root"
 )
 
 // PublicRootOf is PublicRoot of another mirror.
 var PublicRootOf = publicRootOf
 
-// FetchedRoot is what is trusted as of another root, as if it had been fetched: without an error.
-func FetchedRoot(of *Root, fetch func(context.Context) error) *Root {
-	return fetched(func(ctx context.Context) (*root.TrustedRoot, error) {
-		if err := fetch(ctx); err != nil {
-			return nil, err
-		}
-		return of.last, nil
-	})
+// FetchedRoot is what is trusted as of a text, as if it had been fetched: without an error.
+func FetchedRoot(text []byte, fetch func(context.Context) error) *Root {
+	return fetched(func(ctx context.Context) ([]byte, error) { return text, fetch(ctx) })
 }
 
 // Unverified is the error of what was fetched, and is not sigstore's.

@@ -1,8 +1,15 @@
 package sigstore_test
 
 import (
+	"bytes"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sigstore/sigstore/pkg/cryptoutils"
 
 	"github.com/berthdev/berth/internal/bundle/sigstore"
 )
@@ -87,5 +94,38 @@ func TestIdentity(t *testing.T) {
 				t.Errorf("%s: %t", test.signer, !test.match)
 			}
 		})
+	}
+}
+
+// A user name is that of Fulcio alone: a name of another kind, or two of them, say nothing about who it is.
+func TestSignerOfUser(t *testing.T) {
+	san, err := cryptoutils.MarshalOtherNameSAN("alice!example.com", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := san.Value[2:] // without the tag and the length of the list
+	another := bytes.Replace(one, []byte{0x83, 0xbf, 0x30, 1, 7}, []byte{0x83, 0xbf, 0x30, 1, 8}, 1)
+	for name, test := range map[string]struct {
+		names []byte
+		want  string
+	}{
+		"a user":           {one, "alice!example.com"},
+		"of another kind":  {another, ""},
+		"two":              {slices.Concat(one, one), ""},
+		"one of each kind": {slices.Concat(one, another), ""},
+		"no name":          {nil, ""},
+	} {
+		value := append([]byte{0x30, byte(len(test.names))}, test.names...)
+		issuer, err := asn1.Marshal("https://i")
+		if err != nil {
+			t.Fatal(err)
+		}
+		who, err := sigstore.SignerOf(&x509.Certificate{Extensions: []pkix.Extension{
+			{Id: cryptoutils.SANOID, Critical: true, Value: value},
+			{Id: asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 8}, Value: issuer},
+		}})
+		if who.Subject != test.want || (err == nil) != (test.want != "") || err == nil && who.Issuer != "https://i" {
+			t.Errorf("%s: %q, %v", name, who, err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/tuf"
 	"github.com/theupdateframework/go-tuf/v2/metadata"
+	"k8s.io/klog/v2"
 
 	"github.com/berthdev/berth/internal/fault"
 )
@@ -25,13 +27,14 @@ const MaxRoot = 1 << 20
 
 // Root is where the authorities and logs that are trusted are known from: a text, or sigstore itself.
 type Root struct {
-	sum   string
-	fetch func(context.Context) (*root.TrustedRoot, error)
+	fetch func(context.Context) (text []byte, _ error)
+	seen  string // the file of what was fetched last; empty if that is kept nowhere
 
 	turn chan struct{} // of one that fetches
 
 	mu      sync.Mutex
 	last    *root.TrustedRoot
+	sum     string    // of last
 	at      time.Time // when last was fetched; zero if it never changes
 	next    time.Time // when it is fetched again
 	failure error     // of the last time, without which last counts
@@ -52,12 +55,29 @@ func ReadRoot(text []byte, where string) (*Root, error) {
 			WithHint("name sigstore's trusted_root.json, or the one that `cosign trusted-root create` writes for an " +
 				"installation of your own")
 	}
-	sum := sha256.Sum256(text)
-	return &Root{sum: hex.EncodeToString(sum[:]), last: trusted}, nil
+	return &Root{sum: sumOf(text), last: trusted}, nil
 }
 
-// Sum tells roots apart.
-func (r *Root) Sum() string { return r.sum }
+func sumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Sum tells roots apart. Of one that is fetched it is that of what was fetched last: by this process or, as long as an
+// old root counts, by one before it. Until either is known it is that of no root.
+func (r *Root) Sum() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last != nil && (r.fetch == nil || time.Since(r.at) <= mostAge) {
+		return r.sum
+	}
+	if info, err := os.Stat(r.seen); err == nil && time.Since(info.ModTime()) <= mostAge {
+		if text, err := os.ReadFile(r.seen); err == nil {
+			return sumOf(text)
+		}
+	}
+	return "unknown"
+}
 
 const (
 	daily       = 24 * time.Hour
@@ -66,6 +86,7 @@ const (
 	pause       = time.Minute // after a failure
 	longPause   = time.Hour   // after a failure, with a root that still counts
 	publicRoot  = "sigstore's public instance"
+	target      = "trusted_root.json" // of its TUF repository
 	hintOfFetch = "where sigstore cannot be reached, name the file of a trusted root with --%s, or " +
 		"bundles.trustedRoot of the configuration: sigstore's is target trusted_root.json of its TUF repository, %s"
 )
@@ -73,31 +94,51 @@ const (
 // PublicRoot is the root of sigstore's public instance. It is fetched when it is first needed, verified by what is
 // linked with this program, and kept in a directory for a day; without a directory in memory. flag is what names
 // another root, for messages.
-func PublicRoot(dir, flag string) *Root { return publicRootOf(tuf.DefaultMirror, dir, flag) }
+func PublicRoot(dir, flag string) *Root {
+	return publicRootOf(tuf.DefaultMirror, tuf.DefaultRoot(), dir, flag)
+}
 
-func publicRootOf(mirror, dir, flag string) *Root {
-	return fetched(func(ctx context.Context) (*root.TrustedRoot, error) {
+func publicRootOf(mirror string, initial []byte, dir, flag string) *Root {
+	kept := filepath.Join(dir, "sigstore")
+	r := fetched(func(ctx context.Context) ([]byte, error) {
 		ctx, cancel := context.WithTimeout(ctx, fetchTime)
 		defer cancel()
 		answered := false
-		options := &tuf.Options{
-			Root: tuf.DefaultRoot(), RepositoryBaseURL: mirror, Context: ctx, Fetcher: getting(ctx, &answered),
-			CacheValidity: 1, DisableLocalCache: dir == "", CachePath: filepath.Join(dir, "sigstore"),
-		}
-		trusted, err := root.FetchTrustedRootWithOptions(options)
-		if err != nil && answered {
+		text, err := targetOf(&tuf.Options{
+			Root: initial, RepositoryBaseURL: mirror, Context: ctx, Fetcher: getting(ctx, &answered),
+			CacheValidity: 1, DisableLocalCache: dir == "", CachePath: kept,
+		})
+		// What has expired is sigstore's, as is no answer: whoever can send it could as well send nothing.
+		if _, expired := errors.AsType[*metadata.ErrExpiredMetadata](err); err != nil && answered && !expired {
 			err = unverified{err}
 		}
 		if err != nil {
 			return nil, fault.New(fault.Unavailable, "the trusted root of %s cannot be fetched: %w", publicRoot, err).
 				WithHint(hintOfFetch, flag, mirror)
 		}
-		return trusted, nil
+		return text, nil
 	})
+	if dir != "" {
+		r.seen = filepath.Join(kept, target)
+	}
+	return r
 }
 
-func fetched(fetch func(context.Context) (*root.TrustedRoot, error)) *Root {
-	return &Root{sum: publicRoot, fetch: fetch, turn: make(chan struct{}, 1)}
+// targetOf is the trusted root in a TUF repository.
+func targetOf(o *tuf.Options) ([]byte, error) {
+	client, err := tuf.New(o)
+	if err != nil {
+		return nil, err
+	}
+	text, err := client.GetTarget(target)
+	if err == nil {
+		_, err = root.NewTrustedRootFromJSON(text)
+	}
+	return text, err
+}
+
+func fetched(fetch func(context.Context) ([]byte, error)) *Root {
+	return &Root{fetch: fetch, turn: make(chan struct{}, 1)}
 }
 
 // Trusted is what is trusted now. One caller fetches it, the others wait as long as their contexts last.
@@ -114,11 +155,16 @@ func (r *Root) Trusted(ctx context.Context) (root.TrustedMaterial, error) {
 	if trusted, err := r.known(); trusted != nil || err != nil { // another one has fetched it
 		return trusted, err
 	}
-	trusted, err := r.fetch(ctx)
+	text, err := r.fetch(ctx)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err() // which says nothing about sigstore
 	}
-	return r.keep(trusted, err)
+	trusted, failed := r.keep(text, err)
+	if err != nil && failed == nil {
+		klog.FromContext(ctx).Error(err, "An old root of sigstore is trusted, as no other one can be fetched",
+			"trustedUntil", r.at.Add(mostAge))
+	}
+	return trusted, failed
 }
 
 // known is what is trusted, or why nothing is; neither if that has to be fetched.
@@ -136,13 +182,19 @@ func (r *Root) known() (root.TrustedMaterial, error) {
 
 // keep remembers what was fetched, or that it was not. The old root counts where nothing was fetched, and not where
 // what was fetched is not sigstore's.
-func (r *Root) keep(trusted *root.TrustedRoot, err error) (root.TrustedMaterial, error) {
+func (r *Root) keep(text []byte, err error) (root.TrustedMaterial, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	if err == nil {
-		r.last, r.at, r.next, r.failure = trusted, now, now.Add(daily), nil
-		return trusted, nil
+		var trusted *root.TrustedRoot
+		if trusted, err = root.NewTrustedRootFromJSON(text); err == nil {
+			r.last, r.sum, r.at, r.next, r.failure = trusted, sumOf(text), now, now.Add(daily), nil
+			if r.seen != "" {
+				_ = os.WriteFile(r.seen, text, 0o600) // without it, what was verified is verified again
+			}
+			return trusted, nil
+		}
 	}
 	r.next, r.failure = now.Add(pause), err
 	if _, refused := errors.AsType[unverified](err); refused {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sigstore/sigstore-go/pkg/tuf"
+
 	"github.com/berthdev/berth/internal/bundle/sigstore"
 	"github.com/berthdev/berth/internal/bundle/sigstore/sigstoretest"
 	"github.com/berthdev/berth/internal/fault"
@@ -116,7 +118,7 @@ func TestPublicRootThatCannotBeFetched(t *testing.T) {
 			mirror := httptest.NewServer(handler)
 			defer mirror.Close()
 			for _, dir := range []string{"", t.TempDir()} {
-				_, err := sigstore.PublicRootOf(mirror.URL, dir, "trusted-root").Trusted(t.Context())
+				_, err := sigstore.PublicRootOf(mirror.URL, tuf.DefaultRoot(), dir, "trusted-root").Trusted(t.Context())
 				var f *fault.Error
 				if !errors.As(err, &f) || f.Code != fault.Unavailable || !strings.Contains(f.Hint, "--trusted-root") ||
 					sigstore.IsUnverified(err) != (name != "absent") {
@@ -125,16 +127,6 @@ func TestPublicRootThatCannotBeFetched(t *testing.T) {
 			}
 		})
 	}
-}
-
-// ownRoot is the root of a sigstore.
-func ownRoot(t *testing.T) *sigstore.Root {
-	t.Helper()
-	r, err := sigstore.ReadRoot(sigstoretest.New(t).Root(), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // What is fetched is enough for a day, and an old one for a week where there is no answer. A failure is not tried again
@@ -176,7 +168,7 @@ func TestKeptRoot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fetched, answer := 0, error(nil)
-			r := sigstore.FetchedRoot(ownRoot(t), func(context.Context) error {
+			r := sigstore.FetchedRoot(sigstoretest.New(t).Root(), func(context.Context) error {
 				fetched++
 				return answer
 			})
@@ -197,7 +189,7 @@ func TestKeptRoot(t *testing.T) {
 // A caller whose context ends does not wait for another one that fetches, and is no failure that is remembered.
 func TestWaitingForRoot(t *testing.T) {
 	begun := make(chan struct{})
-	r := sigstore.FetchedRoot(ownRoot(t), func(ctx context.Context) error {
+	r := sigstore.FetchedRoot(sigstoretest.New(t).Root(), func(ctx context.Context) error {
 		select {
 		case <-begun: // the second time
 			return nil

@@ -22,10 +22,9 @@ type Signed struct {
 	// is sent along about them is not read.
 	Certificate []byte
 	// Payload is what an envelope has in it, where Text is the whole of it; otherwise nil.
-	Payload     []byte
-	PayloadType string
-	Entries     []*rekorpb.TransparencyLogEntry
-	Timestamps  [][]byte
+	Payload    []byte
+	Entries    []*rekorpb.TransparencyLogEntry
+	Timestamps [][]byte
 }
 
 // The annotations in which cosign has what belongs to a signature. The chain is left where it is.
@@ -91,30 +90,63 @@ func annotatedEntry(text string) (*rekorpb.TransparencyLogEntry, error) {
 	}, nil
 }
 
-// FromBundle reads the signature of an envelope out of a bundle of sigstore.
-func FromBundle(text []byte) (*Signed, error) {
+// Bundle is a bundle of sigstore that has an envelope, whether a key or the owner of a certificate has signed it.
+type Bundle struct {
+	PayloadType string
+	Payload     []byte
+	Signatures  [][]byte
+	// Hint is what it says of the key; empty for a certificate.
+	Hint string
+
+	material *bundlepb.VerificationMaterial
+}
+
+// ReadBundle reads one.
+func ReadBundle(text []byte) (*Bundle, error) {
 	var b bundlepb.Bundle
 	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(text, &b); err != nil {
 		return nil, errors.New("it is no bundle of sigstore")
 	}
 	envelope, material := b.GetDsseEnvelope(), b.GetVerificationMaterial()
-	if len(envelope.GetSignatures()) != 1 {
+	read := &Bundle{
+		PayloadType: envelope.GetPayloadType(), Payload: envelope.GetPayload(),
+		Hint: material.GetPublicKey().GetHint(), material: material,
+	}
+	for _, s := range envelope.GetSignatures() {
+		read.Signatures = append(read.Signatures, s.GetSig())
+	}
+	return read, nil
+}
+
+// Text is what is signed.
+func (b *Bundle) Text() []byte { return EnvelopeText(b.PayloadType, b.Payload) }
+
+// Signed is the one signature of the envelope, with what says by whom it is. The certificate may be missing.
+func (b *Bundle) Signed() (*Signed, error) {
+	if len(b.Signatures) != 1 {
 		return nil, errors.New("it is not one signature of an envelope")
 	}
 	s := &Signed{
-		Text:    EnvelopeText(envelope.GetPayloadType(), envelope.GetPayload()),
-		Payload: envelope.GetPayload(), PayloadType: envelope.GetPayloadType(),
-		Signature: envelope.GetSignatures()[0].GetSig(), Certificate: material.GetCertificate().GetRawBytes(),
-		Entries: material.GetTlogEntries(),
+		Text: b.Text(), Payload: b.Payload, Signature: b.Signatures[0],
+		Certificate: b.material.GetCertificate().GetRawBytes(), Entries: b.material.GetTlogEntries(),
 	}
 	// Before version 0.3 the certificate was the first of a chain.
-	if chain := material.GetX509CertificateChain().GetCertificates(); len(chain) > 0 {
+	if chain := b.material.GetX509CertificateChain().GetCertificates(); len(chain) > 0 {
 		s.Certificate = chain[0].GetRawBytes()
 	}
-	for _, t := range material.GetTimestampVerificationData().GetRfc3161Timestamps() {
+	for _, t := range b.material.GetTimestampVerificationData().GetRfc3161Timestamps() {
 		s.Timestamps = append(s.Timestamps, t.GetSignedTimestamp())
 	}
 	return s, nil
+}
+
+// FromBundle reads the signature of an envelope out of a bundle.
+func FromBundle(text []byte) (*Signed, error) {
+	b, err := ReadBundle(text)
+	if err != nil {
+		return nil, err
+	}
+	return b.Signed()
 }
 
 // EnvelopeText is what is signed of an envelope: its type and its payload, with their lengths.

@@ -54,6 +54,7 @@ func TestVerify(t *testing.T) {
 		"of a repository": {signing: sigstoretest.Signing{
 			Subject: "https://example.com/org/app/.github/workflows/release.yaml@refs/tags/v1",
 		}},
+		"of a user":             {signing: sigstoretest.Signing{Subject: "alice!example.com", Stamped: true}},
 		"proven without a time": {signing: sigstoretest.Signing{NoPromise: true}, only: "bundle", says: "no time"},
 		"neither promised nor proven": {
 			signing: sigstoretest.Signing{NoPromise: true, NoProof: true}, says: "neither a promise nor a proof",

@@ -27,22 +27,37 @@ func (f Fetcher) git(ctx context.Context, s v1alpha1.GitSource) (*content.Conten
 	if err != nil {
 		return nil, nil, err
 	}
-	defer closeRemote()
 	snapshot, err := remote.FetchRef(ctx, git.Ref(s.Ref))
 	if fault.CodeOf(err) == fault.Unauthenticated && f.ownLogin(ctx, &remote) {
 		snapshot, err = remote.FetchRef(ctx, git.Ref(s.Ref))
 	}
 	if err != nil {
+		closeRemote()
 		return nil, nil, err
 	}
-	defer snapshot.Close()
-	parts, err := gitParts(ctx, snapshot, s.Directory)
+	commit := Commit{snapshot, closeRemote}
+	c, err := f.partOfCommit(ctx, snapshot, s.Directory)
+	if err == nil && f.Commit != nil {
+		*f.Commit = commit
+	} else {
+		commit.Close()
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := f.build(ctx, func(b *content.Builder) error {
+	s.Ref = v1alpha1.GitRef{Commit: snapshot.Commit}
+	return c, &s, nil
+}
+
+// partOfCommit makes content of a directory of a commit, with what its kustomization refers to.
+func (f Fetcher) partOfCommit(ctx context.Context, snapshot *git.Snapshot, dir string) (*content.Content, error) {
+	parts, err := gitParts(ctx, snapshot, dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.build(ctx, func(b *content.Builder) error {
 		if parts.Root == nil {
-			return addCommit(ctx, b, snapshot, s.Directory, "")
+			return addCommit(ctx, b, snapshot, dir, "")
 		}
 		for _, part := range parts.Dirs {
 			if err := addCommit(ctx, b, snapshot, part, part); err != nil {
@@ -51,11 +66,25 @@ func (f Fetcher) git(ctx context.Context, s v1alpha1.GitSource) (*content.Conten
 		}
 		return addRoot(b, parts)
 	})
-	if err != nil {
-		return nil, nil, err
+}
+
+// Commit is one that a git source is a directory of. What else it has can be read until it is closed.
+type Commit struct {
+	snapshot    *git.Snapshot
+	closeRemote func()
+}
+
+// Directory makes content of another directory of the commit. No link leads to one.
+func (c *Commit) Directory(ctx context.Context, f Fetcher, dir string) (*content.Content, error) {
+	return f.build(ctx, func(b *content.Builder) error { return addCommit(ctx, b, c.snapshot, dir, "") })
+}
+
+// Close gives back what the commit takes on disk, if one was fetched.
+func (c *Commit) Close() {
+	if c.snapshot != nil {
+		c.snapshot.Close()
+		c.closeRemote()
 	}
-	s.Ref = v1alpha1.GitRef{Commit: snapshot.Commit}
-	return c, &s, nil
 }
 
 // addCommit takes the files of a directory of a commit to a place in the content.

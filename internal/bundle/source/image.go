@@ -126,6 +126,14 @@ func (c *collector) Add(name string, size int64, r io.Reader) error {
 	return nil
 }
 
+// Link implements git.Files.
+func (c *collector) Link(name, target string) error {
+	if err := c.builder.Link(name, target); err != nil && !c.problems.Add(err) {
+		return err
+	}
+	return nil
+}
+
 // result is the error of everything that content cannot have, with where that is, or
 // the error of the reading.
 func (c *collector) result(where string, err error) error {

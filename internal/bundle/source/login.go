@@ -68,7 +68,7 @@ type lent struct {
 // Beside fetches what the content of a source names, and so somebody else than the author of the source. The login of
 // the source goes along to those hosts alone that its Secret names and, at a terminal, to the host of the source.
 func (f Fetcher) Beside(s v1alpha1.Source) Fetcher {
-	f.lent = lent{}
+	f.lent, f.Commit = lent{}, nil
 	text := ""
 	switch s.Type {
 	case v1alpha1.SourceImage:

@@ -145,3 +145,6 @@ type placed struct {
 func (p placed) Add(name string, size int64, r io.Reader) error {
 	return p.to.Add(path.Join(p.dir, name), size, r)
 }
+
+// Link implements git.Files.
+func (p placed) Link(name, target string) error { return p.to.Link(path.Join(p.dir, name), target) }

@@ -250,5 +250,6 @@ func copyOf(s v1alpha1.Source) (c v1alpha1.Source) {
 // sourceText tells what is fetched for a bundle from anything else.
 func sourceText(b *v1alpha1.Bundle, s v1alpha1.Source) string {
 	text, _ := json.Marshal(s) // plain fields: cannot fail
-	return string(text) + " " + b.Annotations[v1alpha1.AnnotationContent]
+	return string(text) + " " + b.Annotations[v1alpha1.AnnotationContent] + " " +
+		b.Annotations[v1alpha1.AnnotationCharts]
 }

@@ -193,19 +193,19 @@ func (u Unpacker) fetched(ctx context.Context, b *v1alpha1.Bundle, steps *event.
 	from v1alpha1.Source,
 ) (*content.Content, v1alpha1.Source, error) {
 	if u.Fetches == nil {
-		return dependency.Fetch(ctx, u.fetcher(b, steps), from)
+		return dependency.Pinned(resource.ChartsOf(b)).Fetch(ctx, u.fetcher(b, steps), from)
 	}
 	return u.Fetches.get(ctx, b, sourceText(b, from), u.Kind, u.fetching(b, from))
 }
 
 // fetching fetches a source of a bundle in a server.
 func (u Unpacker) fetching(b *v1alpha1.Bundle, from v1alpha1.Source) doFetch {
-	f, from := u.Fetcher, copyOf(from)
+	f, from, pinned := u.Fetcher, copyOf(from), dependency.Pinned(resource.ChartsOf(b))
 	f.Bundle = &v1alpha1.Bundle{ObjectMeta: *b.DeepCopy()} // which goes on being changed
 	return func(ctx context.Context, progress func(v1.Progress)) (*content.Content, v1alpha1.Source, error) {
 		f := f
 		f.Progress = progress
-		return dependency.Fetch(ctx, f, from)
+		return pinned.Fetch(ctx, f, from)
 	}
 }
 

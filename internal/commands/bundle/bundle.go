@@ -20,9 +20,10 @@ one is installed and healthy.
 SOURCE is one of
 
   ./dir                          a local directory
-  ./dir//part                    a part of one, with what its kustomization refers to in it
+  ./dir//part                    a part of one, with what it refers to by paths in the rest
   install.yaml, bundle.tgz, -    a local file of YAML, an archive, or either on standard input
-  oci://host/repo:tag            an image
+  oci://host/repo:tag            an image, or a chart in a registry: --version for the tag
+  repo+https://host/path//chart  a chart of a chart repository: --version, or the newest
   git+https://host/repo.git//dir a directory of a repository: --branch, --tag, --commit
   https://host/install.yaml      a file of YAML, or an archive, on a web server
   configmap/NAME                 immutable ConfigMaps of the system namespace

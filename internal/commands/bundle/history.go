@@ -82,11 +82,11 @@ of, pinned to what it was then, and to the values of its chart. So a server of b
 not undo it. Flux and Argo CD would: if one of them applies the instance, it is refused.
 Change the instance where they have it from, or suspend them and give --ignore-gitops.
 
-The content is that of the Bundle if it is still there, or is fetched from where it was. What
-was sent from a directory or an archive is taken from the cache of this machine, and
-elsewhere made of the objects that the release has recorded. A chart is more than its
-objects: one that was sent from another machine is not installed again. Comments in the
-values of a chart are lost.
+The content is that of the Bundle if it is still there, or is fetched from where it was, with
+the versions of what a chart depended on. What was sent from a directory or an archive is
+taken from the cache of this machine, and elsewhere made of the objects that the release has
+recorded. A chart is more than its objects: one that was sent from another machine is not
+installed again. Comments in the values of a chart are lost.
 
 If a server of berth reconciles bundles, it does the work, and this command follows it.`,
 		Example: `  berth bundle history shop

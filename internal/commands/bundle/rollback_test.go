@@ -139,13 +139,17 @@ func serving(t *testing.T, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	kept := t.TempDir()
+	t.Cleanup(func() { // a fetch outlives the server that has begun it
+		waittest.Until(t, "nothing is fetched any more", func() bool { return os.RemoveAll(kept) == nil })
+	})
 	client := &kube.Client{Interface: core, Dynamic: dynamic, Config: config, HTTP: sending}
 	work := &controller.Controller{
 		Client: dynamic, Classes: []string{v1alpha1.ClassPlain, v1alpha1.ClassHelm}, Workers: 1, Period: time.Hour,
 		Timeout: time.Minute, Log: slog.New(slog.DiscardHandler),
 		Reconciler: instance.NewBackend(instance.Reconciler{
 			Own: client, Installs: client, System: instance.DefaultSystem, Now: time.Now, Fetcher: source.Fetcher{
-				Cache: content.NewCache(t.TempDir(), 1<<20), Limits: content.DefaultLimits(),
+				Cache: content.NewCache(kept, 1<<20), Limits: content.DefaultLimits(),
 				Cluster: &source.Cluster{Client: core.CoreV1(), Namespace: instance.DefaultSystem},
 			},
 		}),

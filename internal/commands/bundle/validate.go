@@ -124,8 +124,12 @@ func (o *ValidateOptions) loadAlone(ctx context.Context) (*content.Content, *for
 		return nil, nil, nil, err
 	}
 	var unchecked []v1.UncheckedObject
+	said := map[v1.UncheckedObject]bool{} // a chart and its subchart may have the same definition
 	for _, u := range p.Unknown {
-		unchecked = append(unchecked, uncheckedOf(u.Object, u.Reason))
+		if one := uncheckedOf(u.Object, u.Reason); !said[one] {
+			said[one] = true
+			unchecked = append(unchecked, one)
+		}
 	}
 	return c, p, unchecked, nil
 }

@@ -259,3 +259,19 @@ func TestInstallOfWhatNoUpgradeCouldApply(t *testing.T) {
 		})
 	}
 }
+
+// A definition that a chart and its subchart have is one: what is said of it is said once.
+func TestValidateOfADefinitionThatIsThereTwice(t *testing.T) {
+	definition := strings.TrimSuffix(crontabDefinition, "---\n")
+	there(t, map[string]string{
+		"Chart.yaml":             "{apiVersion: v2, name: web, version: 1.0.0}",
+		"crds/a.yaml":            definition,
+		"charts/ops/Chart.yaml":  "{apiVersion: v2, name: ops, version: 1.0.0}",
+		"charts/ops/crds/a.yaml": definition,
+	})
+	out, _ := cmdtest.Must(t, 0, "bundle", "validate", "shop", "-o", "json")
+	c := decoded[v1.BundleContent](t, out)
+	if len(c.Unchecked) != 1 || c.Objects["CustomResourceDefinition"] != 1 {
+		t.Errorf("%+v", c)
+	}
+}

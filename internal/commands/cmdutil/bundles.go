@@ -21,17 +21,26 @@ import (
 // Sources fetches the sources of bundles with the caller's own logins, and keeps content
 // between runs in a directory of theirs.
 func (f *Factory) Sources() (s source.Fetcher, err error) {
+	dir, err := f.cacheDir()
+	if err != nil {
+		return s, err
+	}
+	cache := content.NewCache(filepath.Join(dir, "bundles"), content.DefaultCacheSize)
+	return source.Fetcher{Cache: cache, Limits: content.DefaultLimits(), Getenv: f.Getenv}, nil
+}
+
+// cacheDir is where what can be fetched again is kept between runs.
+func (f *Factory) cacheDir() (string, error) {
 	dir := f.Getenv("XDG_CACHE_HOME")
 	if dir == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return s, fault.New(fault.InvalidArgument, "there is no directory to unpack bundles in: %w", err).
+			return "", fault.New(fault.InvalidArgument, "there is no directory to unpack bundles in: %w", err).
 				WithHint("set HOME or XDG_CACHE_HOME")
 		}
 		dir = filepath.Join(home, ".cache")
 	}
-	cache := content.NewCache(filepath.Join(dir, "berth", "bundles"), content.DefaultCacheSize)
-	return source.Fetcher{Cache: cache, Limits: content.DefaultLimits(), Getenv: f.Getenv}, nil
+	return filepath.Join(dir, "berth"), nil
 }
 
 // FollowedBundles works on the bundles of the cluster, and follows their pods under the
@@ -50,7 +59,7 @@ func (d *Dependencies) FollowedBundles(ctx context.Context, system string) (r in
 // AddVerifyFlags say.
 func (d *Dependencies) VerifiedBundles(ctx context.Context, system string) (r instance.Reconciler, err error) {
 	if r, err = d.FollowedBundles(ctx, system); err == nil {
-		r.Fetcher, err = d.verified(r.Fetcher, d.Getenv)
+		r.Fetcher, err = d.verified(r.Fetcher)
 	}
 	return r, err
 }
@@ -58,26 +67,34 @@ func (d *Dependencies) VerifiedBundles(ctx context.Context, system string) (r in
 // ServedBundles is VerifiedBundles for a server, where nobody is at home.
 func (d *Dependencies) ServedBundles(ctx context.Context, system string) (r instance.Reconciler, err error) {
 	if r, err = d.FollowedBundles(ctx, system); err == nil {
-		r.Fetcher, err = d.verified(r.Fetcher, nil)
+		r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of this process
+		r.Fetcher, err = d.verified(r.Fetcher)
 	}
-	r.Fetcher.Getenv = nil // others say what is fetched: not with the logins of this process
 	return r, err
 }
 
 // VerifiedSources is Sources for only what is signed as the configuration and the flags of AddVerifyFlags say.
 func (d *Dependencies) VerifiedSources() (s source.Fetcher, err error) {
 	if s, err = d.Sources(); err == nil {
-		s, err = d.verified(s, d.Getenv)
+		s, err = d.verified(s)
 	}
 	return s, err
 }
 
-func (d *Dependencies) verified(s source.Fetcher, getenv func(string) string) (source.Fetcher, error) {
+// verified is a fetcher of only what is signed. A server, which has no environment, keeps the root of sigstore's public
+// instance in memory.
+func (d *Dependencies) verified(s source.Fetcher) (source.Fetcher, error) {
 	c, err := d.Config()
 	if err != nil {
 		return s, err
 	}
-	policy, err := c.Bundles.Policy(getenv)
+	dir := ""
+	if s.Getenv != nil {
+		if dir, err = d.cacheDir(); err != nil {
+			return s, err
+		}
+	}
+	policy, err := c.Bundles.Policy(s.Getenv, dir)
 	return s.Verifying(policy), err
 }
 

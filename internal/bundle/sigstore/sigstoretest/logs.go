@@ -2,7 +2,6 @@ package sigstoretest
 
 import (
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509/pkix"
@@ -30,9 +29,13 @@ const (
 	second = 1
 )
 
-func (s *Sigstore) signed(key *ecdsa.PrivateKey, text []byte) []byte {
-	sum := sha256.Sum256(text)
-	signature, err := ecdsa.SignASN1(rand.Reader, key, sum[:])
+func (s *Sigstore) signed(key crypto.Signer, text []byte) []byte {
+	of, by := text, crypto.Hash(0)
+	if len(publicOf(key)) == 0 {
+		sum := sha256.Sum256(text)
+		of, by = sum[:], hash
+	}
+	signature, err := key.Sign(rand.Reader, of, by)
 	s.check(err)
 	return signature
 }

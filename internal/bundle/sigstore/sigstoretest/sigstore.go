@@ -5,6 +5,7 @@ package sigstoretest
 import (
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
@@ -19,13 +20,14 @@ import (
 	"time"
 
 	"github.com/sigstore/sigstore-go/pkg/root"
+	"github.com/sigstore/sigstore/pkg/cryptoutils"
 )
 
 // Sigstore is one.
 type Sigstore struct {
 	t                       testing.TB
 	ca, issuing, tsa, stamp *authority
-	certificates, rekor     *ecdsa.PrivateKey // the keys of the logs
+	certificates, rekor     crypto.Signer // the keys of the logs
 	serial                  int64
 	// begun is when certificates are issued: they have expired since, as they have wherever something is verified.
 	begun time.Time
@@ -33,7 +35,9 @@ type Sigstore struct {
 
 // Signing is how something is signed.
 type Signing struct {
-	Subject, Issuer string // alice@example.com and https://accounts.example.com, unless said otherwise
+	// Subject and Issuer are alice@example.com and https://accounts.example.com, unless said otherwise. A subject may
+	// also be a URL or, as NAME!HOST, the name of a user.
+	Subject, Issuer string
 	// After is how long after its certificate was issued, which is valid for ten minutes.
 	After time.Duration
 	// Rekor2 makes an entry of Rekor 2, which has no promise.
@@ -84,6 +88,16 @@ func New(t testing.TB) *Sigstore {
 	return s
 }
 
+// NewEd25519 makes one whose log of signatures has a key of Ed25519, as those of Rekor 2 have.
+func NewEd25519(t testing.TB) *Sigstore {
+	t.Helper()
+	s := New(t)
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	s.check(err)
+	s.rekor = key
+	return s
+}
+
 // Root is its trusted_root.json.
 func (s *Sigstore) Root() []byte { return s.root(time.Time{}) }
 
@@ -93,7 +107,7 @@ func (s *Sigstore) RootUntil(after time.Duration) []byte { return s.root(s.begun
 
 func (s *Sigstore) root(end time.Time) []byte {
 	s.t.Helper()
-	log := func(key *ecdsa.PrivateKey, end time.Time) map[string]*root.TransparencyLog {
+	log := func(key crypto.Signer, end time.Time) map[string]*root.TransparencyLog {
 		id := logID(s.t, key)
 		return map[string]*root.TransparencyLog{hex.EncodeToString(id): {
 			BaseURL: "https://" + host, ID: id, ValidityPeriodStart: s.begun.Add(-time.Hour), ValidityPeriodEnd: end,
@@ -126,11 +140,16 @@ func (s *Sigstore) certificate(o Signing) *authority {
 			{Id: asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 8}, Value: issuer},
 		},
 	}
-	if strings.Contains(o.Subject, "://") {
+	switch {
+	case strings.Contains(o.Subject, "://"):
 		at, err := url.Parse(o.Subject)
 		s.check(err)
 		c.URIs = []*url.URL{at}
-	} else {
+	case strings.Contains(o.Subject, "!"):
+		name, err := cryptoutils.MarshalOtherNameSAN(o.Subject, true)
+		s.check(err)
+		c.ExtraExtensions = append(c.ExtraExtensions, *name)
+	default:
 		c.EmailAddresses = []string{o.Subject}
 	}
 	unlogged := s.issue(c, s.issuing)
@@ -186,12 +205,22 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-func logID(t testing.TB, key *ecdsa.PrivateKey) []byte {
+// logID is by what a log is known: the hash of its key or, of one of Ed25519, that of a note, which names the log.
+func logID(t testing.TB, key crypto.Signer) []byte {
 	t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		t.Fatal(err)
+	of := append([]byte(host+"\n\x01"), publicOf(key)...)
+	if len(publicOf(key)) == 0 {
+		var err error
+		if of, err = x509.MarshalPKIXPublicKey(key.Public()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	sum := sha256.Sum256(der)
+	sum := sha256.Sum256(of)
 	return sum[:]
+}
+
+// publicOf is a key of Ed25519; nothing for any other.
+func publicOf(key crypto.Signer) ed25519.PublicKey {
+	public, _ := key.Public().(ed25519.PublicKey)
+	return public
 }
