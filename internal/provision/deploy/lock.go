@@ -7,6 +7,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // The purposes of the lock of a workspace.
@@ -22,6 +23,7 @@ func Locker(r inventory.Reader, purpose string) lock.Locker {
 	return lock.Locker{
 		Leases:    r.Client.CoordinationV1().Leases(r.Client.Namespace),
 		Namespace: r.Client.Namespace, Self: lock.Self(), Purpose: purpose, Now: r.Now,
+		Beside: r.Scheme == userstring.K8shell,
 	}
 }
 
@@ -33,7 +35,11 @@ func IsLocked(err error) bool { return fault.ReasonOf(err) == reasonLocked }
 
 // Busy is that error.
 func Busy(id string, by *lock.Observed) error {
-	return fault.New(fault.Conflict, "%s is working on workspace %s (%s)", by.Holder.Human(), id, by.Purpose).
+	doing := ""
+	if by.Purpose != "" {
+		doing = " (" + by.Purpose + ")"
+	}
+	return fault.New(fault.Conflict, "%s is working on workspace %s%s", by.Holder.Human(), id, doing).
 		WithReason(reasonLocked).
 		WithHint("try again when that is done, or pass --wait")
 }
