@@ -63,9 +63,12 @@ func TestUsernamesBesideK8shell(t *testing.T) {
 	cmdtest.Cluster(t, server.URL)
 	const blueprints = "blueprints: [{name: dev, template: base}]"
 	configured(t, compat, blueprints)
-	for _, args := range []string{"provision jo_smith~dev", "exec jo_smith~dev --provision -- true", "update jo_smith~dev"} {
+	const refused = `has the ID "jo_smith-4bfc0c6" in k8shell's scheme, which is not a valid name`
+	for _, args := range []string{
+		"provision jo_smith~dev", "exec jo_smith~dev --provision -- true", "update jo_smith~dev",
+	} {
 		status, _, stderr := cmdtest.Run(t, "", strings.Fields(args)...)
-		if status == 0 || !strings.Contains(stderr, `has the ID "jo_smith-4bfc0c6" in k8shell's scheme, which is not a valid`) {
+		if status == 0 || !strings.Contains(stderr, refused) {
 			t.Errorf("berth %s: %d\n%s", args, status, stderr)
 		}
 	}

@@ -18,10 +18,12 @@ func TestCompat(t *testing.T) {
 		threshold int
 		long      time.Duration
 	}{
-		"nothing":              {"", "", userstring.Own, 2, 0},
-		"the file":             {"compat: k8shell\n", "", userstring.K8shell, 1, time.Minute},
-		"a variable":           {"", "k8shell", userstring.K8shell, 1, time.Minute},
-		"a threshold besides":  {"compat: k8shell\npolicy: {crashLoopThreshold: 4}\n", "", userstring.K8shell, 4, time.Minute},
+		"nothing":    {"", "", userstring.Own, 2, 0},
+		"the file":   {"compat: k8shell\n", "", userstring.K8shell, 1, time.Minute},
+		"a variable": {"", "k8shell", userstring.K8shell, 1, time.Minute},
+		"a threshold besides": {
+			"compat: k8shell\npolicy: {crashLoopThreshold: 4}\n", "", userstring.K8shell, 4, time.Minute,
+		},
 		"nothing, in the file": {"compat: \"\"\n", "", userstring.Own, 2, 0},
 	} {
 		t.Setenv("BERTH_COMPAT", test.env)

@@ -65,7 +65,8 @@ var (
 
 func statusWords() []string {
 	return []string{
-		"Starting", "Warning", "Pulling", "Running", "Failing", "Stopping", "Terminating", "Stopped", "Error", "Unknown",
+		"Starting", "Warning", "Pulling", "Running", "Failing", "Stopping", "Terminating", "Stopped", "Error",
+		"Unknown",
 	}
 }
 
@@ -83,7 +84,8 @@ func contract(text []byte) (r contractRecord, problems []string) {
 		no("a job that is %s ended at %s", *r.Status, r.FinishedAt)
 	}
 	for i, e := range *r.Events {
-		if e.ID == nil || e.Type == nil || e.Timestamp == nil || e.ObjectName == nil || e.Message == nil || e.Status == nil {
+		if e.ID == nil || e.Type == nil || e.Timestamp == nil || e.ObjectName == nil || e.Message == nil ||
+			e.Status == nil {
 			no("entry %d lacks a field", i+1)
 			continue
 		}
@@ -127,8 +129,14 @@ func TestRecordsKeepTheContract(t *testing.T) {
 			&v1.Error{Code: string(fault.Failed), Message: "no image"},
 			[2]string{"Error", "no image"},
 		},
-		"gone":  {[]v1.Stage{v1.StageTerminating, v1.StageStopped, v1.StageUnknown}, nil, [2]string{"Unknown", "Unknown"}},
-		"hasty": {nil, &v1.Error{Code: string(fault.NotFound), Message: "no blueprint"}, [2]string{"Error", "no blueprint"}},
+		"gone": {
+			[]v1.Stage{v1.StageTerminating, v1.StageStopped, v1.StageUnknown}, nil,
+			[2]string{"Unknown", "Unknown"},
+		},
+		"hasty": {
+			nil, &v1.Error{Code: string(fault.NotFound), Message: "no blueprint"},
+			[2]string{"Error", "no blueprint"},
+		},
 	} {
 		stores := inNATS(t, store.NATSConfig{URL: storetest.NATS(t, t.TempDir(), -1, nil).ClientURL()})
 		recorder := NewRecorder(stores, time.Now)
@@ -180,7 +188,8 @@ func TestContractIsChecked(t *testing.T) {
 	}
 	for what, with := range map[string]string{
 		`"id":1`: `"id":"1"`, `"finishedAt":"0001-01-01T00:00:00Z"`: `"finishedAt":null`,
-		`"2026-11-20 12:00:00"`: `"2026-11-20T12:00:00Z"`, `"objectName":"w"`: `"objectName":"pod/w"`, "Pulling": "Provisioning",
+		`"2026-11-20 12:00:00"`: `"2026-11-20T12:00:00Z"`, `"objectName":"w"`: `"objectName":"pod/w"`,
+		"Pulling":            "Provisioning",
 		`"status":"running"`: `"status":"completed"`, `"type":"status"`: `"type":"progress"`, `"username":"u",`: "",
 	} {
 		if _, problems := contract([]byte(strings.Replace(good, what, with, 1))); len(problems) == 0 {

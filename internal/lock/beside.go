@@ -15,8 +15,8 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// What k8shell's provisioner holds while it works on a workspace: a Lease with a name of its own, which whoever finds it
-// expired takes over, and which is deleted when it is given back. docs/design/k8shell.md says how the two go together.
+// What k8shell's provisioner holds while it works on a workspace: a Lease with a name of its own, which is taken over
+// once it has expired, and deleted when it is given back. docs/design/k8shell.md says how the two locks go together.
 const (
 	theirPrefix   = "workspace-lease-"
 	theirHolder   = "provisioner-"
@@ -34,8 +34,8 @@ type theirs struct {
 
 func theirName(id string) string { return theirPrefix + id }
 
-// takeTheirs takes k8shell's lock, under berth's own: no other command of berth wants it meanwhile. It returns who holds
-// it, or nothing if it is taken.
+// takeTheirs takes k8shell's lock, under berth's own: no other command of berth wants it meanwhile. It returns its
+// holder, or nothing if it is taken.
 func (h *Lock) takeTheirs(ctx context.Context, before *Observed) (*Observed, error) {
 	l := h.locker
 	for range maxTries {
@@ -149,8 +149,8 @@ func lastRenewed(lease *coordinationv1.Lease) *metav1.MicroTime {
 // isTheirsFree decides whether k8shell's lock may be taken from its holder: by the local clock, as with berth's own.
 func (l Locker) isTheirsFree(lease *coordinationv1.Lease, seen *Observed) bool {
 	now, renewed := l.Now(), lastRenewed(lease)
-	return identityIn(lease) == "" || renewed == nil || seen.Holder.isDead(l.Self) || now.Sub(seen.at) > theirDuration ||
-		now.Sub(renewed.Time) > stale
+	return identityIn(lease) == "" || renewed == nil || seen.Holder.isDead(l.Self) ||
+		now.Sub(seen.at) > theirDuration || now.Sub(renewed.Time) > stale
 }
 
 // holderOfTheirs is who holds it: a process of berth where this one has written the holder that is there now.

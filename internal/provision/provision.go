@@ -28,8 +28,8 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// Timeout is for how long the workspaces of user strings are waited for unless something else is said: 0 is for ever. It
-// is k8shell's where berth works beside that, where an injection takes a rollout.
+// Timeout is for how long the workspaces of user strings are waited for unless something else is said: 0 is for ever.
+// Beside k8shell, it is what that waits, which is longer where a workload has to roll out.
 func (p *Provisioner) Timeout(users ...userstring.UserString) time.Duration {
 	switch {
 	case p.Scheme != userstring.K8shell:

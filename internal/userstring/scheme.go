@@ -64,8 +64,8 @@ func (u UserString) Naming(id string) UserString {
 
 var legalID = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-// CheckID returns an error for an ID that nothing on a cluster can be named. Only k8shell's scheme has these: it takes a
-// username as it is.
+// CheckID returns an error for an ID that nothing on a cluster can be named. Only k8shell's scheme has these: it takes
+// a username as it is.
 func (u UserString) CheckID() error {
 	id := u.ID()
 	if u.Form() == Named || legalID.MatchString(id) && len(id) <= MaxIDLength {
@@ -75,10 +75,10 @@ func (u UserString) CheckID() error {
 	if legalID.MatchString(id) {
 		why = "it must have at most 50 characters"
 	}
-	return fault.New(fault.InvalidArgument, "%s has the ID %q in k8shell's scheme, which is not a valid name: %s", u, id,
-		why).
-		WithHint("choose another username, or leave out `compat: k8shell` in the configuration: berth's own IDs are valid " +
-			"names whatever the user is called")
+	return fault.New(fault.InvalidArgument,
+		"%s has the ID %q in k8shell's scheme, which is not a valid name: %s", u, id, why).
+		WithHint("choose another username, or leave out `compat: k8shell` in the configuration: berth's own IDs are " +
+			"valid names whatever the user is called")
 }
 
 // Annotation is the user string as the annotation of an object has it. In k8shell's scheme it is the canonical user

@@ -66,7 +66,7 @@ func TestIDsOfK8shell(t *testing.T) {
 			c.own = c.id
 		}
 		if !strings.HasPrefix(own.ID(), c.own) || u.In(Own) != own {
-			t.Errorf("%s has the ID %q of berth, want %s; and back again it is %+v", c.typed, own.ID(), c.own, u.In(Own))
+			t.Errorf("%s has the ID %q of berth, want %s; back again it is %+v", c.typed, own.ID(), c.own, u.In(Own))
 		}
 		other, differs := own.Other()
 		if back, _ := u.Other(); other != u || back != own || differs != (own.ID() != c.id) {
@@ -88,7 +88,8 @@ func TestCheckID(t *testing.T) {
 	const shape, long = "only lowercase letters, digits and dashes", "at most 50 characters"
 	for typed, says := range map[string]string{
 		"alice~Dev": "", "alice~pod=x.y": "", "jo-smith": "", strings.Repeat("a", 42): "",
-		"jo_smith": shape, "jo.smith": shape, "1st": shape, "alice@example.com": shape, "%41lice": shape, "a%7Cb": shape,
+		"jo_smith": shape, "jo.smith": shape, "1st": shape, "alice@example.com": shape, "%41lice": shape,
+		"a%7Cb":  shape,
 		"müller": shape, strings.Repeat("a", 43): long,
 	} {
 		u, err := Parse(typed)

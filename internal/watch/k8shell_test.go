@@ -20,9 +20,9 @@ func TestWarningsOfK8shell(t *testing.T) {
 	} {
 		for _, kind := range []string{corev1.EventTypeNormal, corev1.EventTypeWarning} {
 			e := &corev1.Event{Reason: reason, Message: "no", Type: kind}
-			for name, p := range map[string]cause.Policy{"own": cause.DefaultPolicy(), "k8shell": cause.K8shellPolicy()} {
+			for _, p := range []cause.Policy{cause.DefaultPolicy(), cause.K8shellPolicy()} {
 				if !isWarning(e, circumstances{}, p) {
-					t.Errorf("%s of type %s is no warning by the policy %s", reason, kind, name)
+					t.Errorf("%s of type %s is no warning by %+v", reason, kind, p)
 				}
 			}
 		}
@@ -57,6 +57,8 @@ func TestThresholdOfK8shell(t *testing.T) {
 // minute. Berth's own policy says neither: it names what is waited for.
 func TestSlowWarnings(t *testing.T) {
 	const second = time.Second
+	theirs := cause.K8shellPolicy()
+	ready := []func(*corev1.Pod){watchtest.OnNode, watchtest.AppReady}
 	creating := []func(*corev1.Pod){watchtest.OnNode, watchtest.App(watchtest.Waits("ContainerCreating", ""))}
 	withClaim := append([]func(*corev1.Pod){mounts("data")}, creating...)
 	for name, test := range map[string]struct {
@@ -66,13 +68,17 @@ func TestSlowWarnings(t *testing.T) {
 		policy cause.Policy
 		want   []string
 	}{
-		"before 30 s":           {withClaim, "", 30*second - 1, cause.K8shellPolicy(), nil},
-		"after 30 s":            {withClaim, "", 30 * second, cause.K8shellPolicy(), []string{reasonMounting}},
-		"without volumes":       {creating, "", 59 * second, cause.K8shellPolicy(), nil},
-		"mounted":               {withClaim, "Pulled", 59 * second, cause.K8shellPolicy(), nil},
-		"after a minute":        {withClaim, "", time.Minute, cause.K8shellPolicy(), []string{reasonMounting, reasonTakingLong}},
-		"without a node":        {nil, "", time.Minute, cause.K8shellPolicy(), []string{reasonTakingLong}},
-		"that runs":             {[]func(*corev1.Pod){watchtest.OnNode, watchtest.AppReady}, "", time.Hour, cause.K8shellPolicy(), nil},
+		"before 30 s":             {withClaim, "", 30*second - 1, theirs, nil},
+		"after 30 s":              {withClaim, "", 30 * second, theirs, []string{reasonMounting}},
+		"without volumes":         {creating, "", 59 * second, theirs, nil},
+		"mounted":                 {withClaim, "Pulled", 59 * second, theirs, nil},
+		"after a minute":          {withClaim, "", time.Minute, theirs, []string{reasonMounting, reasonTakingLong}},
+		"without a node":          {nil, "", time.Minute, theirs, []string{reasonTakingLong}},
+		"just not ready any more": {notReadySince(time.Hour), "", time.Hour + 59*second, theirs, nil},
+		"not ready again for long": {
+			notReadySince(time.Hour), "", time.Hour + time.Minute, theirs, []string{reasonTakingLong},
+		},
+		"that runs":             {ready, "", time.Hour, theirs, nil},
 		"by berth's own policy": {withClaim, "", time.Hour, cause.DefaultPolicy(), nil},
 	} {
 		s := stateOf(watchtest.NewPod("web", "1", test.pod...).Pod)
@@ -93,4 +99,12 @@ func TestSlowWarnings(t *testing.T) {
 			t.Errorf("%s: it asks for another reading at %s", name, next)
 		}
 	}
+}
+
+// notReadySince is a pod that was ready until a time.
+func notReadySince(at time.Duration) []func(*corev1.Pod) {
+	return []func(*corev1.Pod){watchtest.OnNode, watchtest.App(watchtest.Runs(0)), func(pod *corev1.Pod) {
+		pod.Status.Phase = corev1.PodRunning
+		watchtest.Set(pod, corev1.PodReady, corev1.ConditionFalse, at)
+	}}
 }

@@ -16,8 +16,8 @@ const (
 	reasonTakingLong = "TakingLong"
 )
 
-// slowWarnings are about a pod that takes longer than the policy has it: to mount its volumes, and to get ready. They say
-// no more than that, and begin when the time is up.
+// slowWarnings are about a pod that takes longer than the policy has it: to mount its volumes, and to get ready. They
+// say no more than that, and begin when the time is up.
 func (r *reading) slowWarnings(stage v1.Stage) (warnings []v1.Warning) {
 	switch stage {
 	case v1.StageScheduling, v1.StagePulling, v1.StageInitializing, v1.StageStarting:
@@ -36,7 +36,8 @@ func (r *reading) slowWarnings(stage v1.Stage) (warnings []v1.Warning) {
 		warn(r.policy.MountDelay, r.Since(corev1.PodScheduled), reasonMounting,
 			"its volumes have not been mounted for %s")
 	}
-	warn(r.policy.LongDelay, r.CreationTimestamp.Time, reasonTakingLong, "it is taking long: not ready after %s")
+	since := evidence.Later(r.CreationTimestamp.Time, r.Since(corev1.PodReady)) // it may have been ready before
+	warn(r.policy.LongDelay, since, reasonTakingLong, "it is taking long: not ready after %s")
 	return warnings
 }
 

@@ -35,13 +35,17 @@ func IsLocked(err error) bool { return fault.ReasonOf(err) == reasonLocked }
 
 // Busy is that error.
 func Busy(id string, by *lock.Observed) error {
-	doing := ""
-	if by.Purpose != "" {
-		doing = " (" + by.Purpose + ")"
-	}
-	return fault.New(fault.Conflict, "%s is working on workspace %s%s", by.Holder.Human(), id, doing).
+	return fault.New(fault.Conflict, "%s is working on workspace %s%s", by.Holder.Human(), id, For(by)).
 		WithReason(reasonLocked).
 		WithHint("try again when that is done, or pass --wait")
+}
+
+// For is what a lock is held for, in brackets; empty if its holder does not say.
+func For(by *lock.Observed) string {
+	if by.Purpose == "" {
+		return ""
+	}
+	return " (" + by.Purpose + ")"
 }
 
 // releaseTime is how long releasing the lock may take, also after an

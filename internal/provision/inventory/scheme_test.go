@@ -67,8 +67,8 @@ func TestNamed(t *testing.T) {
 		}
 		w.Scheme = test.scheme
 		got, err := w.Named(t.Context(), u)
-		if (err == nil) != (test.says == "") || err == nil && got.ID() != test.id ||
-			err != nil && (fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), test.says)) {
+		if (err == nil) != (test.says == "") || err == nil && got.ID() != test.id || err != nil &&
+			(fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), test.says)) {
 			t.Errorf("%s in scheme %q: %s, %v", test.text, test.scheme, got.ID(), err)
 		}
 	}
