@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/identity/provider"
 	"github.com/berthdev/berth/internal/job"
 	"github.com/berthdev/berth/internal/registry"
+	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
@@ -36,6 +37,8 @@ type Config struct {
 	// ControlNamespace is where k8shell's proxy and API server run. Workspaces with an agent let these in by its port;
 	// without one, nobody.
 	ControlNamespace string `yaml:"controlNamespace"`
+	// Compat is what berth works beside: k8shell, or nothing. Scheme and the policy follow from it.
+	Compat string `yaml:"compat"`
 	// Jobs says where the records of provisionings are kept.
 	Jobs job.Config `yaml:"jobs"`
 	// PolicyFile is what the file says of the policy; Policy is what comes of that and of everything that takes
@@ -79,6 +82,7 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 		"blueprints":        {&c.Blueprints, ""},
 		"default-blueprint": {&c.DefaultBlueprint, "default"},
 		"default-registry":  {&c.DefaultRegistry, registry.DefaultHost},
+		"compat":            {&c.Compat, ""},
 	} {
 		v.SetDefault(key, cmp.Or(*scalar.value, scalar.fallback))
 		err := v.BindEnv(key)
@@ -90,11 +94,33 @@ func Load(flags *pflag.FlagSet, getenv func(string) string) (Config, error) {
 		}
 		*scalar.value = v.GetString(key)
 	}
+	if problem := c.checkCompat("BERTH_COMPAT"); problem != "" {
+		return Config{}, fault.New(fault.InvalidArgument, "%s", problem)
+	}
 	if err := c.Bundles.lay(flags); err != nil {
 		return Config{}, err
 	}
-	c.Policy, err = file.PolicyFile.policy(flags, getenv)
+	c.Policy, err = file.PolicyFile.policy(c.defaults(), flags, getenv)
 	return c, err
+}
+
+// Scheme is how the IDs of workspaces are computed.
+func (c Config) Scheme() userstring.Scheme { return userstring.Scheme(c.Compat) }
+
+// defaults is the policy where nothing is said about it.
+func (c Config) defaults() cause.Policy {
+	if c.Scheme() == userstring.K8shell {
+		return cause.K8shellPolicy()
+	}
+	return cause.DefaultPolicy()
+}
+
+// checkCompat says what is wrong with what berth is to work beside; empty if nothing is.
+func (c Config) checkCompat(at string) string {
+	if c.Scheme() == userstring.Own || c.Scheme() == userstring.K8shell {
+		return ""
+	}
+	return fmt.Sprintf("%s: %q: must be %s, or left out", at, c.Compat, userstring.K8shell)
 }
 
 // locate is where the configuration file is looked for, and whether a variable names it.

@@ -72,6 +72,9 @@ func parse(path string, raw []byte, getenv func(string) string) (Config, error) 
 // those of the file's directory.
 func (c *Config) check(dir string) (problems []string) {
 	problems = c.Jobs.Problems()
+	if problem := c.checkCompat("compat"); problem != "" {
+		problems = append(problems, problem)
+	}
 	for i, configMap := range c.BlueprintConfigMaps {
 		if configMap.Namespace == "" || configMap.Name == "" {
 			problems = append(problems, fmt.Sprintf("blueprintConfigMaps[%d]: requires a namespace and a name", i))

@@ -28,14 +28,15 @@ type PolicyFile struct {
 
 // policy lays the environment and the flags that were given over the file and checks the whole; it reports all problems
 // at once, each with its origin.
-func (f PolicyFile) policy(flags *pflag.FlagSet, getenv func(string) string) (cause.Policy, error) {
+func (f PolicyFile) policy(defaults cause.Policy, flags *pflag.FlagSet, getenv func(string) string) (cause.Policy,
+	error,
+) {
 	s := settings{flags: flags, getenv: getenv, place: f.place}
-	p := f.lay(&s)
+	p := f.lay(&s, defaults)
 	return p, s.err()
 }
 
-func (f PolicyFile) lay(s *settings) cause.Policy {
-	p := cause.DefaultPolicy()
+func (f PolicyFile) lay(s *settings, p cause.Policy) cause.Policy {
 	if v, ok := s.find("policy", "name", f.Name); ok {
 		p.Name = s.name(v)
 	}
@@ -68,7 +69,7 @@ func (f PolicyFile) problems() []string {
 		flags: pflag.NewFlagSet("", pflag.ContinueOnError), getenv: func(string) string { return "" },
 		place: func(key string) string { return "policy." + key },
 	}
-	_ = f.lay(&s)
+	_ = f.lay(&s, cause.DefaultPolicy())
 	return s.problems
 }
 

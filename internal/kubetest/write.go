@@ -84,6 +84,11 @@ func (s *Server) delete(w http.ResponseWriter, at string, text []byte, dry bool)
 		failure(w, http.StatusConflict, metav1.StatusReasonConflict, "the UID in the precondition is another one")
 		return
 	}
+	if p := options.Preconditions; p != nil && p.ResourceVersion != nil &&
+		*p.ResourceVersion != o.GetResourceVersion() {
+		failure(w, http.StatusConflict, metav1.StatusReasonConflict, "the version in the precondition is another one")
+		return
+	}
 	if !dry {
 		s.remove(at)
 	}

@@ -40,6 +40,7 @@ type Lock struct {
 	mu      sync.Mutex // for a moment only: no request is made meanwhile
 	lease   *coordinationv1.Lease
 	renewed time.Time // by the wall clock, which goes on while the host is suspended
+	theirs  *theirs   // k8shell's lock, which is held beside this one; nil without
 }
 
 func (l Locker) hold(id string, lease *coordinationv1.Lease) *Lock {
@@ -128,6 +129,9 @@ func (h *Lock) Release(ctx context.Context) {
 	h.done.Wait()
 	select {
 	case <-h.turn:
+		if h.theirs != nil { // the second one first: nobody finds it with the first one free
+			h.locker.remove(ctx, h.theirs.lease)
+		}
 		h.locker.remove(ctx, h.current())
 	case <-ctx.Done():
 	}
@@ -178,6 +182,9 @@ func (h *Lock) renewOnce(ctx context.Context) error {
 		defer func() { h.turn <- struct{}{} }()
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+	if err := h.renewTheirs(ctx); err != nil {
+		return err
 	}
 	next := h.current().DeepCopy()
 	now := metav1.NewMicroTime(h.locker.Now())

@@ -42,6 +42,9 @@ func (h Holder) String() string {
 // Human names the holder in a sentence.
 func (h Holder) Human() string {
 	host, _, _ := strings.Cut(h.Host, "+")
+	if h.PID == 0 && strings.HasPrefix(h.User, theirHolder) {
+		return "k8shell's provisioner"
+	}
 	if h.PID == 0 {
 		return h.User
 	}

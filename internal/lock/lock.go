@@ -37,6 +37,8 @@ type Locker struct {
 	Purpose   string // what the lock is taken for: a verb
 	Job       string // the job that it is taken for; empty for none
 	Now       func() time.Time
+	// Beside takes k8shell's lock on the workspace, too: the second one, and never without the first.
+	Beside bool
 }
 
 // Observed is a lock that another process holds, as it was when first seen: what
@@ -49,12 +51,29 @@ type Observed struct {
 	Overdue bool
 	spec    string // every renewal changes it
 	at      time.Time
+	theirs  bool // it is k8shell's lock
 }
 
 // Try takes the lock on id if it is free, expired, or its holder is known to be dead. Otherwise it returns who holds
 // it; given back at the next try, that lets a lock expire by the local clock alone: two hosts' clocks need not agree.
 func (l Locker) Try(ctx context.Context, id string, before *Observed) (*Lock, *Observed, error) {
-	return l.try(ctx, id, before, maxTries)
+	if !l.Beside {
+		return l.try(ctx, id, before, maxTries)
+	}
+	if before != nil && before.theirs { // as long as it is held, the first lock is left alone
+		if seen, err := l.seeTheirs(ctx, id, before); seen != nil || err != nil {
+			return nil, seen, err
+		}
+	}
+	held, seen, err := l.try(ctx, id, before, maxTries)
+	if held == nil {
+		return nil, seen, err
+	}
+	if seen, err = held.takeTheirs(ctx, before); seen != nil || err != nil {
+		held.Release(ctx)
+		return nil, seen, err
+	}
+	return held, nil, nil
 }
 
 // maxTries is how often a lock is tried at once that others take and release at the same moment.
@@ -127,6 +146,9 @@ func (l Locker) Wait(ctx context.Context, id string, holder *Observed, giveUp fu
 
 // Sweep removes the lock of a workspace that is gone, unless it is held.
 func (l Locker) Sweep(ctx context.Context, id string) {
+	if l.Beside {
+		l.sweepTheirs(ctx, id)
+	}
 	lease, err := l.Leases.Get(ctx, name(id), metav1.GetOptions{})
 	if err != nil || !l.isFree(lease, l.observe(lease, nil)) {
 		return

@@ -148,7 +148,7 @@ func (s session) leaveTo(ctx context.Context, dec decision, at progress, holder 
 func (s session) waitFor(ctx context.Context, dec decision, at progress, locker lock.Locker,
 	holder *lock.Observed,
 ) (progress, error) {
-	s.steps.Note("%s is already working on it (%s); following", holder.Holder.Human(), holder.Purpose)
+	s.steps.Note("%s is already working on it%s; following", holder.Holder.Human(), deploy.For(holder))
 	about, waited := dec.deployment.About, make(chan error, 1)
 	watching, stop := context.WithCancel(ctx)
 	waiting, giveUp := context.WithCancelCause(ctx)

@@ -59,6 +59,9 @@ func (p *Provisioner) choose(u userstring.UserString, set *catalog.Set, custom *
 	customErr error,
 ) (catalog.Order, string, error) {
 	order := catalog.Order{Name: u.BlueprintName(), Registry: p.DefaultRegistry, Overrides: p.Overrides}
+	if u.Form() == userstring.Explicit && !set.Has(order.Name) && set.Has(u.BlueprintTyped) {
+		order.Name = u.BlueprintTyped
+	}
 	switch {
 	case u.Form() == userstring.Named:
 		return order, "", fault.New(fault.Internal, "%s names a workspace, not a blueprint", u)

@@ -131,7 +131,7 @@ func (s session) notRemoved(ctx context.Context, how deploy.Removing, left deplo
 // Forget deletes the lock and the record that a killed run may have left of a workspace
 // that is gone.
 func (p *Provisioner) Forget(ctx context.Context, arg inventory.Argument) {
-	for _, id := range arg.IDs() {
+	for _, id := range arg.AllIDs() {
 		state := p.State(arg.Namespace, id, userstring.Workload{})
 		deploy.Locker(state.Reader, deploy.ForDeleting).Sweep(ctx, id)
 		state.DeleteStale(ctx)

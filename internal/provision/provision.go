@@ -18,6 +18,8 @@ package provision
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/lifecycle"
@@ -25,6 +27,18 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/userstring"
 )
+
+// Timeout is for how long the workspaces of user strings are waited for unless something else is said: 0 is for ever.
+// Beside k8shell, it is what that waits, which is longer where a workload has to roll out.
+func (p *Provisioner) Timeout(users ...userstring.UserString) time.Duration {
+	switch {
+	case p.Scheme != userstring.K8shell:
+		return 0
+	case slices.ContainsFunc(users, func(u userstring.UserString) bool { return !u.Workload.IsZero() }):
+		return 2 * time.Minute
+	}
+	return 20 * time.Second
+}
 
 // Provision brings up the workspace of a user string, or follows another run that
 // does, and reports on the stream. The outcome is the state of the workspace at the

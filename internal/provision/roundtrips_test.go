@@ -107,6 +107,20 @@ func TestRoundTripsUntilCreated(t *testing.T) {
 	}
 }
 
+// K8shell's lock, which is taken after berth's own, costs one more round trip until everything is created, and one
+// request.
+func TestRoundTripsBesideK8shell(t *testing.T) {
+	const delay = 40 * time.Millisecond
+	r := provisioned(t, delay, 5*time.Second, func(p *Provisioner) { p.Scheme = userstring.K8shell })
+	if took := r.created.Sub(r.began); took > 6*delay {
+		t.Errorf("it takes %s, which is more than 6 round trips: %s", took, strings.Join(r.after(r.began), "\n"))
+	}
+	until := slices.DeleteFunc(slices.Clone(r.requests), func(q request) bool { return !q.began.Before(r.created) })
+	if len(until) > 8+3 {
+		t.Errorf("%d requests: %s", len(until), strings.Join(r.after(r.began), "\n"))
+	}
+}
+
 // Limits of time and number cost no more round trips until everything is created, and four more requests:
 // those that count.
 func TestRoundTripsWithLimits(t *testing.T) {

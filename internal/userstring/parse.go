@@ -126,7 +126,7 @@ func (p *parser) segment(segment string, at int, first bool) error {
 			return p.fail(at, "expected KEY=VALUE, found %q; keys are %s", segment, strings.Join(keys(), ", "))
 		}
 		value, err := p.value(segment, at)
-		p.u.Blueprint = strings.ToLower(value)
+		p.u.Blueprint, p.u.BlueprintTyped = strings.ToLower(value), value
 		return err
 	}
 	if i := strings.IndexByte(raw, '='); i >= 0 {
@@ -158,11 +158,10 @@ func workloadKinds() []string { return []string{"deployment", "statefulset", "da
 // isValueChar is true for what a value can have, once it is decoded.
 func isValueChar(r rune) bool { return r != '|' && !unicode.IsSpace(r) && unicode.IsPrint(r) }
 
-// CanName reports whether a user string can name a blueprint so, as it is read in lower case.
+// CanName reports whether a user string can name a blueprint so. One with capitals is named as it is typed.
 func CanName(blueprint string) bool {
 	no := func(r rune) bool { return !isValueChar(r) }
-	return blueprint != "" && utf8.ValidString(blueprint) && blueprint == strings.ToLower(blueprint) &&
-		!strings.ContainsFunc(blueprint, no)
+	return blueprint != "" && utf8.ValidString(blueprint) && !strings.ContainsFunc(blueprint, no)
 }
 
 // value percent-decodes by the rules of a path, where + is itself.

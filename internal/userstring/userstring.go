@@ -35,9 +35,10 @@ const (
 
 // UserString is a parsed user string. Fields that were not given are empty.
 type UserString struct {
+	Scheme    Scheme // how the ID is computed; everything that Parse returns is in berth's own
 	User      string // the whole name: lowered where it is typed as it is, and as it was where it is encoded
 	Blueprint string // explicit form
-	RepoOwner string // repository form; everything before the last slash
+	RepoOwner string // repository form; everything before the last slash, in k8shell's scheme before the first
 	RepoName  string
 	Ref       string // lowered, as in the key
 	RefTyped  string // as typed: git refs are case-sensitive
@@ -45,6 +46,8 @@ type UserString struct {
 	Pod       string // named form
 	Namespace string
 	Workload  Workload
+	// BlueprintTyped is the blueprint as typed: k8shell's scheme keeps the case of its letters.
+	BlueprintTyped string
 }
 
 // Workload is a running workload that a workspace is injected into.
@@ -141,18 +144,25 @@ func (u UserString) Key() string {
 	add("ref", u.Ref)
 	add("bp", u.BlueprintName())
 	add("workload", u.Workload.String())
-	add("ns", u.Namespace)
+	if u.Scheme != K8shell { // to which a workload of that name is the same in all namespaces
+		add("ns", u.Namespace)
+	}
 	return strings.Join(key, "|")
 }
 
 // ID is the canonical ID: the name of the pod, the Service, the release and
-// everything else. It is a DNS-1035 label, as a Service requires.
+// everything else. It is a DNS-1035 label, as a Service requires; in k8shell's
+// scheme it may be none, as CheckID says.
 func (u UserString) ID() string {
 	if u.Form() == Named {
 		return u.Pod
 	}
 	sum := sha256.Sum256([]byte(u.Key()))
-	return prefix(u.User) + "-" + hex.EncodeToString(sum[:])[:hashLength]
+	name := u.User
+	if u.Scheme != K8shell {
+		name = prefix(u.User)
+	}
+	return name + "-" + hex.EncodeToString(sum[:])[:hashLength]
 }
 
 // LooksLikeID reports whether a name can be the ID of a workspace. It may be a user's, too,

@@ -92,7 +92,7 @@ func (r *reading) snapshot() v1.Snapshot {
 		}
 		snapshot.Cause = &c
 	}
-	snapshot.Warnings = r.warnings(snapshot.Cause != nil && snapshot.Cause.Tentative)
+	snapshot.Warnings = r.warnings(snapshot.Cause != nil && snapshot.Cause.Tentative, is.stage)
 	for _, c := range r.Containers {
 		snapshot.Containers = append(snapshot.Containers, r.container(c))
 	}

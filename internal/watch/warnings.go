@@ -14,7 +14,7 @@ import (
 // warnings are the pod's and its claims' events that are warnings, one for each
 // object, reason and kind of message, the latest last. The scheduler's complaints
 // are as tentative as the cause, and gone once the pod has a node.
-func (r *reading) warnings(tentative bool) []v1.Warning {
+func (r *reading) warnings(tentative bool, stage v1.Stage) []v1.Warning {
 	var folded folder
 	for _, e := range r.Events {
 		if isPlacing(e.Reason) && r.Spec.NodeName != "" {
@@ -41,6 +41,7 @@ func (r *reading) warnings(tentative bool) []v1.Warning {
 		folded.warnings[i].Tentative = tentative && isPlacing(folded.warnings[i].Reason)
 	}
 	folded.warnings = append(folded.warnings, r.graceWarnings(folded.warnings)...)
+	folded.warnings = append(folded.warnings, r.slowWarnings(stage)...)
 	return folded.sorted()
 }
 
@@ -169,7 +170,8 @@ func isWarning(e *corev1.Event, c circumstances, p cause.Policy) bool {
 		return tolerated || c.restarts <= p.CrashLoopThreshold
 	case "FailedBinding":
 		return tolerated && !c.bound
-	case "ProvisioningFailed", "FailedScheduling", "Unhealthy", "NotTriggerScaleUp":
+	case "ProvisioningFailed", "FailedScheduling", "Unhealthy", "NotTriggerScaleUp", "NodeNotReady", "FailedMount",
+		"FailedAttachVolume", "FailedMapVolume":
 		// The autoscaler calls NotTriggerScaleUp normal, but without it there is no
 		// node.
 		return true

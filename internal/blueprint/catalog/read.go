@@ -104,7 +104,7 @@ func (s *Set) read(file string, node *yaml.Node) (entry, []yamldoc.Problem) {
 	}
 	if e.name != "" && !e.isTemplate && !userstring.CanName(e.name) { // a template is named in files alone
 		c.Problemf(yamldoc.Field(node, "name"),
-			"name: no user string can name %q: use lower case, without spaces, control characters and |", e.name)
+			"name: no user string can name %q: leave out spaces, control characters and |", e.name)
 	}
 	return e, c.Problems
 }

@@ -158,6 +158,9 @@ func (p Provisioning) Run(ctx context.Context, u userstring.UserString) error {
 	if err != nil {
 		return err
 	}
+	if u, err = provisioner.Named(ctx, u); err != nil {
+		return err
+	}
 	provisioner.WaitForLock = true
 	recorders, err := p.Recorders(ctx)
 	if err != nil {

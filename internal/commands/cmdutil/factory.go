@@ -128,7 +128,9 @@ func (d *Dependencies) Inventory() (inventory.Reader, error) {
 	if err != nil {
 		return inventory.Reader{}, err
 	}
-	return reader(client, c.Policy, d.States), nil
+	r := reader(client, c.Policy, d.States)
+	r.Scheme = c.Scheme()
+	return r, nil
 }
 
 // Identity is the configured chain of identity providers.

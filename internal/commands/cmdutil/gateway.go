@@ -67,7 +67,7 @@ func (d *Dependencies) Through(
 	if name, is := strings.CutPrefix(target, machine.Prefix); is {
 		to.Machine = name
 	} else {
-		if to.Workspace, to.Namespace, to.User, err = workspaceThere(target); err != nil {
+		if to.Workspace, to.Namespace, to.User, err = workspaceThere(target, c.Scheme()); err != nil {
 			return g, to, err
 		}
 	}
@@ -83,13 +83,13 @@ func (d *Dependencies) Through(
 
 // workspaceThere is the ID of a workspace at a gateway, which is not asked what a text could
 // mean besides, and its namespace and the OS user if the text says so.
-func workspaceThere(text string) (id, namespace, user string, err error) {
+func workspaceThere(text string, scheme userstring.Scheme) (id, namespace, user string, err error) {
 	arg, err := inventory.ParseArgument(text)
 	if err != nil {
 		return "", "", "", err
 	}
 	user = pod.OSUser(text)
-	ids := arg.IDs()
+	ids := arg.In(scheme).IDs()
 	if userstring.LooksLikeID(text) {
 		return ids[len(ids)-1], arg.Namespace, user, nil
 	}

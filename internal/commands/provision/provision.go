@@ -35,6 +35,7 @@ type Options struct {
 	File        string
 	Parallel    int
 	Timeout     time.Duration
+	Timed       bool // by Timeout, which is otherwise that of the configuration
 	StuckAfter  time.Duration
 	Timing      bool
 	IfNotExists bool
@@ -116,6 +117,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.UserString, o.FromFile, o.Flags = cmdutil.Optional(args), cmd.Flags().Changed("filename"),
 				cmdutil.ClusterFlags(cmd)
+			o.Timed = cmd.Flags().Changed("timeout")
 			return o.validate(cmd.Flags().Changed("parallel"))
 		}),
 	}

@@ -40,6 +40,9 @@ func Run(ctx context.Context, o *Options) error {
 			return cmdutil.Because(ctx, err)
 		}
 	}
+	if err := o.name(ctx, p, users); err != nil {
+		return cmdutil.Because(ctx, err)
+	}
 	recorders, err := o.Recorders(ctx)
 	if err != nil {
 		return err
@@ -52,13 +55,25 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Update {
 		err = o.update(ctx, p, users[0], recorders)
 	} else {
-		err = o.provisionAll(ctx, p, users, recorders)
+		err = o.provisionInTime(ctx, p, users, recorders)
 	}
 	recorders.Close() // a shell may be open for long
 	if err != nil || !o.Exec {
 		return err
 	}
 	return o.enter(shells, users[0])
+}
+
+// provisionInTime is provisionAll, by default for no longer than the configuration has it.
+func (o *Options) provisionInTime(
+	ctx context.Context, p *provision.Provisioner, users []userstring.UserString, recorders *cmdutil.Recorders,
+) error {
+	if !o.Timed {
+		own, cancel := cmdutil.WithTimeout(ctx, p.Timeout(users...))
+		defer cancel()
+		ctx = own
+	}
+	return o.provisionAll(ctx, p, users, recorders)
 }
 
 // provisionAll provisions all of them, some at a time. They share the connection
@@ -110,6 +125,16 @@ func (o *Options) enter(ctx context.Context, u userstring.UserString) error {
 		return err
 	}
 	return cmdutil.ExitError(attach.ExitFailed)
+}
+
+// name gives the user strings the IDs that their workspaces have, or will have.
+func (o *Options) name(ctx context.Context, p *provision.Provisioner, users []userstring.UserString) (err error) {
+	for i := range users {
+		if users[i], err = p.Named(ctx, users[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // users are whose workspaces are wanted; the one without a name is the caller.

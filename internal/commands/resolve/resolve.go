@@ -75,6 +75,8 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 		p.Overrides = overrides
+		u = u.In(p.Scheme)
+		r = resolution(u)
 		if err := complete(ctx, p, u, r); err != nil {
 			return err
 		}

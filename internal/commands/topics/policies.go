@@ -46,4 +46,6 @@ In the configuration file, with the defaults:
     stuckAfter: 0s            # BERTH_STUCK_AFTER, --stuck-after (0s: never)
     ignoreReasons: []         # BERTH_IGNORE_REASONS=A,B, --ignore-reason
 
-A list that takes precedence replaces the other.`
+A list that takes precedence replaces the other. With "compat: k8shell" in the file,
+crashLoopThreshold is 1 unless something else is given, and a pod that waits for its
+volumes for 30 seconds, or is not ready after a minute, is a warning.`

@@ -58,7 +58,8 @@ const userStrings = `A user string names a workspace: whose it is, and what it i
 
 The same user string always names the same workspace: its canonical ID, such as
 alice-2bd806c, is derived from it. Commands that look up a workspace also accept its
-ID; id/alice-2bd806c is always an ID.
+ID; id/alice-2bd806c is always an ID. With "compat: k8shell" in the configuration, it
+is the ID that k8shell gives the workspace; see docs/k8shell.md.
 
 USER is the whole name of a user, such as alice@example.com, alice.smith or müller. It
 is read in lower case; capitals, and all but letters, digits and . _ - @, have to be
@@ -82,6 +83,8 @@ flags over both.
   injectNamespaces                              (where workspaces may be injected)
   controlNamespace                              (where k8shell's proxy and API server
                                                 run, which may come to agents)
+  compat             BERTH_COMPAT                (k8shell: IDs, locks and events are
+                                                those of k8shell; see docs/k8shell.md)
   policy                                              (see berth help policies)
                      BERTH_CONFIG              (another file)
 

@@ -126,6 +126,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if u, err = p.Named(ctx, u); err != nil {
+		return cmdutil.Because(ctx, err)
+	}
 	recorders, err := o.Recorders(ctx)
 	if err != nil {
 		return err

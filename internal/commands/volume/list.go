@@ -115,5 +115,5 @@ func isOf(v volume.Volume, of string) bool {
 	if wanted.Form() == userstring.Implicit {
 		return has.User == wanted.User
 	}
-	return has.ID() == wanted.ID()
+	return has.In(wanted.Scheme).ID() == wanted.ID()
 }

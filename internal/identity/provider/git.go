@@ -57,6 +57,7 @@ func (r *remotes) Custom(ctx context.Context, u userstring.UserString) (*bluepri
 // address puts owner and name into the remote's URL. They come from a user
 // string and stay names: no way up, no way out of the path.
 func (r *remotes) address(u userstring.UserString) (*url.URL, error) {
+	u = u.In(userstring.Own) // a part of the path each
 	owner := strings.Split(u.RepoOwner, "/")
 	for _, segment := range append(owner, u.RepoName) {
 		if segment == "." || segment == ".." || strings.HasPrefix(segment, "-") ||

@@ -101,7 +101,7 @@ func (g *gitHub) Caller(ctx context.Context) (string, error) {
 
 // Custom reads the file at the ref as it was typed, and then lowered: the API knows branches, tags and commits alike.
 func (g *gitHub) Custom(ctx context.Context, u userstring.UserString) (*blueprint.Source, error) {
-	if u.Form() != userstring.Repo || strings.Contains(u.RepoOwner, "/") {
+	if u.Form() != userstring.Repo || strings.Count(u.Repository(), "/") > 1 {
 		return nil, identity.ErrNotResponsible
 	}
 	var err error

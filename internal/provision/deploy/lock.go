@@ -7,6 +7,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/provision/inventory"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // The purposes of the lock of a workspace.
@@ -22,6 +23,7 @@ func Locker(r inventory.Reader, purpose string) lock.Locker {
 	return lock.Locker{
 		Leases:    r.Client.CoordinationV1().Leases(r.Client.Namespace),
 		Namespace: r.Client.Namespace, Self: lock.Self(), Purpose: purpose, Now: r.Now,
+		Beside: r.Scheme == userstring.K8shell,
 	}
 }
 
@@ -33,9 +35,17 @@ func IsLocked(err error) bool { return fault.ReasonOf(err) == reasonLocked }
 
 // Busy is that error.
 func Busy(id string, by *lock.Observed) error {
-	return fault.New(fault.Conflict, "%s is working on workspace %s (%s)", by.Holder.Human(), id, by.Purpose).
+	return fault.New(fault.Conflict, "%s is working on workspace %s%s", by.Holder.Human(), id, For(by)).
 		WithReason(reasonLocked).
 		WithHint("try again when that is done, or pass --wait")
+}
+
+// For is what a lock is held for, in brackets; empty if its holder does not say.
+func For(by *lock.Observed) string {
+	if by.Purpose == "" {
+		return ""
+	}
+	return " (" + by.Purpose + ")"
 }
 
 // releaseTime is how long releasing the lock may take, also after an

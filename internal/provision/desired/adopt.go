@@ -87,7 +87,7 @@ func (s State) isWhole(ctx context.Context, found inventory.Found) error {
 // others may have a name like it.
 func stands(id string, found inventory.Found) bool {
 	u, err := userstring.ParseCanonical(found.UserString())
-	return err == nil && u.ID() == id && found.Pod == nil && found.Record != nil &&
+	return err == nil && u.Names(id) && found.Pod == nil && found.Record != nil &&
 		found.Record.Info.Status == helm.StatusDeployed
 }
 

@@ -86,7 +86,7 @@ func (s State) UserString(ctx context.Context, user string) (userstring.UserStri
 		err = fault.New(fault.Failed, "the user string of workspace %s is not known: %w", s.ID, err).
 			WithHint("provision it again by its user string")
 	}
-	return u, err
+	return u.Naming(s.ID), err
 }
 
 // Set records the desired state of a workspace that was found.

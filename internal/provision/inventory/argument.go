@@ -23,6 +23,9 @@ type Argument struct {
 	// Namespace is the one that it names; empty if it names none.
 	Namespace  string
 	candidates []candidate
+	// others are what the argument means in the other scheme of IDs, where these differ: it is looked up so if nothing
+	// is found.
+	others []candidate
 }
 
 // ParseArgument reads what somebody typed to name a workspace.
@@ -33,7 +36,24 @@ func ParseRecorded(text string) (Argument, error) { return argument(text, userst
 
 func argument(text string, parse func(string) (userstring.UserString, error)) (Argument, error) {
 	all, namespace, err := candidates(text, parse)
-	return Argument{Text: text, Namespace: namespace, candidates: all}, err
+	a := Argument{Text: text, Namespace: namespace, candidates: all}
+	if err != nil || a.asked().User == "" {
+		return a, err
+	}
+	if u, differs := a.asked().Other(); differs && isID(u.ID()) {
+		a.others = []candidate{{id: u.ID(), asked: u, workload: u.Workload}}
+	}
+	return a, nil
+}
+
+// In is the same argument with what it means in a scheme of IDs in front.
+func (a Argument) In(s userstring.Scheme) Argument {
+	if len(a.others) > 0 && a.asked().Scheme != s {
+		own := a.candidates
+		a.candidates = slices.Concat(a.others, own[1:])
+		a.others = own[:1]
+	}
+	return a
 }
 
 // IDs are the canonical IDs that the argument can mean, the likeliest first.
@@ -44,6 +64,13 @@ func (a Argument) IDs() []string {
 	}
 	return ids
 }
+
+// AllIDs are these, and the one that it means in the other scheme.
+func (a Argument) AllIDs() []string {
+	return Argument{candidates: a.all()}.IDs()
+}
+
+func (a Argument) all() []candidate { return slices.Concat(a.candidates, a.others) }
 
 // likeliest is the ID that is meant where there is nothing that says so: that of the user string, or what looks like one.
 func (a Argument) likeliest() string {
@@ -56,7 +83,7 @@ func (a Argument) likeliest() string {
 // Means says whether the argument names the workspace of that ID, whose user string is
 // empty if it is not known.
 func (a Argument) Means(id, userString string) bool {
-	return slices.ContainsFunc(a.candidates, func(c candidate) bool {
+	return slices.ContainsFunc(a.all(), func(c candidate) bool {
 		return c.id == id && c.mayOwn(userString) && collision(c.asked, userString) == nil
 	})
 }
@@ -72,6 +99,9 @@ func ListedArgument(w v1.Workspace) (Argument, error) {
 	}
 	a, err := ParseRecorded(text)
 	a.Namespace = w.Namespace
+	if slices.ContainsFunc(a.others, func(c candidate) bool { return c.id == w.ID }) {
+		a = a.In(a.others[0].asked.Scheme)
+	}
 	return a, err
 }
 

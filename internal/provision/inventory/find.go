@@ -26,19 +26,17 @@ type Target struct {
 	Found Found
 }
 
-// Find looks an argument up as everything that it can mean.
+// Find looks an argument up as everything that it can mean; if there is nothing, by the ID of the other scheme, too.
 func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
+	r, arg = r.In(arg.Namespace), arg.In(r.Scheme)
 	all := arg.candidates
-	r = r.In(arg.Namespace)
-	targets := make([]Target, len(all))
-	group, groupCtx := errgroup.WithContext(ctx)
-	for i, c := range all {
-		group.Go(func() (err error) {
-			targets[i], err = r.look(groupCtx, c)
-			return err
-		})
+	targets, err := r.lookAll(ctx, all)
+	if err == nil && !slices.ContainsFunc(targets, Target.exists) {
+		all = arg.all()
+		others, othersErr := r.lookAll(ctx, arg.others)
+		targets, err = append(targets, others...), othersErr
 	}
-	if err := group.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	first := slices.IndexFunc(targets, Target.exists)
@@ -60,6 +58,50 @@ func (r Reader) Find(ctx context.Context, arg Argument) (*Target, error) {
 			WithHint("use id/%s or id/%s", all[0].id, all[1].id)
 	}
 	return &targets[first], nil
+}
+
+// lookAll looks candidates up side by side.
+func (r Reader) lookAll(ctx context.Context, all []candidate) ([]Target, error) {
+	targets := make([]Target, len(all))
+	group, groupCtx := errgroup.WithContext(ctx)
+	for i, c := range all {
+		group.Go(func() (err error) {
+			targets[i], err = r.look(groupCtx, c)
+			return err
+		})
+	}
+	return targets, group.Wait()
+}
+
+// Named is a user string in the scheme of the reader, or in the other one where that is the scheme by which its
+// workspace exists. If there is none yet, its ID has to be a valid name.
+func (r Reader) Named(ctx context.Context, u userstring.UserString) (userstring.UserString, error) {
+	u = u.In(r.Scheme)
+	other, differs := u.Other()
+	if r.Scheme == userstring.Own || !differs {
+		return u, nil
+	}
+	exists, err := r.existsAs(ctx, other)
+	if exists || err != nil {
+		return other, err
+	}
+	invalid := u.CheckID()
+	if invalid != nil && isID(u.ID()) { // to a pod, which is called so all the same
+		if exists, err = r.existsAs(ctx, u); exists || err != nil {
+			return u, err
+		}
+	}
+	return u, invalid
+}
+
+// existsAs says whether there is the workspace of a user string under the ID that it has. To a caller who may not see
+// that there is none: what they may not do is reported with whatever else is missing.
+func (r Reader) existsAs(ctx context.Context, u userstring.UserString) (bool, error) {
+	t, err := r.In(u.Namespace).look(ctx, candidate{id: u.ID(), asked: u, workload: u.Workload})
+	if fault.CodeOf(err) == fault.PermissionDenied {
+		err = nil
+	}
+	return err == nil && t.exists(), err
 }
 
 // ReasonMeant is the reason of the error about a workspace that does not exist, where another

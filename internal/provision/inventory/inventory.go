@@ -25,6 +25,8 @@ type Reader struct {
 	// Policy says when something that goes wrong counts as a failure.
 	Policy cause.Policy
 	Now    func() time.Time
+	// Scheme is how the IDs of workspaces are computed. In k8shell's, their locks are taken as k8shell takes them, too.
+	Scheme userstring.Scheme
 	// Former returns an error if berth once took the caller for the user of that name, who
 	// can be somebody else; nil asks nobody.
 	Former func(ctx context.Context, username string) error

@@ -19,9 +19,10 @@ import (
 // NotFound if there is none.
 func (r Reader) FindKept(ctx context.Context, arg Argument) (*Target, error) {
 	r = r.In(arg.Namespace)
-	targets := make([]*Target, len(arg.candidates))
+	all := arg.all()
+	targets := make([]*Target, len(all))
 	group, ctx := errgroup.WithContext(ctx)
-	for i, c := range arg.candidates {
+	for i, c := range all {
 		group.Go(func() (err error) {
 			targets[i], err = r.keptAs(ctx, c)
 			return err

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"cmp"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,8 +59,11 @@ func collision(asked userstring.UserString, text string) error {
 		return nil
 	}
 	found, err := userstring.ParseCanonical(text)
-	if err != nil || found.Key() == "" || asked.Key() == "" || found.Key() == asked.Key() {
+	if err != nil {
 		return nil //nolint:nilerr // what cannot be read cannot be compared
+	}
+	if found = found.In(asked.Scheme); found.Key() == "" || asked.Key() == "" || found.Key() == asked.Key() {
+		return nil
 	}
 	return fault.New(fault.Conflict, "%s and %s have the same ID, %s, and it is the workspace of %s that exists", asked,
 		found, asked.ID(), found).
@@ -67,9 +71,17 @@ func collision(asked userstring.UserString, text string) error {
 			asked)
 }
 
-// UserStringOf is the user string in the annotations of an object; empty without one.
+// UserStringOf is the user string in the annotations of an object, as berth writes it; empty without one.
 func UserStringOf(annotations map[string]string) string {
-	return userstring.FromAnnotation(annotations[kube.AnnotationUserString])
+	text := userstring.FromAnnotation(annotations[kube.AnnotationUserString])
+	if !strings.Contains(text, "%2F") { // which only k8shell encodes
+		return text
+	}
+	u, err := userstring.ParseCanonical(text)
+	if err != nil {
+		return text
+	}
+	return u.In(userstring.K8shell).String()
 }
 
 // OwnerOf is whose the workspace of an object is, as its user string begins. The label that

@@ -63,7 +63,7 @@ func (t *Target) Installed() (v1.Workspace, bool) {
 	w.CreatedAt = t.Found.Record.Info.FirstDeployed.Time.UTC()
 	u, err := userstring.ParseCanonical(w.UserString)
 	return w, pod.Labels[kube.LabelCanonicalID] == kube.LabelValue(t.ID) &&
-		(w.UserString == "" || err == nil && u.ID() == t.ID)
+		(w.UserString == "" || err == nil && u.Names(t.ID))
 }
 
 // OfClaim is the document of a workspace of which a claim is left; sees is false for who may
@@ -94,7 +94,7 @@ func OfClaim(claim *metav1.ObjectMeta, sees bool) v1.Workspace {
 // labels, if that is what it was made by: the ID says so. It is empty otherwise.
 func plain(w v1.Workspace) string {
 	u, err := userstring.Parse(w.Owner + "~" + w.Blueprint)
-	if err != nil || u.ID() != w.ID {
+	if err != nil || !u.Names(w.ID) {
 		return ""
 	}
 	return u.String()

@@ -162,7 +162,7 @@ func podAnnotations(s Spec) (map[string]string, error) {
 	annotations := map[string]string{
 		kube.AnnotationIdentity:     s.Identity.Provider + "/" + s.Identity.Organization,
 		kube.AnnotationManifestHash: hex.EncodeToString(sum[:]),
-		kube.AnnotationUserString:   userstring.ToAnnotation(s.User.String()),
+		kube.AnnotationUserString:   s.User.Annotation(),
 	}
 	if s.Identity.Name != "" {
 		annotations[kube.AnnotationUser] = userstring.ToAnnotation(s.Identity.Name)

@@ -49,6 +49,9 @@ type Policy struct {
 	StuckDelay time.Duration
 	// StuckAfter is how long such a cause is waited for; 0 is for ever.
 	StuckAfter time.Duration
+	// MountDelay is how long a pod that has a node may wait for its volumes until that is a warning, and LongDelay how
+	// long it may take to be ready; 0 is for ever. Nothing fails by either.
+	MountDelay, LongDelay time.Duration
 	// StuckAfterOrigin is what has set StuckAfter, for messages: a flag, a variable, a
 	// key of the file.
 	StuckAfterOrigin string
@@ -73,6 +76,14 @@ func DefaultPolicy() Policy {
 		GracePeriod:        10 * time.Minute,
 		StuckDelay:         time.Minute,
 	}
+}
+
+// K8shellPolicy is DefaultPolicy with the thresholds of k8shell's provisioner, for those who work beside it.
+func K8shellPolicy() Policy {
+	p := DefaultPolicy()
+	p.CrashLoopThreshold = 1 // the second restart is critical
+	p.MountDelay, p.LongDelay = 30*time.Second, time.Minute
+	return p
 }
 
 // Ignores says whether one of these names of a cause is to be ignored.

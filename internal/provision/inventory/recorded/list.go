@@ -52,7 +52,7 @@ func Find(ctx context.Context, place lifecycle.Place, namespace string, arg inve
 	error,
 ) {
 	var unreadable error
-	for _, id := range arg.IDs() {
+	for _, id := range arg.AllIDs() {
 		r, err := place.Of(namespace).Get(ctx, id)
 		switch {
 		case fault.CodeOf(err) == fault.PermissionDenied:
