@@ -36,6 +36,8 @@ type Config struct {
 	// ControlNamespace is where k8shell's proxy and API server run. Workspaces with an agent let these in by its port;
 	// without one, nobody.
 	ControlNamespace string `yaml:"controlNamespace"`
+	// APIServer is the address of k8shell's API server, which agents report to; they do not without one.
+	APIServer string `yaml:"apiServer"`
 	// Jobs says where the records of provisionings are kept.
 	Jobs job.Config `yaml:"jobs"`
 	// PolicyFile is what the file says of the policy; Policy is what comes of that and of everything that takes

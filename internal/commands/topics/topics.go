@@ -82,6 +82,9 @@ flags over both.
   injectNamespaces                              (where workspaces may be injected)
   controlNamespace                              (where k8shell's proxy and API server
                                                 run, which may come to agents)
+  apiServer                                     (the address of that API server, which
+                                                agents report to with the token of
+                                                Secret <id>-pat, which k8shell makes)
   policy                                              (see berth help policies)
                      BERTH_CONFIG              (another file)
 
