@@ -14,6 +14,7 @@ import (
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
 	"github.com/berthdev/berth/internal/provision/k8shelltest"
 	"github.com/berthdev/berth/internal/release"
@@ -56,6 +57,7 @@ func TestK8shellsWorkspace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newModel(time.Millisecond)
 		p := newProcess(server)
+		p.configure = func(pr *Provisioner) { pr.States = lifecycle.Place{Client: pr.Client} }
 		pr := p.provisioner(t, dir)
 		c := modelCommand{pr, p, t, "alice~model", event.NewStream("alice~model", time.Now)}
 		id := c.parsed().ID()
