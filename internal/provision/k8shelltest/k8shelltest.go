@@ -28,7 +28,7 @@ type Workspace struct {
 // Job is the job that made it.
 const Job = "3b0b7b0e-6f5c-4a41-9f5e-0d6f3b1d2c4a"
 
-// chart is what the chart renders, for %[1]s, the ID, and the names below.
+// chart is what the chart renders, with capitals where values go.
 const chart = `---
 apiVersion: v1
 kind: Secret
@@ -167,7 +167,8 @@ spec:
 func (w Workspace) Release(now time.Time) *helm.Release {
 	userString := base64.RawURLEncoding.EncodeToString([]byte(w.UserString))
 	manifest := strings.NewReplacer("ID-pat", w.ID+"-pat", "canonical-id: ID", "canonical-id: "+w.ID,
-		"name: ID", "name: "+w.ID, "np-ID", "np-"+w.ID, "secretName: ID", "secretName: "+w.ID, "value: ID}", "value: "+w.ID+"}",
+		"name: ID", "name: "+w.ID, "np-ID", "np-"+w.ID, "secretName: ID", "secretName: "+w.ID,
+		"value: ID}", "value: "+w.ID+"}",
 		"JOB", Job, "USERSTR", userString, "BLUEPRINT}", w.Blueprint+"}", ": BLUEPRINT", ": "+w.Blueprint,
 		"# BLUEPRINT", "# "+w.Blueprint, ": USERNAME", ": "+w.Username, "ORGANIZATION", w.Organization,
 		": AGENT", ": "+w.Agent, "image: IMAGE", "image: "+w.Image, "value: IMAGE", "value: "+w.Image).Replace(chart)

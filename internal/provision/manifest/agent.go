@@ -114,7 +114,8 @@ func agentOwner(s Spec, storage blueprint.Storage) string {
 	return owner(&uid, &gid)
 }
 
-// scriptFile is the name of the file of an init script, by its number from 1: an agent takes those that are named for it.
+// scriptFile is the name of the file of an init script, by its number from 1: an agent takes those that are named for
+// it.
 func scriptFile(b blueprint.Blueprint, number int, name string) string {
 	if hasAgent(b) {
 		return fmt.Sprintf("__init_%02d_%s", number, name)

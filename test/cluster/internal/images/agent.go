@@ -8,8 +8,8 @@ import (
 )
 
 // agentFiles stand in for k8shell's agent: they keep as much of its contract as workspaces depend on, and refuse to
-// start where it does. They are written from what is known of the original, which docs/k8shell.md has, and not from what
-// berth makes.
+// start where it does. They are written from what is known of the original, which docs/k8shell.md has, and not from
+// what berth makes.
 //
 //go:embed agent
 var agentFiles embed.FS

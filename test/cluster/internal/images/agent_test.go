@@ -96,6 +96,12 @@ func TestAgentRefuses(t *testing.T) {
 	root := agentRoot(t)
 	tls := strings.Replace(agentConfig, "enableTLS: false", "enableTLS: true", 1)
 	api := strings.Replace(agentConfig, "enabled: false", "enabled: true", 1)
+	without := func(file string) func(*machine) {
+		return func(m *machine) { m.files["etc/k8shell/"+file] = "" }
+	}
+	configured := func(text string) func(*machine) {
+		return func(m *machine) { m.files["etc/k8shell/config.yaml"] = text }
+	}
 	addressed := strings.Replace(api, `address: ""`, "address: http://api-server.k8shell:9101", 1)
 	for name, c := range map[string]struct {
 		change func(*machine)
@@ -103,14 +109,14 @@ func TestAgentRefuses(t *testing.T) {
 	}{
 		"not root":               {func(m *machine) { m.uid = Dev }, "must be started as root"},
 		"not the first process":  {func(m *machine) { m.late = true }, "must be the first process"},
-		"no configuration":       {func(m *machine) { m.files["etc/k8shell/config.yaml"] = "" }, "config.yaml cannot be"},
+		"no configuration":       {without("config.yaml"), "config.yaml cannot be"},
 		"no username":            {func(m *machine) { delete(m.env, "USERNAME") }, "USERNAME is not set"},
 		"no workspace":           {func(m *machine) { delete(m.env, "WORKSPACE") }, "WORKSPACE is not set"},
-		"no profile":             {func(m *machine) { m.files["etc/k8shell/profile.yaml"] = "" }, "profile.yaml cannot be"},
+		"no profile":             {without("profile.yaml"), "profile.yaml cannot be"},
 		"another's profile":      {func(m *machine) { m.env["USERNAME"] = "bob" }, "the profile is of alice"},
-		"an API server nowhere":  {func(m *machine) { m.files["etc/k8shell/config.yaml"] = api }, "has no address"},
-		"no token":               {func(m *machine) { m.files["etc/k8shell/config.yaml"] = addressed }, "PAT_TOKEN is not set"},
-		"TLS and no certificate": {func(m *machine) { m.files["etc/k8shell/config.yaml"] = tls }, "certFile /etc/tls/"},
+		"an API server nowhere":  {configured(api), "has no address"},
+		"no token":               {configured(addressed), "PAT_TOKEN is not set"},
+		"TLS and no certificate": {configured(tls), "certFile /etc/tls/"},
 		"TLS and no key": {func(m *machine) {
 			m.files["etc/k8shell/config.yaml"], m.files["etc/tls/k8shelld/tls.crt"] = tls, "x"
 		}, "keyFile /etc/tls/"},
@@ -130,8 +136,8 @@ func TestAgentRefuses(t *testing.T) {
 	}
 }
 
-// With all that it needs, it listens, runs the scripts in the background as the user, each until it has ended well once,
-// and ends well itself when it is told to; the blueprint may be missing.
+// With all that it needs, it listens, runs the scripts in the background as the user, each until it has ended well
+// once, and ends well itself when it is told to; the blueprint may be missing.
 func TestAgentStarts(t *testing.T) {
 	root := agentRoot(t)
 	m := newMachine(root)
