@@ -42,8 +42,8 @@ type Applier struct {
 	// Accept returns an error for an object that exists and must not be used, though it
 	// is the owner's; nil accepts all of them.
 	Accept func(*unstructured.Unstructured) error
-	// Recreates says whether a claim that exists is made again, instead of being used as it is:
-	// it cannot be changed. Nil keeps all of them.
+	// Recreates says whether a claim or a Service that exists is made again, instead of being used as it is: a claim
+	// cannot be changed, and of a Service not the address. Nil keeps all of them.
 	Recreates func(ctx context.Context, have, wanted *unstructured.Unstructured) bool
 	// Report is told of each object as it is done, one after the other; it may be nil.
 	Report func(Change)

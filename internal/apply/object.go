@@ -135,6 +135,9 @@ func (r *run) bring(ctx context.Context, it *item, current *unstructured.Unstruc
 	case isKind(current, kindPod, kindClaim): // which cannot be changed in place
 		return r.unchangeable(ctx, it, current)
 	}
+	if r.moves(ctx, it, current) {
+		return r.recreate(ctx, it, current)
+	}
 	wanted := it.object.DeepCopy()
 	if r.Live != nil {
 		it.drifted = r.compare(current, it) == fields.Drifted
@@ -222,8 +225,14 @@ func (r *run) unchangeable(ctx context.Context, it *item, current *unstructured.
 	return r.markClaim(ctx, it)
 }
 
-// recreate deletes a claim in the very version that was read, which nothing is in, so that it is created again. It is
-// not done, but in a dry run: the next try waits until it is gone. Without the right to delete it, it is used as it is.
+// moves is true for a Service that is made again, as the address that it has cannot be changed.
+func (r *run) moves(ctx context.Context, it *item, current *unstructured.Unstructured) bool {
+	return isKind(current, kindService) && r.Recreates != nil && r.Recreates(ctx, current, it.object)
+}
+
+// recreate deletes an object in the very version that was read, in which nothing is lost, so that it is created again.
+// It is not done, but in a dry run: the next try waits until it is gone. Without the right to delete it, a claim is used
+// as it is.
 func (r *run) recreate(ctx context.Context, it *item, current *unstructured.Unstructured) (done bool, err error) {
 	if r.DryRun != DryRunNone {
 		it.change = &Change{Action: Created, Object: it.object, InPlaceOf: current}
@@ -241,7 +250,7 @@ func (r *run) recreate(ctx context.Context, it *item, current *unstructured.Unst
 		return false, nil
 	case isStale(err):
 		return false, nil
-	case apierrors.IsForbidden(err):
+	case apierrors.IsForbidden(err) && isKind(current, kindClaim):
 		return r.markClaim(ctx, it)
 	}
 	return true, kube.Fault(err, it.call("delete"))

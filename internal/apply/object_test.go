@@ -52,6 +52,51 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// A Service whose address cannot be changed is deleted and created; without the right to delete it, that is said. One
+// that is as it is to be is left, and so is each where nothing is made again.
+func TestServicesMadeAgain(t *testing.T) {
+	const create, remove, patch = "create services", "delete services", "patch services"
+	service := func(address string) []*unstructured.Unstructured {
+		return parse(t, `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {clusterIP: "`+address+`"}}`)
+	}
+	for name, c := range map[string]struct {
+		recreates bool
+		dry       DryRun
+		answer    error
+		code      fault.Code
+		writes    []string
+	}{
+		"it is made again": {true, DryRunNone, nil, "", []string{create, remove, create}},
+		"a dry run":        {true, DryRunClient, nil, "", nil},
+		"it may not be deleted": {
+			true, DryRunNone, apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "a", errors.New("no")),
+			fault.Failed, []string{create, remove},
+		},
+		"nothing is made again": {false, DryRunNone, nil, "", []string{create, patch}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := newCluster()
+			if _, err := cluster.applier().Apply(t.Context(), Objects(service("10.96.0.7"))); err != nil {
+				t.Fatal(err)
+			}
+			cluster.writes = nil
+			if c.answer != nil {
+				cluster.answers[remove] = c.answer
+			}
+			applier := cluster.applier()
+			applier.DryRun = c.dry
+			applier.Recreates = func(_ context.Context, have, _ *unstructured.Unstructured) bool {
+				return c.recreates && have.GetKind() == "Service"
+			}
+			_, err := applier.Apply(t.Context(), Objects(service("None")))
+			if fault.CodeOf(err) != c.code && (err != nil || c.code != "") {
+				t.Errorf("%v, want %q", err, c.code)
+			}
+			expect(t, cluster.writes, c.writes...)
+		})
+	}
+}
+
 // A claim that is to be made again is deleted and created, and nothing else is. A dry run says
 // so, and without the right to delete it, it is used as it is.
 func TestClaimsMadeAgain(t *testing.T) {

@@ -126,6 +126,7 @@ const (
 	kindNamespace  = "Namespace"
 	kindClaim      = "PersistentVolumeClaim"
 	kindPod        = "Pod"
+	kindService    = "Service"
 )
 
 func isKind(object *unstructured.Unstructured, kinds ...string) bool {

@@ -37,6 +37,8 @@ type Config struct {
 	// ControlNamespace is where k8shell's proxy and API server run. Workspaces with an agent let these in by its port;
 	// without one, nobody.
 	ControlNamespace string `yaml:"controlNamespace"`
+	// APIServer is the address of k8shell's API server, which agents report to; they do not without one.
+	APIServer string `yaml:"apiServer"`
 	// Compat is what berth works beside: k8shell, or nothing. Scheme and the policy follow from it.
 	Compat string `yaml:"compat"`
 	// Jobs says where the records of provisionings are kept.

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -172,6 +173,12 @@ func (c Config) namespaces() (problems []string) {
 	}
 	if name := c.ControlNamespace; name != "" && len(validation.IsDNS1123Label(name)) > 0 {
 		problems = append(problems, fmt.Sprintf("controlNamespace: invalid namespace %q", name))
+	}
+	if at := c.APIServer; at != "" {
+		u, err := url.Parse(at)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+			problems = append(problems, "apiServer: invalid address: must be such as http://api-server.k8shell:9101")
+		}
 	}
 	return problems
 }

@@ -59,6 +59,14 @@ const (
 	StopRequested = "k8shell.io/stop-requested"
 )
 
+// What an agent is, in every workspace that has one.
+const (
+	AgentProgram = "/usr/local/bin/k8shelld"
+	AgentPort    = 2822
+	// NoVersion is the version of an agent that says none, and of a workspace without one.
+	NoVersion = "1.0.0"
+)
+
 // Group is the API group of what only berth knows: workspaces, in permissions.
 const Group = "berth.dev"
 

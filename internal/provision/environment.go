@@ -43,6 +43,8 @@ type Environment struct {
 	Certificate *manifest.Certificate
 	// ControlNamespace is that of k8shell's proxy and API server, which may come to agents; empty for none.
 	ControlNamespace string
+	// APIServer is the address of k8shell's API server, which agents report to; empty if they do not.
+	APIServer string
 	// InjectNamespaces are those where injection is allowed; * is all of them. Nil leaves
 	// it to the API server; empty allows it nowhere.
 	InjectNamespaces []string

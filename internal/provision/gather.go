@@ -177,7 +177,7 @@ func (s session) specify(ctx context.Context, user identity.User, composed Compo
 	}
 	spec = manifest.Spec{
 		User: s.user, Namespace: s.Client.Namespace, Identity: user, Blueprint: b,
-		Certificate: s.Certificate, ControlNamespace: s.ControlNamespace, JobID: s.jobID,
+		Certificate: s.Certificate, ControlNamespace: s.ControlNamespace, APIServer: s.APIServer, JobID: s.jobID,
 	}
 	if s.Access != nil {
 		if spec.Access, err = s.Access(); err != nil {

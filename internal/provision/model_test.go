@@ -229,7 +229,7 @@ func (m *model) problems(s pause, there bool) (problems []string) {
 	}
 	want := map[string]int{"Pod": 1, "ConfigMap": 2, "PersistentVolumeClaim": 1}
 	if !s.injected {
-		want["Service"], want["Secret"] = 1, 1
+		want["Secret"] = 1
 	}
 	if there && !maps.Equal(want, left) {
 		say("there are %v", left)

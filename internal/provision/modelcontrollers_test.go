@@ -111,7 +111,15 @@ func isBroken(pod *unstructured.Unstructured) bool {
 func (m *model) run(at string, pod *unstructured.Unstructured) {
 	pod = pod.DeepCopy()
 	_ = unstructured.SetNestedField(pod.Object, "node-1", "spec", "nodeName")
-	var statuses []any
+	var statuses, before []any
+	initial, _, _ := unstructured.NestedSlice(pod.Object, "spec", "initContainers")
+	for _, item := range initial {
+		container, _ := item.(map[string]any)
+		before = append(before, map[string]any{
+			"name": container["name"], "ready": true,
+			"state": map[string]any{"terminated": map[string]any{"exitCode": int64(0), "reason": "Completed"}},
+		})
+	}
 	ready, phase := "True", "Running"
 	containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
 	for _, item := range containers {
@@ -136,6 +144,9 @@ func (m *model) run(at string, pod *unstructured.Unstructured) {
 			map[string]any{"type": "PodScheduled", "status": "True"},
 			map[string]any{"type": "Ready", "status": ready},
 		},
+	}
+	if len(before) > 0 {
+		_ = unstructured.SetNestedSlice(pod.Object, before, "status", "initContainerStatuses")
 	}
 	m.put(at, pod)
 }

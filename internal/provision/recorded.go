@@ -47,7 +47,7 @@ func (s session) fromValues(values map[string]any, found inventory.Found, may de
 // within returns an error for what is recorded and no workspace is made of; or, of what is
 // ordered, what has more rights than pods have at the level baseline, or its blueprint gives.
 func (s session) within(d deploy.Deployment) error {
-	problems := manifest.Beyond(s.id, d.Chart.Objects)
+	problems := manifest.Beyond(s.id, d.Chart.Objects, manifest.IsK8shells(d.Chart.Values))
 	if s.state().IsGuarded() {
 		problems = append(problems, manifest.BeyondBaseline(d.Chart.Objects)...)
 	}

@@ -35,7 +35,7 @@ func provision() Command {
 			},
 			expiredRecords(),
 			countedRecords(),
-			{Resource: "services", Verbs: whole, Why: "the workspace's address", Made: true},
+			{Resource: "services", Verbs: whole, Why: "the address of its agent, if it has one", Made: true},
 			{
 				Resource: "persistentvolumeclaims", Verbs: []string{"create", "get", "list", "watch"},
 				Why: "its storages, if it has any", Made: true,
@@ -144,7 +144,7 @@ func deletion() Command {
 				Without: "a deletion that is interrupted is not completed by others",
 			},
 			expiredRecords(),
-			{Resource: "services", Verbs: remove, Why: "its address", Made: true},
+			{Resource: "services", Verbs: remove, Why: "the address of its agent", Made: true},
 			{Resource: "persistentvolumeclaims", Verbs: remove, Why: "its storages", Made: true},
 			{
 				Group: groupNetworking, Resource: "networkpolicies", Verbs: remove, Why: "its network policies",

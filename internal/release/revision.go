@@ -20,9 +20,9 @@ const refusal = "Refused by the cluster: "
 
 // NewRecord is the record of a chart that is about to be applied.
 func NewRecord(name, namespace string, rendered *Rendered, now time.Time) *helm.Release {
-	content := Content{Chart: rendered.Chart, Config: rendered.Values, Manifest: rendered.Manifest}
+	content := Content{Chart: rendered.Chart, Config: config(rendered.Values), Manifest: rendered.Manifest}
 	record := NewRevision(name, namespace, content, nil, now)
-	record.Labels = map[string]string{LabelGuarded: "pods"}
+	record.Labels = labels.Merge(releaseLabels(name, rendered.Values), map[string]string{LabelGuarded: "pods"})
 	return record
 }
 
@@ -152,6 +152,7 @@ func Follow(record, old *helm.Release) {
 		last = 0
 	}
 	record.Version, record.Info.FirstDeployed = max(old.Version, int(last))+1, old.Info.FirstDeployed
+	record.Labels = labels.Merge(keptLabels(old), record.Labels)
 	record.SetStatus(helm.StatusPendingUpgrade, preparingUpgrade)
 }
 
@@ -163,6 +164,7 @@ func Unsettled(record *helm.Release) bool {
 // Succeed makes a record the next state of an older one, which it replaces.
 func Succeed(record, old *helm.Release) {
 	record.Version, record.Info.FirstDeployed = old.Version, old.Info.FirstDeployed
+	record.Labels = labels.Merge(keptLabels(old), record.Labels)
 	if old.Version > 1 && old.Info.Status != helm.StatusDeployed { // those before it are not marked yet
 		record.SetStatus(helm.StatusPendingUpgrade, preparingUpgrade)
 	}

@@ -116,9 +116,8 @@ func TestChaosBetween(t *testing.T) {
 		) {
 			w.kubectl("delete", "configmap", id+"-config", "--ignore-not-found")
 		},
-		"the Service deleted": func(w *world, id string) { w.kubectl("delete", "service", id, "--ignore-not-found") },
-		"the record deleted":  func(w *world, _ string) { w.kubectl("delete", "secret", "--selector", "owner=helm") },
-		"the pod labelled":    func(w *world, id string) { w.kubectl("label", "pod", id, "by=somebody") },
+		"the record deleted": func(w *world, _ string) { w.kubectl("delete", "secret", "--selector", "owner=helm") },
+		"the pod labelled":   func(w *world, id string) { w.kubectl("label", "pod", id, "by=somebody") },
 		"a ConfigMap edited": func(w *world, id string) {
 			w.kubectl("annotate", "configmap", id+"-config",
 				"by=somebody")

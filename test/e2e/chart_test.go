@@ -18,28 +18,54 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-// The agent is installed by its own image, starts as the first process of an
-// image that does not know it, and is reached through the Service. The agent
-// here is a stand-in that keeps the contract.
+// The agent is installed by its own image, starts as the first process of an image that does not know it, runs the init
+// scripts as its user, and is reached through the Service. The agent here is a stand-in that keeps the contract, and
+// refuses to start without any part of it. It ends well, and then the workspace is stopped.
 func TestAgentRuntime(t *testing.T) {
 	w := newWorld(t)
 	doc := decode[v1.Workspace](w, w.must(0, "provision", "alice~agent", "-o", "json"))
 	pod := w.pod(doc.ID)
-	if got := pod.Labels[kube.LabelAgentVersion]; got != "v1" {
+	if got := pod.Labels[kube.LabelAgentVersion]; got != "1" {
 		t.Errorf("the agent's version is %q", got)
 	}
 	if len(pod.Spec.InitContainers) != 1 || pod.Spec.InitContainers[0].Name != "init-base" {
 		t.Errorf("init containers: %+v", pod.Spec.InitContainers)
 	}
 	if out := w.must(0, "exec", "alice~agent", "--", "cat", "/proc/1/cmdline").
-		stdout; !strings.Contains(out, "/k8shell/agent/k8shelld") {
+		stdout; !strings.Contains(out, "/usr/local/bin/k8shelld") {
 		t.Errorf("the first process is %q", out)
 	}
-	answer := w.must(0, "exec", "alice~agent", "--", "sh", "-c", "wget -q -S -O - http://"+doc.ID+
-		":2822/ 2>&1 | head -1; true").stdout
-	w.contains(answer, "HTTP/1.1")
+	inside := func(command string) string {
+		return w.berth("exec", "alice~agent", "--", "sh", "-c", command).stdout
+	}
+	w.eventually("the agent answers by the workspace's name", func() bool {
+		return strings.Contains(inside("wget -q -S -O - http://"+doc.ID+":2822/ 2>&1 | head -1; true"), "HTTP/1.1")
+	})
+	w.eventually("the init scripts have run", func() bool {
+		return strings.Contains(inside("kbox init-status"), "__init_01_who done")
+	})
+	if got := inside("cat /home/alice/who"); got != "1000\n" {
+		t.Errorf("the init script was run as %q", got)
+	}
+	inside("kill 1") // which may end with it
+	w.eventually("the workspace is stopped", func() bool {
+		status := w.berth("status", "alice~agent", "-o", "json")
+		return status.status == 0 && strings.Contains(status.stdout, string(v1.StageStopped))
+	})
+	w.must(0, "provision", "alice~agent")
+	w.must(0, "exec", "alice~agent", "--", "true")
 	w.must(0, "delete", "alice~agent")
 	w.eventually("nothing is left", func() bool { return len(w.leftovers()) == 0 })
+}
+
+// An agent comes up under each network class, and is entered.
+func TestAgentInEachClass(t *testing.T) {
+	w := newWorld(t)
+	for _, class := range []string{"isolated", "user", "workspace", "system"} {
+		w.must(0, "provision", "alice~agent", "--set", "network.networkPolicyClass="+class)
+		w.must(0, "exec", "alice~agent", "--", "true")
+		w.must(0, "delete", "alice~agent")
+	}
 }
 
 // Two workspaces share a claim, which a user who is not root can write to, and

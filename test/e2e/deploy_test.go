@@ -156,7 +156,7 @@ func TestDryRun(t *testing.T) {
 	w.must(6, "provision", "alice~plain", "--dry-run=client")
 	for _, mode := range []string{"client", "server"} {
 		r := w.must(0, "delete", "alice~plain", "--dry-run="+mode)
-		w.contains(r.stdout, "# delete pod/"+w.idOf("alice~plain"), "# delete service/",
+		w.contains(r.stdout, "# delete pod/"+w.idOf("alice~plain"), "# delete configmap/",
 			"# delete secret/sh.helm.release")
 	}
 	if after := strings.Join(w.leftovers(), " "); after != before {

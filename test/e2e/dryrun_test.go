@@ -122,7 +122,7 @@ func TestDryRunTimesOut(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~plain")
 	kubeconfig := w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
-		if strings.Contains(r.URL.Path, "/services/") {
+		if strings.HasSuffix(r.URL.Path, "-config") {
 			unanswered(r)
 		}
 		next.ServeHTTP(out, r)

@@ -28,7 +28,7 @@ func TestHelmUnderstandsTheRelease(t *testing.T) {
 		return string(out)
 	}
 	w.contains(run("list"), id, "deployed", "k8shell-workspace-")
-	w.contains(run("get", "manifest", id), "kind: Pod", "kind: Service", "pvc-"+id+"-home")
+	w.contains(run("get", "manifest", id), "kind: Pod", "pvc-"+id+"-home")
 	w.contains(run("get", "values", id), "registry.example.com/berth/workspace:v1")
 	w.contains(run("status", id), "STATUS: deployed")
 	w.contains(run("uninstall", id, "--wait"), "uninstalled")

@@ -87,7 +87,7 @@ func TestIdentityOfAFile(t *testing.T) {
 	w.configured("identity: {providers: [{kind: file, path: "+file+"}]}\n", "provision", "alice~dev").mustBe(w, 0)
 	pod := w.pod(w.idOf("alice~dev"))
 	if pod == nil || pod.Labels["k8shell.io/organization"] != "acme" ||
-		pod.Annotations["k8shell.io/identity"] != "file/acme" {
+		pod.Annotations["k8shell.io/identity"] != "file" {
 		t.Errorf("the pod is %+v", pod)
 	}
 }

@@ -162,7 +162,11 @@ func TestRecordsOfHelm(t *testing.T) {
 	if err != nil || record == nil {
 		t.Fatal(err)
 	}
-	record.Config["securityContext"] = map[string]any{"privileged": true}
+	own, _ := record.Config["berth"].(map[string]any)
+	if own == nil {
+		t.Fatalf("the record has no values of berth's: %v", record.Config)
+	}
+	own["securityContext"] = map[string]any{"privileged": true}
 	w.refusedByGuard("a change", theirs.Update(t.Context(), record))
 	delete(record.Labels, release.LabelGuarded)
 	w.refusedByGuard("a change without the label", theirs.Update(t.Context(), record))

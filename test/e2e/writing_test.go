@@ -36,11 +36,18 @@ func provisioning() duty {
 				args: []string{"provision", "alice~data", "--set", "resources.cpu=64"}, api: forgetful,
 				until: "list persistentvolumeclaims", status: 130,
 			},
-			{args: []string{"provision", "alice~everything", "--dry-run=client"}, optional: []string{"get namespaces"}},
+			{args: []string{"provision", "alice~served", "--dry-run=client"}, optional: []string{"get namespaces"}},
 			{args: []string{"provision", "alice~sharing"}, before: killed("POST", "pods", "provision",
 				"alice~sharing")},
 			{args: []string{
 				"provision", "alice~sharing", "--image", "registry.example.com/berth/workspace:none",
+				"--on-failure", "delete",
+			}, status: 3},
+			// With an agent there is a Service.
+			{args: []string{"provision", "alice~served"}, api: forgetful},
+			{args: []string{"provision", "alice~served"}, before: killed("POST", "pods", "provision", "alice~served")},
+			{args: []string{
+				"provision", "alice~served", "--image", "registry.example.com/berth/workspace:none",
 				"--on-failure", "delete",
 			}, status: 3},
 			crashing,
@@ -61,7 +68,7 @@ func provisioning() duty {
 			},
 		},
 		gate: func(rbac.Access) use {
-			return use{args: []string{"provision", "alice~everything"}, config: withRegistry}
+			return use{args: []string{"provision", "alice~served"}, config: withRegistry}
 		},
 		without: map[string]use{
 			"get pods/log": crashing,
@@ -82,10 +89,10 @@ func deleting() duty {
 		before: func(w *world) { w.must(0, "provision", "alice~bulky", "--no-wait") },
 	}
 	unreadable := use{
-		args: []string{"delete", "alice~everything"}, says: "what you may not list is kept",
+		args: []string{"delete", "alice~served"}, says: "what you may not list is kept",
 		before: func(w *world) {
-			w.must(0, "provision", "alice~everything")
-			w.spoilRecord(w.idOf("alice~everything"), "")
+			w.must(0, "provision", "alice~served")
+			w.spoilRecord(w.idOf("alice~served"), "")
 		},
 	}
 	keeping := use{
@@ -102,8 +109,8 @@ func deleting() duty {
 		command: rbac.Named(rbac.Delete),
 		uses: []use{
 			{
-				args: []string{"delete", "alice~everything"}, api: forgetful,
-				before: func(w *world) { w.must(0, "provision", "alice~everything") },
+				args: []string{"delete", "alice~served"}, api: forgetful,
+				before: func(w *world) { w.must(0, "provision", "alice~served") },
 			},
 			bulky,
 			{args: []string{"delete", "alice~plain"}, before: func(w *world) {
@@ -114,8 +121,8 @@ func deleting() duty {
 			keeping,
 			stopped,
 		},
-		prepare: func(w *world) { w.must(0, "provision", "alice~everything") },
-		gate:    func(rbac.Access) use { return use{args: []string{"delete", "alice~everything"}} },
+		prepare: func(w *world) { w.must(0, "provision", "alice~served") },
+		gate:    func(rbac.Access) use { return use{args: []string{"delete", "alice~served"}} },
 		without: map[string]use{
 			"list persistentvolumeclaims":            unreadable,
 			"patch persistentvolumeclaims":           refused,

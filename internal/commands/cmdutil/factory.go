@@ -160,7 +160,7 @@ func (d *Dependencies) Provisioner() (*provision.Provisioner, error) {
 	p.DefaultBlueprint, p.DefaultRegistry = c.DefaultBlueprint, c.DefaultRegistry
 	p.Access = func() (manifest.Access, error) { return access(c, d.Getenv) }
 	p.Certificate = certificate(c.Certificate)
-	p.InjectNamespaces, p.ControlNamespace = c.InjectNamespaces, c.ControlNamespace
+	p.InjectNamespaces, p.ControlNamespace, p.APIServer = c.InjectNamespaces, c.ControlNamespace, c.APIServer
 	p.Allowance = limit.NewAllowance(c.Limits.WorkspacesPerUser, c.Limits.Workspaces)
 	return p, nil
 }

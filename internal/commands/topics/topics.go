@@ -83,6 +83,9 @@ flags over both.
   injectNamespaces                              (where workspaces may be injected)
   controlNamespace                              (where k8shell's proxy and API server
                                                 run, which may come to agents)
+  apiServer                                     (the address of that API server, which
+                                                agents report to with the token of
+                                                Secret <id>-pat, which k8shell makes)
   compat             BERTH_COMPAT                (k8shell: IDs, locks and events are
                                                 those of k8shell; see docs/k8shell.md)
   policy                                              (see berth help policies)

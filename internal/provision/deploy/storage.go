@@ -142,10 +142,14 @@ func Renewing(r inventory.Reader) func(ctx context.Context, have, wanted *unstru
 	}
 }
 
-// NeedsRecreation says whether a claim that exists is to be made again as its blueprint says now: the
-// spec of a claim cannot be changed, but nothing is in one that was never bound. A class that
-// the blueprint does not name is the one that the cluster gives a new claim.
+// NeedsRecreation says whether what exists is to be made again: a claim as its blueprint says now, whose spec cannot be
+// changed, but nothing is in one that was never bound; and a Service that is to have no address any more, which cannot
+// be changed either, and nothing is in. A class that the blueprint does not name is the one that the cluster gives a new
+// claim.
 func NeedsRecreation(ctx context.Context, r inventory.Reader, have, wanted *unstructured.Unstructured) bool {
+	if have.GetKind() == "Service" {
+		return isHeadless(wanted) != isHeadless(have)
+	}
 	if !IsClaim(have) || !neverBound(have) || have.GetDeletionTimestamp() != nil {
 		return false
 	}
@@ -158,6 +162,12 @@ func NeedsRecreation(ctx context.Context, r inventory.Reader, have, wanted *unst
 	now, _ := classOf(have)
 	given, known := givenClass(ctx, r, wanted)
 	return known && given != now
+}
+
+// isHeadless is true for a Service that has no address of its own. Those of workspaces had one once.
+func isHeadless(service *unstructured.Unstructured) bool {
+	address, _, _ := unstructured.NestedString(service.Object, "spec", "clusterIP")
+	return address == corev1.ClusterIPNone
 }
 
 // neverBound is true for a claim that no volume was ever bound to.

@@ -94,6 +94,28 @@ func TestRecreatedClaims(t *testing.T) {
 	}
 }
 
+// The Service that a workspace had from an earlier berth has an address, which it cannot lose: it is made again.
+func TestServiceIsMadeAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		have, wanted string
+		again        bool
+	}{
+		"it had an address":   {"10.96.0.7", "None", true},
+		"it has none":         {"None", "None", false},
+		"it is to have one":   {"None", "", true},
+		"any address will do": {"10.96.0.7", "", false},
+	} {
+		service := func(address string) *unstructured.Unstructured {
+			object := kube.Named("Service", "alice-1")
+			_ = unstructured.SetNestedField(object.Object, address, "spec", "clusterIP")
+			return object
+		}
+		if got := NeedsRecreation(t.Context(), inventory.Reader{}, service(c.have), service(c.wanted)); got != c.again {
+			t.Errorf("%s: %t, want %t", name, got, c.again)
+		}
+	}
+}
+
 func claimOf(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	claim := &unstructured.Unstructured{}

@@ -98,7 +98,7 @@ func adopted(id string, found inventory.Found, now time.Time) lifecycle.Record {
 	r := lifecycle.Adopted(id, uuid.NewString(), createdAt(found, now), actual, now)
 	r.UserString, r.Blueprint = found.UserString(), found.Blueprint()
 	if found.Record != nil && release.IsGuarded(found.Record) { // or anybody could make it old
-		r.Limits = limitsIn(found.Record.Config)
+		r.Limits = limitsIn(release.Values(found.Record))
 	}
 	return r
 }

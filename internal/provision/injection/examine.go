@@ -2,12 +2,14 @@ package injection
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // Severity says whether a finding prevents the injection.
@@ -181,7 +183,7 @@ func (p Parts) fit(workload map[string]any) error {
 	clash("container", append(append([]any{}, p.Containers...), p.InitContainers...), containers...)
 	clash("volume", p.Volumes, list(spec, "volumes")...)
 	taken := ports(containers)
-	for port, by := range ports(p.Containers) {
+	for port, by := range p.ports() {
 		if owner, ok := taken[port]; ok {
 			problems = append(problems, fmt.Sprintf("its container %s listens on port %s, as %s does", owner, port, by))
 		}
@@ -193,6 +195,17 @@ func (p Parts) fit(workload map[string]any) error {
 		text(workload, "metadata", "name"))
 	err.Problems = problems
 	return err
+}
+
+// ports are those that the workspace's containers listen on: an agent declares none.
+func (p Parts) ports() map[string]string {
+	all := ports(p.Containers)
+	for _, item := range p.Containers {
+		if c, _ := item.(map[string]any); slices.Contains(list(c, "command"), any(kube.AgentProgram)) {
+			all[fmt.Sprintf("%d/TCP", kube.AgentPort)] = nameOf(c)
+		}
+	}
+	return all
 }
 
 // ports are the declared ports and the containers that declare them.

@@ -2,6 +2,7 @@ package injection
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -268,6 +269,9 @@ func items(name string, n int) (all []any) {
 // There is room for one workspace, and none of what is there is overwritten.
 func TestNoRoom(t *testing.T) {
 	p := parts(t, "deployment")
+	agent, _ := p.Containers[0].(map[string]any) // which declares no port
+	delete(agent, "ports")
+	agent["command"] = []any{kube.AgentProgram}
 	bob := p
 	bob.ID = "bob-1"
 	change, err := Inject(parse(t, workloadOf("Deployment")), bob)
@@ -470,6 +474,27 @@ func TestHashStays(t *testing.T) {
 		p.TemplateAnnotations[kube.AnnotationUserString] = annotation
 		if hash, err := p.hash(); hash != "e65f8ff207068260" || err != nil {
 			t.Errorf("%s: %s, %v", name, hash, err)
+		}
+	}
+}
+
+// The labels that every workspace has so that k8shell finds it are no reason to inject it again where they say nothing.
+func TestNoNewInjection(t *testing.T) {
+	before, now := parts(t, "deployment"), parts(t, "deployment")
+	for name, c := range map[string]struct {
+		labels map[string]string
+		same   bool
+	}{
+		"nothing":         {map[string]string{kube.LabelOrganization: "", kube.LabelAgentVersion: kube.NoVersion}, true},
+		"an organization": {map[string]string{kube.LabelOrganization: "acme"}, false},
+		"an agent":        {map[string]string{kube.LabelAgentVersion: "0.17.1"}, false},
+	} {
+		now.Labels = maps.Clone(before.Labels)
+		maps.Copy(now.Labels, c.labels)
+		was, err := before.hash()
+		is, err2 := now.hash()
+		if err != nil || err2 != nil || (was == is) != c.same {
+			t.Errorf("%s: %v, %v, the same: %t", name, err, err2, was == is)
 		}
 	}
 }

@@ -159,6 +159,10 @@ func secret(volume any) bool {
 func (p Parts) hash() (string, error) {
 	withoutJob, annotations := maps.Clone(p.Labels), maps.Clone(p.TemplateAnnotations)
 	delete(withoutJob, kube.LabelJobID)
+	// What every workspace has since k8shell is to find it is no reason to inject it again.
+	maps.DeleteFunc(withoutJob, func(name, value string) bool {
+		return name == kube.LabelOrganization && value == "" || name == kube.LabelAgentVersion && value == kube.NoVersion
+	})
 	delete(annotations, kube.AnnotationStrictScripts)
 	if user := p.userString(); user != "" { // as berth wrote it once, so that what is injected since then is the same
 		annotations[kube.AnnotationUserString] = base64.StdEncoding.EncodeToString([]byte(user))

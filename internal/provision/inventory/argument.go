@@ -199,10 +199,17 @@ func (c candidate) checkOwner(of metav1.Object) error {
 func (r Reader) former(ctx context.Context, c candidate, of metav1.Object) error {
 	username := cmp.Or(c.asked.User, c.owner)
 	if r.Former == nil || username == "" || of == nil || of.GetAnnotations()[kube.AnnotationUser] != "" ||
-		!strings.HasPrefix(of.GetAnnotations()[kube.AnnotationIdentity], "kubernetes/") {
+		!isOfCluster(of.GetAnnotations()[kube.AnnotationIdentity]) {
 		return nil
 	}
 	return r.Former(ctx, username)
+}
+
+// isOfCluster is true for the annotation of a workspace whose user the API server has named. An organization follows the
+// provider in those of earlier workspaces.
+func isOfCluster(identity string) bool {
+	provider, _, _ := strings.Cut(identity, "/")
+	return provider == "kubernetes"
 }
 
 // labelled is what has the labels of a workspace: its pod, also one of which only Helm's

@@ -1,11 +1,16 @@
 package inventory
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/userstring"
 )
 
@@ -123,6 +128,22 @@ func TestOtherwise(t *testing.T) {
 		}
 		if got := arg.otherwise("dev"); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A workspace from before several callers could not be one user is told by the provider of its user, which an
+// organization once followed.
+func TestFormerKubernetesUsers(t *testing.T) {
+	asks := errors.New("asked")
+	r := Reader{Former: func(context.Context, string) error { return asks }}
+	c := candidate{owner: "alice"}
+	for identity, want := range map[string]error{
+		"kubernetes": asks, "kubernetes/": asks, "kubernetes/acme": asks, "ldap": nil, "kubernetes2": nil, "": nil,
+	} {
+		of := &metav1.ObjectMeta{Annotations: map[string]string{kube.AnnotationIdentity: identity}}
+		if err := r.former(t.Context(), c, of); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", identity, err, want)
 		}
 	}
 }

@@ -15,16 +15,19 @@ import (
 // Values that are recorded may be anybody's, and the chart's templates take them as they
 // are: a text can be more than a text. So what is checked is what they are rendered to.
 
-// Beyond are what objects that were rendered from recorded values have and no workspace of
-// this chart does: kinds, fields of the pod, volumes. Each names its field; none if the
-// objects are those of the workspace with the canonical ID.
-func Beyond(id string, objects []*unstructured.Unstructured) (problems []string) {
+// Beyond are what objects of a record have and no workspace of this chart does, or of k8shell's where the record is of
+// that one: kinds, fields of the pod, volumes. Each names its field; none if the objects are those of the workspace with
+// the canonical ID.
+func Beyond(id string, objects []*unstructured.Unstructured, k8shells bool) (problems []string) {
 	kinds := []string{"Certificate", "ConfigMap", "NetworkPolicy", "PersistentVolumeClaim", "Pod", "Service"}
+	if k8shells {
+		kinds = append(kinds, "CiliumNetworkPolicy")
+	}
 	pods := 0
 	for _, object := range objects {
 		kind, name := object.GetKind(), object.GetName()
 		switch {
-		case !slices.Contains(kinds, kind):
+		case !slices.Contains(kinds, kind) && !(k8shells && kind == "Secret" && name == PATSecret(id)):
 			problems = append(problems, fmt.Sprintf("%s %s is nothing that a workspace has", kind, name))
 		case object.GetLabels()[kube.LabelCanonicalID] != kube.LabelValue(id):
 			problems = append(problems, fmt.Sprintf("%s %s is not labelled as an object of workspace %s", kind, name,
@@ -33,7 +36,7 @@ func Beyond(id string, objects []*unstructured.Unstructured) (problems []string)
 			problems = append(problems, fmt.Sprintf("%s %s names a namespace", kind, name))
 		case kind == "Pod":
 			pods++
-			problems = append(problems, beyondPod(id, object)...)
+			problems = append(problems, beyondPod(id, object, k8shells)...)
 		}
 	}
 	if pods != 1 {
@@ -43,7 +46,7 @@ func Beyond(id string, objects []*unstructured.Unstructured) (problems []string)
 }
 
 // beyondPod are the fields of a pod that the chart does not have.
-func beyondPod(id string, pod *unstructured.Unstructured) (problems []string) {
+func beyondPod(id string, pod *unstructured.Unstructured, k8shells bool) (problems []string) {
 	if pod.GetName() != id {
 		problems = append(problems, "the pod is named "+pod.GetName())
 	}
@@ -52,12 +55,13 @@ func beyondPod(id string, pod *unstructured.Unstructured) (problems []string) {
 		"automountServiceAccountToken",
 		"enableServiceLinks", "terminationGracePeriodSeconds", "imagePullSecrets", "initContainers", "containers",
 		"volumes")...)
-	if spec["automountServiceAccountToken"] != false {
+	// k8shell leaves the token of the namespace's default account in its pods; another account is named nowhere.
+	if spec["automountServiceAccountToken"] != false && !k8shells {
 		problems = append(problems, "spec.automountServiceAccountToken is not false")
 	}
 	for _, field := range []string{"containers", "initContainers"} {
 		for i, container := range items(spec, field) {
-			problems = append(problems, beyondContainer(fmt.Sprintf("spec.%s[%d]", field, i), container)...)
+			problems = append(problems, beyondContainer(id, fmt.Sprintf("spec.%s[%d]", field, i), container)...)
 		}
 	}
 	for i, volume := range items(spec, "volumes") {
@@ -66,15 +70,19 @@ func beyondPod(id string, pod *unstructured.Unstructured) (problems []string) {
 	return problems
 }
 
-func beyondContainer(path string, container map[string]any) []string {
+func beyondContainer(id, path string, container map[string]any) []string {
 	problems := unknown(path, container, "name", "image", "imagePullPolicy", "command", "args", "ports",
 		"readinessProbe", "startupProbe",
-		"workingDir", "env", "securityContext", "resources", "volumeMounts")
+		"workingDir", "env", "securityContext", "resources", "resizePolicy", "volumeMounts")
 	for i, port := range items(container, "ports") {
 		problems = append(problems, unknown(fmt.Sprintf("%s.ports[%d]", path, i), port, "name", "containerPort")...)
 	}
 	for i, variable := range items(container, "env") {
-		problems = append(problems, unknown(fmt.Sprintf("%s.env[%d]", path, i), variable, "name", "value")...)
+		known := []string{"name", "value"}
+		if at(variable, "valueFrom", "secretKeyRef", "name") == PATSecret(id) {
+			known = append(known, "valueFrom")
+		}
+		problems = append(problems, unknown(fmt.Sprintf("%s.env[%d]", path, i), variable, known...)...)
 	}
 	for i, mount := range items(container, "volumeMounts") {
 		problems = append(problems, unknown(fmt.Sprintf("%s.volumeMounts[%d]", path, i), mount, "name", "mountPath",
@@ -87,7 +95,7 @@ func beyondVolume(id, path string, v map[string]any) []string {
 	problems := unknown(path, v, "name", "configMap", "csi", "emptyDir", "persistentVolumeClaim", "secret")
 	if secret, has := v["secret"].(map[string]any); has {
 		name := secret["secretName"]
-		if name != GitSecret(id) && name != kube.CertificateSecret(id) {
+		if name != GitSecret(id) && name != kube.CertificateSecret(id) && name != PATSecret(id) {
 			problems = append(problems, fmt.Sprintf("%s.secret.secretName is %v, which is not the workspace's", path,
 				name))
 		}

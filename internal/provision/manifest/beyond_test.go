@@ -53,7 +53,7 @@ func TestBeyond(t *testing.T) {
 			}
 			continue // what is no YAML is not started either
 		}
-		problems := Beyond(s.User.ID(), rendered.Objects)
+		problems := Beyond(s.User.ID(), rendered.Objects, false)
 		if got := strings.Join(problems, "; "); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

@@ -9,28 +9,10 @@ import (
 	"strconv"
 
 	"github.com/berthdev/berth/internal/blueprint"
-	"github.com/berthdev/berth/internal/registry/image"
 )
 
 func resources(r blueprint.Resources) map[string]any {
 	return map[string]any{"cpu": r.CPU, "memory": r.Memory}
-}
-
-// agent is nil for the shell runtime.
-func agent(k blueprint.K8shelld) any {
-	if k.Image == "" {
-		return nil
-	}
-	return map[string]any{"image": k.Image, "imagePullPolicy": cmp.Or(k.ImagePullPolicy, blueprint.DefaultPullPolicy)}
-}
-
-// agentVersion is the tag of the agent's image, or the beginning of its digest.
-func agentVersion(ref string) string {
-	if ref == "" {
-		return ""
-	}
-	r := image.Parse(ref)
-	return cmp.Or(r.Tag, r.Hex(12), "latest")
 }
 
 // podman is nil without the sidecar.
@@ -69,7 +51,8 @@ const nobody = 65534
 
 // helper is what the containers run that prepare a workspace: never the workspace's
 // own image and environment, which a repository may have chosen.
-func helper(b blueprint.Blueprint) map[string]any {
+func helper(s Spec) map[string]any {
+	b := s.Blueprint
 	asUser := confined(b.SecurityContext)
 	if _, named := asUser["runAsUser"]; !named {
 		if uid := homeOwner(b); uid != 0 {
@@ -77,6 +60,9 @@ func helper(b blueprint.Blueprint) map[string]any {
 		} else if asUser["runAsNonRoot"] == true {
 			asUser["runAsUser"] = nobody
 		}
+	}
+	if hasAgent(b) { // which runs as root, and its user's commands as the user
+		asUser["runAsUser"], asUser["runAsGroup"] = s.Identity.UID, s.Identity.GID
 	}
 	asRoot := maps.Clone(asUser)
 	delete(asRoot, "runAsGroup")
@@ -114,8 +100,13 @@ func homeOwner(b blueprint.Blueprint) int64 {
 	return 0
 }
 
-// podmanSocket is where the podman sidecar answers.
-const podmanSocket = "unix:///k8shell/podman/podman.sock"
+// podmanSocket is where the podman sidecar answers: an agent looks for it in one place.
+func podmanSocket(b blueprint.Blueprint) string {
+	if hasAgent(b) {
+		return "unix:///var/run/podman/podman.sock"
+	}
+	return "unix:///k8shell/podman/podman.sock"
+}
 
 // environment is the blueprint's, and what it does not say: where the home directory and the podman sidecar are, and
 // how git gets the credentials, if the workspace has them.
@@ -123,7 +114,7 @@ func environment(s Spec) map[string]string {
 	b := s.Blueprint
 	env := map[string]string{}
 	if b.Podman.Enabled {
-		env["CONTAINER_HOST"], env["DOCKER_HOST"] = podmanSocket, podmanSocket
+		env["CONTAINER_HOST"], env["DOCKER_HOST"] = podmanSocket(b), podmanSocket(b)
 	}
 	maps.Copy(env, b.Env)
 	if dir, _ := b.Home(); dir != "" && env["HOME"] == "" {
@@ -131,6 +122,9 @@ func environment(s Spec) map[string]string {
 	}
 	if r, ok := s.credentials(); ok && r.InWorkspace {
 		configureGit(env, s.Repository.URL)
+	}
+	if hasAgent(b) {
+		maps.Copy(env, agentEnvironment(s))
 	}
 	return env
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// Port is where a workspace is reached.
-const Port = 2822
+// Port is where an agent is reached.
+const Port = kube.AgentPort
 
 // networkClass is the class of a workspace's NetworkPolicy; empty for none. A
 // blueprint that only says what else may be reached means the class workspace.
@@ -36,7 +36,7 @@ func networkPolicy(s Spec) (any, error) {
 			"blueprint %s: network.networkPolicyClass organization requires an organization, and %s has none",
 			s.Blueprint.Name, userstring.Owner(s.Identity.Username)).WithHint("choose the class user or workspace")
 	}
-	agent := agentPort{listens: s.Blueprint.K8shelld.Image != "", namespace: s.ControlNamespace}
+	agent := agentPort{listens: hasAgent(s.Blueprint), namespace: s.ControlNamespace}
 	spec := policySpec(class, labels, s.Blueprint.Network, agent)
 	return map[string]any{"name": policyName(s.User.ID(), class), "spec": spec}, nil
 }
@@ -173,13 +173,15 @@ type Certificate struct {
 	IssuerName, IssuerKind string
 }
 
-// value is the chart's value. The Secret is cert-manager's; the workspace finds it at /k8shell/tls.
+// value is the chart's value. The Secret is cert-manager's; the workspace finds it at /k8shell/tls, an agent at
+// /etc/tls/k8shelld.
 func (c *Certificate) value(s Spec) any {
 	if c == nil {
 		return nil
 	}
 	id := s.User.ID()
-	names := []string{id, id + "." + s.Namespace, id + "." + s.Namespace + ".svc"}
+	service := id + "." + s.Namespace + ".svc"
+	names := []string{id, id + "." + s.Namespace, service, service + ".cluster.local"}
 	if s.Blueprint.Subdomain != "" {
 		names = append(names, id+"."+s.Blueprint.Subdomain+"."+s.Namespace+".svc")
 	}

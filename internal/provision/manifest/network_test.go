@@ -150,7 +150,7 @@ func TestShared(t *testing.T) {
 	}
 	for i, want := range []string{
 		`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"k8shell-pull-secret"},"type":"kubernetes.io/dockerconfigjson"}`,
-		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"team"},"spec":{"clusterIP":"None","ports":[{"name":"workspace","port":2822,"targetPort":2822}],"selector":{"k8shell.io/subdomain":"team"}}}`,
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"team"},"spec":{"clusterIP":"None","selector":{"k8shell.io/subdomain":"team"}}}`,
 	} {
 		object := wanted[i].Object.DeepCopy()
 		unstructured.RemoveNestedField(object.Object, "data")

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,7 +35,6 @@ func headlessService(subdomain string) *unstructured.Unstructured {
 	service.Object["spec"] = map[string]any{
 		"clusterIP": "None",
 		"selector":  map[string]any{kube.LabelSubdomain: kube.LabelValue(subdomain)},
-		"ports":     []any{map[string]any{"name": "workspace", "port": int64(Port), "targetPort": int64(Port)}},
 	}
 	return service
 }
@@ -70,9 +70,14 @@ func OfPod(pod *corev1.Pod) []*unstructured.Unstructured {
 	}
 	for _, volume := range pod.Spec.Volumes {
 		if secret := volume.Secret; secret != nil && secret.SecretName == kube.CertificateSecret(id) {
-			certificate := kube.Named("Certificate", id)
-			certificate.SetAPIVersion(CertManager)
-			objects = append(objects, certificate)
+			for _, name := range certificateNames(id) {
+				certificate := kube.Named("Certificate", name)
+				certificate.SetAPIVersion(CertManager)
+				objects = append(objects, certificate)
+			}
+		}
+		if secret := volume.Secret; secret != nil && secret.SecretName == PATSecret(id) {
+			objects = append(objects, kube.Named("Secret", secret.SecretName))
 		}
 		if claim := volume.PersistentVolumeClaim; claim != nil && isOwn(id, volume.Name, claim.ClaimName) {
 			objects = append(objects, kube.Named("PersistentVolumeClaim", claim.ClaimName))
@@ -90,12 +95,15 @@ func isOwn(id, volume, claim string) bool {
 	return ok && (claim == claimName(id, storage) || wasCut && strings.HasPrefix(claim, claimName(id, "")))
 }
 
-// Certified are the Secrets of the certificates among the objects.
-func Certified(objects []*unstructured.Unstructured) (secrets []*unstructured.Unstructured) {
+// Certified is the Secret of a workspace's certificate, if that is among the objects.
+func Certified(id string, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	for _, object := range objects {
-		if object.GetKind() == "Certificate" {
-			secrets = append(secrets, kube.Named("Secret", kube.CertificateSecret(object.GetName())))
+		if object.GetKind() == "Certificate" && IsCertificate(id, object.GetName()) {
+			return []*unstructured.Unstructured{kube.Named("Secret", kube.CertificateSecret(id))}
 		}
 	}
-	return secrets
+	return nil
 }
+
+// IsCertificate reports whether a name is that of the Certificate of a workspace.
+func IsCertificate(id, name string) bool { return slices.Contains(certificateNames(id), name) }

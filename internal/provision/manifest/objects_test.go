@@ -34,7 +34,7 @@ func TestOfPod(t *testing.T) {
 			pod(func(pod *corev1.Pod) { pod.Labels[kube.LabelNetworkPolicy] = "isolated" }),
 			[]string{"NetworkPolicy"},
 		},
-		"a certificate":         {pod(mounts(kube.CertificateSecret("alice-1"))), []string{"Certificate"}},
+		"a certificate":         {pod(mounts(kube.CertificateSecret("alice-1"))), []string{"Certificate", "Certificate"}}, // as berth once named it, too
 		"the Secret of another": {pod(mounts("theirs")), nil},
 	} {
 		var more []string

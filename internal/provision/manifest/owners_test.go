@@ -36,7 +36,8 @@ func owners(pod corev1.Pod) map[string]bool {
 		}
 	}
 	all := map[string]bool{}
-	for pair := range slices.Chunk(containers(pod)["init-storage"].Args, 2) {
+	args := append(containers(pod)["init-storage"].Args, containers(pod)["init-base"].Args...)
+	for pair := range slices.Chunk(args, 2) {
 		volume := "storage-" + strings.TrimPrefix(pair[1], "/k8shell/storage/")
 		claim, claimed := claims[volume]
 		all[pair[0]+" "+cmp.Or(claim, volume)] = !claimed || strings.HasPrefix(claim, "pvc-"+pod.Name+"-")

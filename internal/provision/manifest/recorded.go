@@ -12,14 +12,41 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
 // JobOf is the job that values were made for; empty if they do not say.
 func JobOf(values map[string]any) string {
-	labels, _ := values["labels"].(map[string]any)
-	job, _ := labels[kube.LabelJobID].(string)
+	if job, ok := at(values, "labels", kube.LabelJobID).(string); ok {
+		return job
+	}
+	job, _ := values[jobValue].(string)
 	return job
+}
+
+// The values of a release that k8shell has made, which are in ours below the key k8shell.
+const (
+	jobValue       = "__jobid__"
+	blueprintValue = "__blueprint__"
+)
+
+// IsK8shells is true for the values of a release of k8shell's own chart.
+func IsK8shells(values map[string]any) bool {
+	_, is := values["__canonicalid__"]
+	return is
+}
+
+// Renderable returns an error for values that no chart of this berth was made of.
+func Renderable(values map[string]any) error {
+	_, ours := values["labels"].(map[string]any)
+	agent, _ := values["agent"].(map[string]any)
+	_, configured := at(values, k8shellValue, "__configyaml__").(string)
+	if ours && (len(agent) == 0 || configured) {
+		return nil
+	}
+	return fault.New(fault.Failed, "what is recorded of the workspace is of a chart that this berth does not have").
+		WithHint("make it of what its blueprint says with `berth update`")
 }
 
 // OfJob are the values of an earlier job for another one, and what is known of the blueprint that they were made of.
@@ -27,10 +54,17 @@ func OfJob(values map[string]any, jobID string) (map[string]any, blueprint.Bluep
 	values = runtime.DeepCopyJSON(values)
 	labels, ok := values["labels"].(map[string]any)
 	if !ok {
-		return values, blueprint.Blueprint{}
+		name, _ := values[blueprintValue].(string)
+		if _, has := values[jobValue]; has {
+			values[jobValue] = jobID
+		}
+		return values, blueprint.Blueprint{Name: name}
 	}
 	name, _ := labels[kube.LabelBlueprint].(string)
 	labels[kube.LabelJobID] = kube.LabelValue(jobID)
+	if theirs, has := values[k8shellValue].(map[string]any); has {
+		theirs[jobValue] = kube.LabelValue(jobID)
+	}
 	return values, blueprint.Blueprint{Name: name}
 }
 
@@ -73,7 +107,9 @@ func ClaimSpec(values map[string]any, claim string) any {
 // deployed now: "image alpine:3 → alpine:4". Of a variable only the name is given.
 func Drift(running, wanted map[string]any) (all []string) {
 	// What differs between any two runs, or follows from others; and the limits, which the pod has nothing of.
-	derived := []string{"annotations", "gitSecret", "helper", "home", "id", "labels", limitsValue, "names"}
+	derived := []string{
+		"annotations", "gitSecret", "helper", "home", "id", k8shellValue, "labels", limitsValue, "names",
+	}
 	// What may be long, or secret: only that it differs is said.
 	contents := []string{"configuration", "extFiles", "initScripts"}
 	have, want := map[string]string{}, map[string]string{}
@@ -94,7 +130,17 @@ func Drift(running, wanted map[string]any) (all []string) {
 				cmp.Or(want[path], "not set")))
 		}
 	}
+	if len(all) == 0 && configurationDiffers(running, wanted) {
+		return []string{"configuration"}
+	}
 	return slices.Compact(all)
+}
+
+// configurationDiffers compares what an agent is told.
+func configurationDiffers(running, wanted map[string]any) bool {
+	return slices.ContainsFunc([]string{"__configyaml__", "__blueprintyaml__", "__profileyaml__"}, func(file string) bool {
+		return at(running, k8shellValue, file) != at(wanted, k8shellValue, file)
+	})
 }
 
 // flatten gives every scalar a path. An item of a list is found by its name, if it has one.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
 
@@ -152,6 +153,30 @@ func TestLimitsInAnyValues(t *testing.T) {
 	} {
 		if got := LimitsIn(map[string]any{limitsValue: value}); got != (blueprint.Limits{}) {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// What this chart did not make of values is not made of them now: it is said what to do.
+func TestRenderable(t *testing.T) {
+	labels := map[string]any{kube.LabelCanonicalID: "alice-1"}
+	for name, c := range map[string]struct {
+		values map[string]any
+		want   bool
+	}{
+		"a shell":   {map[string]any{"labels": labels, "agent": nil}, true},
+		"k8shell's": {map[string]any{"__canonicalid__": "alice-1", "image": "x"}, false},
+		"an agent": {map[string]any{
+			"labels": labels, "agent": map[string]any{"image": "k8shelld:1"},
+			k8shellValue: map[string]any{"__configyaml__": "system: {}"},
+		}, true},
+		"an agent of an earlier berth": {
+			map[string]any{"labels": labels, "agent": map[string]any{"image": "k8shelld:1"}}, false,
+		},
+	} {
+		err := Renderable(c.values)
+		if (err == nil) != c.want || err != nil && !strings.Contains(fault.From(err).Hint, "berth update") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -177,10 +177,10 @@ func TestHomeOfTheWorkspace(t *testing.T) {
 // is nobody where that only must not be root.
 func TestHelpersAreConfined(t *testing.T) {
 	profile := map[string]any{"type": "Localhost", "localhostProfile": "x.json"}
-	got := helper(blueprint.Blueprint{SecurityContext: map[string]any{
+	got := helper(Spec{Blueprint: blueprint.Blueprint{SecurityContext: map[string]any{
 		"privileged": true, "runAsNonRoot": true,
 		"runAsGroup": 7, "seccompProfile": profile, "capabilities": map[string]any{"add": []any{"SYS_ADMIN"}},
-	}})
+	}}})
 	user, _ := got["asUser"].(map[string]any)
 	root, _ := got["asRoot"].(map[string]any)
 	if user["runAsUser"] != nobody || user["runAsNonRoot"] != true || user["privileged"] != nil ||
@@ -205,13 +205,13 @@ func TestWhoLooksIntoTheHome(t *testing.T) {
 		"the home's, not root": {map[string]any{"runAsNonRoot": true}, new(int64(1000)), int64(1000)},
 		"root's, not root":     {map[string]any{"runAsNonRoot": true}, new(int64(0)), nobody},
 	} {
-		got := helper(blueprint.Blueprint{
+		got := helper(Spec{Blueprint: blueprint.Blueprint{
 			SecurityContext: test.context, Env: map[string]string{"HOME": "/home/dev"},
 			Storages: map[string]blueprint.Storage{
 				"files": {Type: "local", Path: "/home", FsOwnerUID: test.owner},
 				"data":  {Type: "local", Path: "/data", FsOwnerUID: new(int64(9))},
 			},
-		})
+		}})
 		user, _ := got["asUser"].(map[string]any)
 		root, _ := got["asRoot"].(map[string]any)
 		if user["runAsUser"] != test.want || root["runAsUser"] != 0 {

@@ -158,16 +158,11 @@ func moreRights(template, pod corev1.Pod) (problems []string) {
 		case "init-storage":
 			problems = append(problems, helperRights(known["k8shell-main"], c, has)...)
 			problems = append(problems, givenAway(template, pod)...)
-			for i, arg := range c.Args {
-				if !regexp.MustCompile(`^(\d*(:\d+)?|/k8shell/storage/[a-z0-9-]+)$`).MatchString(arg) {
-					report("argument %d of %s: %q", i, name, arg)
-				}
-			}
-			for _, m := range c.VolumeMounts {
-				if m.Name != "storage-"+strings.TrimPrefix(m.MountPath, "/k8shell/storage/") {
-					report("%s mounts %s at %s", name, m.Name, m.MountPath)
-				}
-			}
+			problems = append(problems, storagesOf(c)...)
+		case "init-base":
+			// What it gives away is held to the template below; it is the same otherwise.
+			problems = append(problems, givenAway(template, pod)...)
+			problems = append(problems, installs(twin, c)...)
 		case "init-repository":
 			problems = append(problems, helperRights(known["k8shell-main"], c, has)...)
 			if diff := cmp.Diff(twin.Env, c.Env); diff != "" {
@@ -185,6 +180,36 @@ func moreRights(template, pod corev1.Pod) (problems []string) {
 				report("%s: %s", name, diff)
 			}
 		}
+	}
+	return problems
+}
+
+// storagesOf holds a container that gives storages away to these, where they hide nothing of its image.
+func storagesOf(c corev1.Container) (problems []string) {
+	for i, arg := range c.Args {
+		if !regexp.MustCompile(`^(\d*(:\d+)?|/k8shell/storage/[a-z0-9-]+)$`).MatchString(arg) {
+			problems = append(problems, fmt.Sprintf("argument %d of %s: %q", i, c.Name, arg))
+		}
+	}
+	for _, m := range c.VolumeMounts {
+		if m.Name != "storage-"+strings.TrimPrefix(m.MountPath, "/k8shell/storage/") {
+			problems = append(problems, fmt.Sprintf("%s mounts %s at %s", c.Name, m.Name, m.MountPath))
+		}
+	}
+	return problems
+}
+
+// installs holds what installs an agent to the template's own, but for the storages that it gives away.
+func installs(twin, c corev1.Container) (problems []string) {
+	isBin := func(m corev1.VolumeMount) bool { return m.Name == "bin-volume" && m.MountPath == "/usr/local/bin" }
+	of := c
+	of.VolumeMounts = slices.DeleteFunc(slices.Clone(c.VolumeMounts), isBin)
+	problems = storagesOf(of)
+	for _, x := range []*corev1.Container{&twin, &c} { // what it may choose
+		x.Args, x.Resources, x.VolumeMounts = nil, corev1.ResourceRequirements{}, nil
+	}
+	if diff := cmp.Diff(twin, c); diff != "" {
+		problems = append(problems, c.Name+": "+diff)
 	}
 	return problems
 }
@@ -263,7 +288,7 @@ func helperRights(main, c corev1.Container, has bool) (problems []string) {
 		if !has && !mayChown(constraints) {
 			report("is root, which the template is not")
 		}
-	} else if u := constraints.RunAsUser; u != nil && (s.RunAsUser == nil || *s.RunAsUser != *u) {
+	} else if u := constraints.RunAsUser; u != nil && *u != 0 && (s.RunAsUser == nil || *s.RunAsUser != *u) {
 		report("is not the template's user")
 	} else if n := constraints.RunAsNonRoot; n != nil && *n && (s.RunAsNonRoot == nil || !*s.RunAsNonRoot) {
 		report("may be root")

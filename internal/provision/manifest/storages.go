@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,8 +16,9 @@ import (
 
 // storages are the chart's values of those that are switched on, in the order of
 // their names. Only the claims of local storages are the release's.
-func storages(u userstring.UserString, all map[string]blueprint.Storage) []any {
-	id, out := u.ID(), []any{}
+func storages(spec Spec) []any {
+	u, all, out := spec.User, spec.Blueprint.Storages, []any{}
+	id := u.ID()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
 		if !s.On() {
@@ -24,7 +26,7 @@ func storages(u userstring.UserString, all map[string]blueprint.Storage) []any {
 		}
 		value := map[string]any{
 			"name": name, "volume": kube.Name(volumePrefix, name), "type": s.Type, "path": s.Path,
-			"readonly": s.Readonly, "owner": owner(s.FsOwnerUID, s.FsOwnerGID), "sizeLimit": s.SizeLimit,
+			"readonly": s.Readonly, "owner": cmp.Or(owner(s.FsOwnerUID, s.FsOwnerGID), agentOwner(spec, s)), "sizeLimit": s.SizeLimit,
 			"claim": claimOf(id, name, s),
 		}
 		if s.Type == blueprint.StorageLocal && s.ExistingClaim == "" {

@@ -127,8 +127,8 @@ func TestSudo(t *testing.T) {
 			Network: blueprint.Network{NetworkPolicyClass: blueprint.NetworkIsolated},
 		})
 		s.Identity.Sudo, s.ControlNamespace = c.sudo, "k8shell"
-		files, err := configuration(s)
-		text, _ := files["workspace.yaml"].(string)
+		values, err := s.Values()
+		text, _ := at(values, k8shellValue, "__profileyaml__").(string)
 		if err != nil || (text == "") != (c.config == "") || !strings.Contains(text, c.config) {
 			t.Errorf("%s: %v, %q", name, err, text)
 		}

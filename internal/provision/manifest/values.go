@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/identity"
@@ -32,7 +32,9 @@ type Spec struct {
 	Certificate *Certificate // nil for none
 	// ControlNamespace is that of k8shell's proxy and API server, which alone may come to an agent; empty for none.
 	ControlNamespace string
-	JobID            string
+	// APIServer is the address of k8shell's API server, which agents report to; empty if they do not.
+	APIServer string
+	JobID     string
 	// Injected is true for a workspace in the pods of a workload, which has no
 	// Secrets, and no container that keeps the others waiting for a repository.
 	Injected bool
@@ -40,7 +42,7 @@ type Spec struct {
 
 // Values are the values of the workspace chart.
 func (s Spec) Values() (map[string]any, error) {
-	id, b := s.User.ID(), s.Blueprint
+	id, b, labels := s.User.ID(), s.Blueprint, podLabels(s)
 	annotations, err := podAnnotations(s)
 	if err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func (s Spec) Values() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	configuration, err := configuration(s)
+	k8shell, err := forK8shell(s, labels, annotations)
 	if err != nil {
 		return nil, err
 	}
@@ -66,16 +68,17 @@ func (s Spec) Values() (map[string]any, error) {
 		gitSecret = GitSecret(id)
 	}
 	values, _ := jsonValue(map[string]any{
-		"id": id, "labels": podLabels(s), "annotations": annotations,
+		"id": id, "labels": labels, "annotations": annotations,
 		"image": b.Image, "imagePullPolicy": b.ImagePullPolicy, "imagePullSecrets": pullSecrets,
 		"hostname": hostname, "subdomain": b.Subdomain,
-		"env": environment(s), "home": home(b), "securityContext": b.SecurityContext,
-		"resources": resources(b.Resources), "helper": helper(b), "agent": agent(b.K8shelld),
+		"env": environment(s), "home": home(b), "securityContext": agentSecurity(b),
+		"resources": resources(b.Resources), "helper": helper(s), "agent": agent(s),
 		"podman":        podman(b.Podman),
 		"networkPolicy": policy, "certificate": s.Certificate.value(s),
-		"storages": storages(s.User, b.Storages), "configuration": configuration,
+		"storages": storages(s), "configuration": configuration(b),
 		"initScripts": initScripts(b), "extFiles": extFiles(b),
-		"names": configMapNames(id), "repository": repository(s), "gitSecret": gitSecret,
+		"names": names(s), "repository": repository(s), "gitSecret": gitSecret,
+		k8shellValue: k8shell,
 	}).(map[string]any)
 	if b.Limits != (blueprint.Limits{}) {
 		values[limitsValue] = jsonValue(b.Limits)
@@ -83,30 +86,19 @@ func (s Spec) Values() (map[string]any, error) {
 	return values, nil
 }
 
-// configuration are the files beside the runtime's scripts: the splash, and what is handed to the agent as it is.
-func configuration(s Spec) (map[string]any, error) {
-	b, files := s.Blueprint, map[string]any{}
-	if b.Splash != "" {
+// configuration are the files beside the scripts of the shell runtime. An agent has the splash in its blueprint.
+func configuration(b blueprint.Blueprint) map[string]any {
+	files := map[string]any{}
+	if b.Splash != "" && !hasAgent(b) {
 		files["motd"] = strings.TrimRight(b.Splash, "\n") + "\n"
 	}
-	if b.K8shelld.Image == "" && !b.EnableApps && len(b.Apps) == 0 {
-		return files, nil
-	}
-	text, err := yaml.Marshal(map[string]any{
-		"enableApps": b.EnableApps, "apps": b.Apps, "sudo": s.Identity.Sudo,
-		"k8shelld": map[string]any{"ignoreOrphans": b.K8shelld.IgnoreOrphans, "connection": b.K8shelld.Connection},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("blueprint %s: %w", b.Name, err)
-	}
-	files["workspace.yaml"] = string(text)
-	return files, nil
+	return files
 }
 
 func initScripts(b blueprint.Blueprint) []any {
 	scripts := []any{}
 	for i, script := range b.InitScripts {
-		file := fmt.Sprintf("%02d-%s", i+1, script.Name)
+		file := scriptFile(b, i+1, script.Name)
 		scripts = append(scripts, map[string]any{"file": file, "script": script.Script})
 	}
 	return scripts
@@ -116,22 +108,49 @@ func extFiles(b blueprint.Blueprint) []any {
 	files := []any{}
 	for i, path := range slices.Sorted(maps.Keys(b.ExtFiles)) {
 		key := fmt.Sprintf("file-%d", i+1)
+		if plain := strings.ReplaceAll(path, "/", "__"); hasAgent(b) && len(validation.IsConfigMapKey(plain)) == 0 {
+			key = plain
+		}
 		files = append(files, map[string]any{"key": key, "path": path, "content": b.ExtFiles[path]})
 	}
 	return files
 }
 
-// configMapNames are the names of a workspace's ConfigMaps, by the chart's names for them.
-func configMapNames(id string) map[string]string {
-	return map[string]string{
+// names are those of a workspace's objects, by the chart's names for them.
+func names(s Spec) map[string]string {
+	id := s.User.ID()
+	all := map[string]string{
 		"config":      kube.Name(id, "config"),
 		"initScripts": kube.Name(id, "init-scripts"),
 		"extFiles":    kube.Name(id, "ext-files"),
+		"certificate": kube.Name(id, "cert"),
+	}
+	if hasAgent(s.Blueprint) {
+		maps.Copy(all, agentNames(id))
+	}
+	return all
+}
+
+// agentNames are those of the ConfigMaps that a workspace with an agent has.
+func agentNames(id string) map[string]string {
+	return map[string]string{
+		"agent":    kube.Name(id, "k8shelld-config"),
+		"files":    kube.Name(id, "files"),
+		"extFiles": kube.Name(id, "main-ext-files"),
 	}
 }
 
+// configMapNames are those of the ConfigMaps that a workspace can have.
+func configMapNames(id string) []string {
+	shell := []string{kube.Name(id, "config"), kube.Name(id, "init-scripts"), kube.Name(id, "ext-files")}
+	return append(shell, slices.Sorted(maps.Values(agentNames(id)))...)
+}
+
+// certificateNames are those of a workspace's Certificate, the one that it is made with first.
+func certificateNames(id string) []string { return []string{kube.Name(id, "cert"), id} }
+
 // podLabels are the labels by which everything that knows workspaces finds
-// them. A label without a value says nothing and is left out.
+// them. A label without a value says nothing and is left out, but for the organization, which k8shell always expects.
 func podLabels(s Spec) map[string]string {
 	labels := map[string]string{}
 	for name, value := range map[string]string{
@@ -148,6 +167,9 @@ func podLabels(s Spec) map[string]string {
 			labels[name] = value
 		}
 	}
+	if s.Identity.Organization == "" {
+		labels[kube.LabelOrganization] = ""
+	}
 	return labels
 }
 
@@ -160,7 +182,7 @@ func podAnnotations(s Spec) (map[string]string, error) {
 	}
 	sum := sha256.Sum256(text)
 	annotations := map[string]string{
-		kube.AnnotationIdentity:     s.Identity.Provider + "/" + s.Identity.Organization,
+		kube.AnnotationIdentity:     s.Identity.Provider,
 		kube.AnnotationManifestHash: hex.EncodeToString(sum[:]),
 		kube.AnnotationUserString:   s.User.Annotation(),
 	}

@@ -108,7 +108,7 @@ func (b belongings) sorted(before, found inventory.Found, kept []*unstructured.U
 // find reads objects, but for the pod, which a lookup has read.
 func (t Target) find(ctx context.Context, named []*unstructured.Unstructured) (owned belongings, err error) {
 	local, foreign := t.local(named)
-	secrets := manifest.Certified(local)
+	secrets := manifest.Certified(t.ID, local)
 	own, others, err := t.applier(nil, apply.DryRunNone).Find(ctx, append(local, secrets...), t.owns)
 	for _, object := range own {
 		if isCertified(object, t.ID) {
@@ -148,8 +148,8 @@ func (t Target) owns(object *unstructured.Unstructured) bool {
 // annotationCertificate is cert-manager's, on the Secret of a certificate.
 const annotationCertificate = "cert-manager.io/certificate-name"
 
-func isCertified(object *unstructured.Unstructured, certificate string) bool {
-	return object.GetKind() == "Secret" && object.GetAnnotations()[annotationCertificate] == certificate
+func isCertified(object *unstructured.Unstructured, id string) bool {
+	return object.GetKind() == "Secret" && manifest.IsCertificate(id, object.GetAnnotations()[annotationCertificate])
 }
 
 func (b belongings) with(more belongings) belongings {

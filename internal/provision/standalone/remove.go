@@ -27,7 +27,7 @@ import (
 // MayRemove checks the permissions to remove what the record names.
 func (t Target) MayRemove(_ context.Context, found inventory.Found, may deploy.Permissions) error {
 	named := append(t.named(found), found.Kept...)
-	return may.Check("deleting "+t.ID, rbac.Delete, append(named, manifest.Certified(named)...))
+	return may.Check("deleting "+t.ID, rbac.Delete, append(named, manifest.Certified(t.ID, named)...))
 }
 
 // Remove deletes objects and records: what there is now, since the lock is held.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	helm "helm.sh/helm/v3/pkg/release"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -81,7 +82,7 @@ func (t Target) Prepare(spec manifest.Spec, found inventory.Found, may deploy.Pe
 func (t Target) LoadRecorded(values map[string]any, spec manifest.Spec, found inventory.Found,
 	may deploy.Permissions,
 ) (deploy.Deployment, deploy.Plan, error) {
-	chart, err := release.Render(values)
+	chart, err := again(found.Record, values, spec.JobID)
 	if err != nil {
 		return deploy.Deployment{}, "", err
 	}
@@ -90,12 +91,31 @@ func (t Target) LoadRecorded(values map[string]any, spec manifest.Spec, found in
 	return d, plan, err
 }
 
+// again is what a workspace was made of. Where this chart did not make it, that of an earlier berth or k8shell's did:
+// then what it was is in its record, as it is to be. The values of a former revision are not that record's.
+func again(record *helm.Release, values map[string]any, job string) (*release.Rendered, error) {
+	if record != nil && !release.IsOfThisChart(record) && isOf(record, values) {
+		return release.Again(record, manifest.JobOf(release.Values(record)), kube.LabelValue(job), values)
+	}
+	if err := manifest.Renderable(values); err != nil {
+		return nil, err
+	}
+	return release.Render(values)
+}
+
+// isOf says whether values are those of a record, but for the job.
+func isOf(record *helm.Release, values map[string]any) bool {
+	own, _ := manifest.OfJob(release.Values(record), "")
+	asked, _ := manifest.OfJob(values, "")
+	return equality.Semantic.DeepEqual(own, asked)
+}
+
 // Values are those of Helm's record.
 func (t Target) Values(found inventory.Found) (map[string]any, bool) {
 	if found.Record == nil {
 		return nil, false
 	}
-	return found.Record.Config, true
+	return release.Values(found.Record), true
 }
 
 // OnlyPodMissing compares Helm's record, which is complete, with what would be recorded now: nothing but
@@ -105,7 +125,7 @@ func (t Target) OnlyPodMissing(found inventory.Found, d deploy.Deployment) bool 
 	if found.Pod != nil || old == nil || old.Info.Status != helm.StatusDeployed {
 		return false
 	}
-	before, now := manifest.JobOf(old.Config), manifest.JobOf(d.Chart.Values)
+	before, now := manifest.JobOf(release.Values(old)), manifest.JobOf(d.Chart.Values)
 	return before != "" && strings.ReplaceAll(old.Manifest, before, now) == d.Chart.Manifest
 }
 
@@ -120,7 +140,7 @@ func (t Target) Former(ctx context.Context) (map[string]any, error) {
 			WithHint("see `helm history %s --namespace %s`; it is only known of workspaces that were updated", t.ID,
 				t.Client.Namespace)
 	}
-	return all[1].Config, nil
+	return release.Values(all[1]), nil
 }
 
 func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, found inventory.Found,
@@ -164,10 +184,10 @@ func (Target) Drift(found inventory.Found, d deploy.Deployment) []string {
 		found.Pod.Annotations[kube.AnnotationManifestHash] == wanted.GetAnnotations()[kube.AnnotationManifestHash] {
 		return nil
 	}
-	if found.Record == nil {
+	if found.Record == nil || release.IsK8shells(found.Record) {
 		return []string{deploy.AnotherBlueprint}
 	}
-	return manifest.Drift(found.Record.Config, d.Chart.Values)
+	return manifest.Drift(release.Values(found.Record), d.Chart.Values)
 }
 
 // Watch opens the watches of the pod, its events and its claims. The pod's watch

@@ -37,7 +37,7 @@ func (t Target) undo(ctx context.Context, turn deploy.Turn, d deploy.Deployment,
 	before := turn.Found
 	first := before.Record == nil && (before.Pod == nil || before.Reading.Verdict() == v1.VerdictTerminating)
 	mine, unsure := result.Changes.Removable(d.Objects, t.Client.Namespace, first)
-	owned, err := t.find(ctx, append(unsure, manifest.Certified(mine)...))
+	owned, err := t.find(ctx, append(unsure, manifest.Certified(t.ID, mine)...))
 	if err != nil {
 		return nil, err
 	}

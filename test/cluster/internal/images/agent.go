@@ -1,35 +1,37 @@
 package images
 
-import v1 "github.com/google/go-containerregistry/pkg/v1"
+import (
+	"embed"
+	"fmt"
 
-// agentInstall is the entry point of the agent's image: install DIR puts the
-// agent and all that it needs into a directory, which another image's container
-// then starts it from.
-const agentInstall = `#!/bin/busybox sh
-if [ "$1" != install ] || [ -z "$2" ]; then
-  echo "usage: k8shelld install DIR" >&2
-  exit 2
-fi
-/bin/busybox cp /bin/busybox "$2/busybox" || exit 1
-/bin/busybox sed "s|@DIR@|$2|g" /agent > "$2/k8shelld" || exit 1
-exec /bin/busybox chmod 755 "$2/k8shelld"
-`
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
 
-// agent stands in for k8shelld: the first process of a workspace, which answers
-// on port 2822 and ends on SIGTERM. It uses nothing of the image that it runs in.
-const agent = `#!@DIR@/busybox sh
-trap 'kill $server; exit 0' TERM INT
-@DIR@/busybox httpd -f -p 2822 -h @DIR@ &
-server=$!
-echo "k8shelld: listening on 2822"
-wait $server
-`
+// agentFiles stand in for k8shell's agent: they keep as much of its contract as workspaces depend on, and refuse to
+// start where it does. They are written from what is known of the original, which docs/k8shell.md has, and not from
+// what berth makes.
+//
+//go:embed agent
+var agentFiles embed.FS
 
-// agent makes the image that stands in for k8shelld's.
+// AgentDist is where the image of an agent has its files.
+const AgentDist = "k8shell/dist"
+
+// agent makes the image that stands in for k8shelld's: files, and no entry point.
 func (c *Catalog) agent(name string) (v1.Image, error) {
-	files, err := layer([]entry{file("k8shelld", 0o755, []byte(agentInstall)), file("agent", 0o644, []byte(agent))})
+	entries := []entry{
+		directory("k8shell", 0o755, 0), directory(AgentDist, 0o755, 0), directory(AgentDist+"/scripts", 0o755, 0),
+	}
+	for _, path := range []string{"k8shelld", "kbox", "sftp", "scripts/init-base"} {
+		content, err := agentFiles.ReadFile("agent/" + path)
+		if err != nil {
+			return nil, fmt.Errorf("read the stand-in's %s: %w", path, err)
+		}
+		entries = append(entries, file(AgentDist+"/"+path, 0o755, content))
+	}
+	files, err := layer(entries)
 	if err != nil {
 		return nil, err
 	}
-	return c.build(name, v1.Config{Entrypoint: []string{"/k8shelld"}}, files)
+	return c.build(name, v1.Config{}, files)
 }

@@ -1,15 +1,8 @@
 {{- /* What the main container runs, and who says that it is ready. */ -}}
 {{- define "workspace.runtime" -}}
 {{- if .Values.agent }}
-command: ["/k8shell/agent/k8shelld"]
-ports:
-  - name: workspace
-    containerPort: {{ .Values.port }}
-readinessProbe:
-  tcpSocket:
-    port: {{ .Values.port }}
-  periodSeconds: 1
-  failureThreshold: 30
+# It listens before the init scripts have run, and nothing signals their end: there is nothing to probe.
+command: ["/usr/local/bin/k8shelld"]
 {{- else }}
 command: ["/bin/sh", "/k8shell/runtime/start.sh"]
 # The probe asks the runtime and waits for its answer, so that an init script
@@ -32,18 +25,36 @@ readinessProbe:
 {{- if or .Values.agent $owned $apart }}
 initContainers:
   {{- with .Values.agent }}
-  # The agent's image knows how to install itself.
+  # The agent's image has a script that installs it. What is owned is given to its users here, in a place where it
+  # hides nothing of the image, whatever paths it has in the workspace.
   - name: init-base
     image: {{ .image | quote }}
     imagePullPolicy: {{ .imagePullPolicy }}
-    args: ["install", "/k8shell/agent"]
-    {{- with include "workspace.securityContext" $.Values.securityContext }}{{ nindent 4 (trim .) }}{{ end }}
-    {{- with include "workspace.resources" $.Values.resources }}{{ nindent 4 (trim .) }}{{ end }}
+    command:
+      - /bin/sh
+      - -c
+      - >-
+        /k8shell/dist/scripts/init-base || exit;
+        while [ $# -gt 0 ]; do chown "$1" "$2" || exit; shift 2; done
+      - init-base
+    {{- if $owned }}
+    args:
+      {{- range $owned }}
+      - {{ .owner | quote }}
+      - /k8shell/storage/{{ .name }}
+      {{- end }}
+    {{- end }}
+    {{- with include "workspace.securityContext" .asRoot }}{{ nindent 4 (trim .) }}{{ end }}
+    resources: {{- toYaml .resources | nindent 6 }}
     volumeMounts:
-      - name: agent
-        mountPath: /k8shell/agent
+      - name: bin-volume
+        mountPath: /usr/local/bin
+      {{- range $owned }}
+      - name: {{ include "workspace.storageVolume" . }}
+        mountPath: /k8shell/storage/{{ .name }}
+      {{- end }}
   {{- end }}
-  {{- with $owned }}
+  {{- if and $owned (not .Values.agent) }}
   # fsGroup could give a storage to a group, but to no user, to one group a pod
   # only, and not on every kind of volume. So root does it, with the one
   # capability that it takes, and for the directory itself: what is in it
@@ -54,14 +65,14 @@ initContainers:
     imagePullPolicy: IfNotPresent
     command: ["/bin/sh", "-ec", "while [ $# -gt 0 ]; do chown \"$1\" \"$2\"; shift 2; done", "init-storage"]
     args:
-      {{- range . }}
+      {{- range $owned }}
       - {{ .owner | quote }}
       - /k8shell/storage/{{ .name }}
       {{- end }}
     {{- with include "workspace.securityContext" $.Values.helper.asRoot }}{{ nindent 4 (trim .) }}{{ end }}
     {{- with include "workspace.resources" $.Values.resources }}{{ nindent 4 (trim .) }}{{ end }}
     volumeMounts:
-      {{- range . }}
+      {{- range $owned }}
       - name: {{ include "workspace.storageVolume" . }}
         mountPath: /k8shell/storage/{{ .name }}
       {{- end }}
@@ -79,7 +90,7 @@ initContainers:
   imagePullPolicy: IfNotPresent
   command: ["/bin/sh", "/k8shell/runtime/init-repository.sh"]
   args:
-    - {{ include "workspace.repositoryFlag" . }}
+    - {{ if .Values.agent }}__init_00_{{ end }}{{ include "workspace.repositoryFlag" . }}
     - {{ printf "/k8shell/home%s" .Values.home.path | quote }}
   {{- with include "workspace.env" .Values.helper }}{{ nindent 2 (trim .) }}{{ end }}
   {{- with include "workspace.securityContext" .Values.helper.asUser }}{{ nindent 2 (trim .) }}{{ end }}
@@ -110,19 +121,19 @@ initContainers:
   image: {{ .image | quote }}
   imagePullPolicy: {{ .imagePullPolicy }}
   # Whoever is in the workspace may use it, not only root.
-  command: ["/bin/sh", "-c", "umask 0; exec podman system service --time=0 unix:///k8shell/podman/podman.sock"]
+  command: ["/bin/sh", "-c", "umask 0; exec podman system service --time=0 unix://{{ include "workspace.podmanDir" $ }}/podman.sock"]
   # A startup probe costs the node nothing after its first yes. It never gives up,
   # as the kubelet would end the container.
   startupProbe:
     exec:
-      command: ["test", "-S", "/k8shell/podman/podman.sock"]
+      command: ["test", "-S", "{{ include "workspace.podmanDir" $ }}/podman.sock"]
     periodSeconds: 1
     failureThreshold: 100000000
   {{- with include "workspace.securityContext" .securityContext }}{{ nindent 2 (trim .) }}{{ end }}
   {{- with include "workspace.resources" .resources }}{{ nindent 2 (trim .) }}{{ end }}
   volumeMounts:
-    - name: podman
-      mountPath: /k8shell/podman
+    - name: {{ include "workspace.podmanVolume" $ }}
+      mountPath: {{ include "workspace.podmanDir" $ }}
     - name: podman-storage
       mountPath: /var/lib/containers
 {{- end }}

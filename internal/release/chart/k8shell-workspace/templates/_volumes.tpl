@@ -1,15 +1,32 @@
 {{- define "workspace.mounts" -}}
+{{- if or (not .Values.agent) .Values.repository }}
 - name: runtime
   mountPath: /k8shell/runtime
   readOnly: true
+{{- end }}
 {{- if .Values.agent }}
-- name: agent
-  mountPath: /k8shell/agent
+{{- range list "k8shelld" "kbox" "sftp" }}
+- name: bin-volume
+  mountPath: /usr/local/bin/{{ . }}
+  subPath: {{ . }}
+  readOnly: true
+{{- end }}
+- name: config-volume
+  mountPath: /etc/k8shell
+  readOnly: true
+- name: main-volume
+  mountPath: /usr/local/k8shell/system
+  readOnly: true
+{{- if .Values.agent.pat }}
+- name: pat-secret
+  mountPath: /var/run/secrets/k8shell-pat
+  readOnly: true
+{{- end }}
 {{- else }}
 - name: state
   mountPath: /k8shell/state
 {{- end }}
-{{- if or .Values.initScripts .Values.repository }}
+{{- if and (not .Values.agent) (or .Values.initScripts .Values.repository) }}
 - name: init-scripts
   mountPath: /k8shell/init
   readOnly: true
@@ -27,16 +44,16 @@
 {{- end }}
 {{- end }}
 {{- if .Values.certificate }}
-- name: tls
-  mountPath: /k8shell/tls
+- name: {{ include "workspace.tlsVolume" . }}
+  mountPath: {{ include "workspace.tlsDir" . }}
   readOnly: true
 {{- end }}
 {{- if .Values.podman }}
-- name: podman
-  mountPath: /k8shell/podman
+- name: {{ include "workspace.podmanVolume" . }}
+  mountPath: {{ include "workspace.podmanDir" . }}
 {{- end }}
 {{- range .Values.extFiles }}
-- name: ext-files
+- name: {{ include "workspace.extFilesVolume" $ }}
   mountPath: {{ .path | quote }}
   subPath: {{ .key | quote }}
   readOnly: true
@@ -56,17 +73,32 @@
 {{- end }}
 
 {{- define "workspace.volumes" -}}
+{{- if or (not .Values.agent) .Values.repository }}
 - name: runtime
   configMap:
     name: {{ .Values.names.config }}
+{{- end }}
 {{- if .Values.agent }}
-- name: agent
+- name: bin-volume
   emptyDir: {}
+- name: config-volume
+  configMap:
+    name: {{ .Values.names.agent }}
+- name: main-volume
+  configMap:
+    name: {{ .Values.names.files }}
+    defaultMode: 493 # 0755
+{{- with .Values.agent.pat }}
+# Not in this chart: k8shell makes it.
+- name: pat-secret
+  secret:
+    secretName: {{ . }}
+{{- end }}
 {{- else }}
 - name: state
   emptyDir: {}
 {{- end }}
-{{- if or .Values.initScripts .Values.repository }}
+{{- if and (not .Values.agent) (or .Values.initScripts .Values.repository) }}
 - name: init-scripts
   configMap:
     name: {{ .Values.names.initScripts }}
@@ -83,12 +115,12 @@
     optional: true
 {{- end }}
 {{- with .Values.certificate }}
-- name: tls
+- name: {{ include "workspace.tlsVolume" $ }}
   secret:
     secretName: {{ .secretName }}
 {{- end }}
 {{- with .Values.podman }}
-- name: podman
+- name: {{ include "workspace.podmanVolume" $ }}
   emptyDir: {}
 - name: podman-storage
   {{- if .sizeLimit }}
@@ -99,7 +131,7 @@
   {{- end }}
 {{- end }}
 {{- if .Values.extFiles }}
-- name: ext-files
+- name: {{ include "workspace.extFilesVolume" . }}
   configMap:
     name: {{ .Values.names.extFiles }}
 {{- end }}

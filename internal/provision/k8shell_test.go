@@ -1,0 +1,145 @@
+package provision
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/lifecycle"
+	"github.com/berthdev/berth/internal/provision/inventory/fleet"
+	"github.com/berthdev/berth/internal/provision/k8shelltest"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// theirs is a workspace that k8shell has made.
+func theirs(id string) k8shelltest.Workspace {
+	return k8shelltest.Workspace{
+		ID: id, Username: "alice", Blueprint: "model", Organization: "acme", UserString: "alice~model", Namespace: "dev",
+		Image: "registry.example.com/dev:1", Agent: "registry.example.com/k8shelld:v0.17.1",
+	}
+}
+
+// lay puts an object down in the model, as somebody else has created it.
+func (m *model) lay(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	resource, known := kube.ResourceOf(object.GroupVersionKind())
+	if !known {
+		t.Fatalf("nothing is known of %s", object.GetKind())
+	}
+	base := "/api/v1"
+	if group := object.GroupVersionKind().Group; group != "" {
+		base = "/apis/" + object.GetAPIVersion()
+	}
+	text, err := json.Marshal(object.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.create(base+"/namespaces/dev/"+resource.Resource, text, false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A workspace that k8shell has made is listed, described, stopped, started and deleted as one of berth's: it starts from
+// its own record, which stays k8shell's, and nothing of it is left.
+func TestK8shellsWorkspace(t *testing.T) {
+	dir := modelDir(t)
+	synctest.Test(t, func(t *testing.T) {
+		server := newModel(time.Millisecond)
+		p := newProcess(server)
+		p.configure = func(pr *Provisioner) { pr.States = lifecycle.Place{Client: pr.Client} }
+		pr := p.provisioner(t, dir)
+		c := modelCommand{pr, p, t, "alice~model", event.NewStream("alice~model", time.Now)}
+		id := c.parsed().ID()
+		records := pr.Records()
+		if err := records.Create(t.Context(), theirs(id).Release(time.Now())); err != nil {
+			t.Fatal(err)
+		}
+		objects, err := theirs(id).Objects()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range objects {
+			server.lay(t, object)
+		}
+		before := server.objects[modelPods+"/"+id].DeepCopy()
+		for _, step := range []struct {
+			do    string
+			check func() string // empty if it is right
+		}{
+			{"inspect", func() string { return "" }},
+			{"provision", func() string { return pr.sameUID(server, id, before.GetUID(), true) }},
+			{"stop", func() string { return pr.stage(t, id, "") }},
+			{"start", func() string {
+				pod := server.objects[modelPods+"/"+id]
+				if pod == nil {
+					return "it has no pod"
+				}
+				if command := pod.Object["spec"].(map[string]any)["restartPolicy"]; command != "OnFailure" {
+					return "it is not the pod that it was"
+				}
+				return pr.sameUID(server, id, before.GetUID(), false)
+			}},
+			{"restart", func() string { return pr.stage(t, id, v1.StageRunning) }},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			err := p.do(ctx, t, step.do, "alice~model", dir)
+			cancel()
+			if problem := step.check(); err != nil || problem != "" {
+				t.Fatalf("%s: %v; %s; said: %s", step.do, err, problem, strings.Join(p.results, "; "))
+			}
+			record, err := records.Latest(t.Context(), id)
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case record.Chart.Metadata.Name != "workspace" || !release.IsK8shells(record):
+				t.Errorf("after %s the record is of chart %s", step.do, record.Chart.Metadata.Name)
+			case record.Labels["app.kubernetes.io/managed-by"] != "k8shell-provisioner" ||
+				record.Labels["k8shell.io/username"] != "alice":
+				t.Errorf("after %s k8shell does not find it: %v", step.do, record.Labels)
+			case record.Config["__pat__"] != "secret":
+				t.Errorf("after %s its values are %v", step.do, record.Config)
+			}
+		}
+		if err := p.do(t.Context(), t, "delete", "alice~model", dir); err != nil {
+			t.Fatal(err)
+		}
+		if left := server.summary(id); left != "there: nothing" {
+			t.Errorf("after its deletion %s", left)
+		}
+	})
+}
+
+// sameUID says whether the pod is the one that it was.
+func (p *Provisioner) sameUID(m *model, id string, uid types.UID, same bool) string {
+	if pod := m.objects[modelPods+"/"+id]; pod == nil || (pod.GetUID() == uid) != same {
+		return "the pod is another one than was to be expected"
+	}
+	return ""
+}
+
+// stage says whether the list has the workspace in a stage; empty for none, which has no pod.
+func (p *Provisioner) stage(t *testing.T, id string, want v1.Stage) string {
+	t.Helper()
+	list, err := fleet.List(t.Context(), p.Reader, fleet.Query{Namespace: "dev"})
+	switch {
+	case err != nil:
+		return err.Error()
+	case want == "" && len(list.Items) > 0, want != "" && len(list.Items) != 1:
+		return "the list is another one than was to be expected"
+	case want != "" && (list.Items[0].ID != id || list.Items[0].Stage != want || list.Items[0].Owner != "alice" ||
+		list.Items[0].UserString != "alice~model" || list.Items[0].Blueprint != "model"):
+		return "it is listed as " + string(list.Items[0].Stage) + " of " + list.Items[0].Owner
+	}
+	return ""
+}

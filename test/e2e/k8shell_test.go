@@ -1,0 +1,81 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+
+	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/k8shelltest"
+	"github.com/berthdev/berth/internal/release"
+)
+
+// A workspace as k8shell's own chart lays it down is listed, diagnosed, entered, stopped, started and deleted.
+func TestK8shellsWorkspace(t *testing.T) {
+	w := newWorld(t)
+	id := w.idOf("alice~dev")
+	w.lay(k8shelltest.Workspace{
+		ID: id, Username: "alice", Blueprint: "dev", Organization: "acme", UserString: "alice~dev",
+		Namespace: w.namespace, Image: "registry.example.com/berth/workspace:v1",
+		Agent: "registry.example.com/berth/k8shelld:v1",
+	})
+	ready := func() bool { pod := w.pod(id); return pod != nil && kube.IsReady(pod) }
+	w.eventually("it runs", ready)
+	list := decode[v1.WorkspaceList](w, w.must(0, "status", "-o", "json"))
+	if len(list.Items) != 1 || list.Items[0].ID != id || list.Items[0].Owner != "alice" ||
+		list.Items[0].UserString != "alice~dev" || list.Items[0].Stage != v1.StageRunning {
+		t.Errorf("%+v", list)
+	}
+	w.must(0, "diagnose", "alice~dev")
+	w.must(0, "exec", "alice~dev", "--", "true")
+	before := w.pod(id).UID
+	w.must(0, "stop", "alice~dev")
+	if w.pod(id) != nil {
+		t.Error("it has a pod after it was stopped")
+	}
+	w.must(0, "start", "alice~dev")
+	w.must(0, "exec", "alice~dev", "--", "sh", "-c", "pidof k8shelld || grep -q k8shelld /proc/1/cmdline")
+	if pod := w.pod(id); pod.UID == before || pod.Spec.InitContainers[0].Name != "init-base" {
+		t.Errorf("it was started as %+v", pod.Spec)
+	}
+	secrets, err := w.CoreV1().Secrets(w.namespace).List(t.Context(), metav1.ListOptions{
+		LabelSelector: "app.kubernetes.io/managed-by=k8shell-provisioner,k8shell.io/username=alice",
+	})
+	if err != nil || len(secrets.Items) != 1 {
+		t.Errorf("k8shell finds %d releases of it: %v", len(secrets.Items), err)
+	}
+	w.must(0, "delete", "alice~dev")
+	w.eventually("nothing is left", func() bool { return len(w.leftovers()) == 0 })
+}
+
+// lay lays down a workspace that k8shell has made.
+func (w *world) lay(k k8shelltest.Workspace) {
+	w.Helper()
+	objects, err := k.Objects()
+	if err != nil {
+		w.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(w.config)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, object := range objects {
+		resource, known := kube.ResourceOf(object.GroupVersionKind())
+		if !known {
+			w.Fatalf("nothing is known of %s", object.GetKind())
+		}
+		if _, err := client.Resource(resource.GroupVersionResource).Namespace(w.namespace).
+			Create(w.Context(), object, metav1.CreateOptions{FieldManager: "helm"}); err != nil {
+			w.Fatal(err)
+		}
+	}
+	records := release.Records{Secrets: w.CoreV1().Secrets(w.namespace), Namespace: w.namespace}
+	if err := records.Create(w.Context(), k.Release(time.Now())); err != nil {
+		w.Fatal(err)
+	}
+}
