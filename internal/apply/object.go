@@ -132,11 +132,8 @@ func (r *run) bring(ctx context.Context, it *item, current *unstructured.Unstruc
 		return true, nil
 	case current.GetDeletionTimestamp() != nil:
 		return false, nil
-	case isKind(current, kindPod, kindClaim): // which cannot be changed in place
+	case isKind(current, kindPod, kindClaim), r.moves(ctx, it, current): // which cannot be changed in place
 		return r.unchangeable(ctx, it, current)
-	}
-	if r.moves(ctx, it, current) {
-		return r.recreate(ctx, it, current)
 	}
 	wanted := it.object.DeepCopy()
 	if r.Live != nil {
@@ -217,9 +214,9 @@ func (r *run) upgrade(ctx context.Context, it *item) (*unstructured.Unstructured
 		metav1.PatchOptions{FieldManager: kube.FieldManager, DryRun: r.DryRun.Options()})
 }
 
-// unchangeable uses a pod or a claim as it is, or makes a claim again.
+// unchangeable uses a pod or a claim as it is, or makes a claim or a Service again.
 func (r *run) unchangeable(ctx context.Context, it *item, current *unstructured.Unstructured) (done bool, err error) {
-	if isKind(current, kindClaim) && r.Recreates != nil && r.Recreates(ctx, current, it.object) {
+	if isKind(current, kindClaim, kindService) && r.Recreates != nil && r.Recreates(ctx, current, it.object) {
 		return r.recreate(ctx, it, current)
 	}
 	return r.markClaim(ctx, it)

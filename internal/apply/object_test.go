@@ -70,7 +70,8 @@ func TestServicesMadeAgain(t *testing.T) {
 		"a dry run":        {true, DryRunClient, nil, "", nil},
 		"it may not be deleted": {
 			true, DryRunNone, apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "a", errors.New("no")),
-			fault.Failed, []string{create, remove},
+			fault.Failed,
+			[]string{create, remove},
 		},
 		"nothing is made again": {false, DryRunNone, nil, "", []string{create, patch}},
 	} {

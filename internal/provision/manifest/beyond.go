@@ -27,7 +27,7 @@ func Beyond(id string, objects []*unstructured.Unstructured, k8shells bool) (pro
 	for _, object := range objects {
 		kind, name := object.GetKind(), object.GetName()
 		switch {
-		case !slices.Contains(kinds, kind) && !(k8shells && kind == "Secret" && name == PATSecret(id)):
+		case !slices.Contains(kinds, kind) && (!k8shells || kind != "Secret" || name != PATSecret(id)):
 			problems = append(problems, fmt.Sprintf("%s %s is nothing that a workspace has", kind, name))
 		case object.GetLabels()[kube.LabelCanonicalID] != kube.LabelValue(id):
 			problems = append(problems, fmt.Sprintf("%s %s is not labelled as an object of workspace %s", kind, name,

@@ -3,7 +3,9 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/blueprint"
@@ -49,9 +51,7 @@ func forK8shell(s Spec, labels, annotations map[string]string) (map[string]any, 
 	} {
 		values[key] = value
 	}
-	for key, value := range fields {
-		values[key] = value
-	}
+	maps.Copy(values, fields)
 	return values, nil
 }
 
@@ -73,7 +73,7 @@ func k8shellBlueprint(b blueprint.Blueprint) (map[string]any, error) {
 		if ignored {
 			list = append(list, ".*")
 		}
-		fields["k8shelld"].(map[string]any)["ignoreOrphans"] = list
+		_ = unstructured.SetNestedSlice(fields, list, "k8shelld", "ignoreOrphans")
 	}
 	network, _ := fields["network"].(map[string]any)
 	if pods, _ := network["allowEgressToPods"].([]any); len(pods) > 0 {

@@ -36,7 +36,7 @@ func owners(pod corev1.Pod) map[string]bool {
 		}
 	}
 	all := map[string]bool{}
-	args := append(containers(pod)["init-storage"].Args, containers(pod)["init-base"].Args...)
+	args := slices.Concat(containers(pod)["init-storage"].Args, containers(pod)["init-base"].Args)
 	for pair := range slices.Chunk(args, 2) {
 		volume := "storage-" + strings.TrimPrefix(pair[1], "/k8shell/storage/")
 		claim, claimed := claims[volume]
