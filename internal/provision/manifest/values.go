@@ -71,9 +71,9 @@ func (s Spec) Values() (map[string]any, error) {
 		"hostname": hostname, "subdomain": b.Subdomain,
 		"env": environment(s), "home": home(b), "securityContext": b.SecurityContext,
 		"resources": resources(b.Resources), "helper": helper(b), "agent": agent(b.K8shelld),
-		"podman":        podman(b.Podman),
+		"podman":        podman(b),
 		"networkPolicy": policy, "certificate": s.Certificate.value(s),
-		"storages": storages(s.User, b.Storages), "configuration": configuration,
+		"storages": storages(s.User, b), "configuration": configuration,
 		"initScripts": initScripts(b), "extFiles": extFiles(b),
 		"names": configMapNames(id), "repository": repository(s), "gitSecret": gitSecret,
 	}).(map[string]any)
@@ -107,6 +107,9 @@ func initScripts(b blueprint.Blueprint) []any {
 	scripts := []any{}
 	for i, script := range b.InitScripts {
 		file := fmt.Sprintf("%02d-%s", i+1, script.Name)
+		if script.Always {
+			file = fmt.Sprintf("%02d_%s", i+1, script.Name) // as the runtime tells them apart
+		}
 		scripts = append(scripts, map[string]any{"file": file, "script": script.Script})
 	}
 	return scripts
@@ -117,6 +120,14 @@ func extFiles(b blueprint.Blueprint) []any {
 	for i, path := range slices.Sorted(maps.Keys(b.ExtFiles)) {
 		key := fmt.Sprintf("file-%d", i+1)
 		files = append(files, map[string]any{"key": key, "path": path, "content": b.ExtFiles[path]})
+	}
+	if !b.Podman.Enabled {
+		return files
+	}
+	for i, path := range slices.Sorted(maps.Keys(b.Podman.ExtFiles)) {
+		files = append(files, map[string]any{
+			"key": fmt.Sprintf("podman-file-%d", i+1), "path": path, "content": b.Podman.ExtFiles[path], "sidecar": true,
+		})
 	}
 	return files
 }

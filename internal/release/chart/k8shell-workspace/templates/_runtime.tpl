@@ -121,7 +121,25 @@ initContainers:
   volumeMounts:
     - name: podman
       mountPath: /k8shell/podman
+    # Where it keeps images as root, and as the user that images of podman have.
     - name: podman-storage
       mountPath: /var/lib/containers
+    - name: podman-storage
+      mountPath: /home/podman/.local/share/containers
+    {{- range .mounts }}
+    - name: {{ .volume }}
+      mountPath: {{ .path | quote }}
+      {{- if .readonly }}
+      readOnly: true
+      {{- end }}
+    {{- end }}
+    {{- range $.Values.extFiles }}
+    {{- if .sidecar }}
+    - name: ext-files
+      mountPath: {{ .path | quote }}
+      subPath: {{ .key | quote }}
+      readOnly: true
+    {{- end }}
+    {{- end }}
 {{- end }}
 {{- end }}

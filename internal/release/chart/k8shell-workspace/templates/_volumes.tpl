@@ -36,17 +36,21 @@
   mountPath: /k8shell/podman
 {{- end }}
 {{- range .Values.extFiles }}
+{{- if not .sidecar }}
 - name: ext-files
   mountPath: {{ .path | quote }}
   subPath: {{ .key | quote }}
   readOnly: true
 {{- end }}
+{{- end }}
 {{- range .Values.storages }}
+{{- if not .sidecar }}
 - name: {{ include "workspace.storageVolume" . }}
   mountPath: {{ .path | quote }}
   {{- if .readonly }}
   readOnly: true
   {{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 
