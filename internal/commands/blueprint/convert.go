@@ -43,7 +43,8 @@ either all files are written or none.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Paths = args
 		if o.InPlace && o.To != "" {
-			return fault.New(fault.InvalidArgument, "--in-place and --to are mutually exclusive")
+			return fault.New(fault.InvalidArgument, "--in-place and --to are mutually exclusive").
+				WithHint("leave one of them out")
 		}
 		return runF(cmd.Context(), o)
 	}
