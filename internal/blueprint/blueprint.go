@@ -116,7 +116,8 @@ type K8shelld struct {
 	Image string `yaml:"image" json:"image,omitempty"`
 	// ImagePullPolicy is Kubernetes' own, for the agent's image.
 	ImagePullPolicy string `yaml:"imagePullPolicy" json:"imagePullPolicy,omitempty"`
-	// IgnoreOrphans are regular expressions over command lines: what they match is left alone when its parent has ended.
+	// IgnoreOrphans are regular expressions over command lines: what they match is left alone when its parent has
+	// ended.
 	IgnoreOrphans []string `yaml:"ignoreOrphans" json:"ignoreOrphans,omitempty"`
 	// Connection is how the agent is reached, such as allowAnyNS and allowAnySA: from any namespace, by any service
 	// account. It is handed to the agent as it is.

@@ -66,8 +66,8 @@ const allParents = "*"
 // PodmanStorage begins the name of a storage that is the sidecar's alone, where the workspace's are named, too.
 const PodmanStorage = "podman-"
 
-// Security is the security context of the sidecar: the one that is given, or one that has what containers in a container
-// take and is not privileged.
+// Security is the security context of the sidecar: the one that is given, or one that has what containers in a
+// container take and is not privileged.
 func (p Podman) Security() map[string]any {
 	if len(p.SecurityContext) > 0 {
 		return p.SecurityContext

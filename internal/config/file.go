@@ -83,7 +83,8 @@ func (c *Config) check(dir string) (problems []string) {
 		p := &c.Identity.Providers[i]
 		relativeTo(dir, &p.Path, &p.TokenFile)
 	}
-	return slices.Concat(problems, c.checkAccess(dir), c.namespaces(), c.variables(), c.Limits.problems(), c.checkGateways(dir),
+	return slices.Concat(problems, c.checkAccess(dir), c.namespaces(), c.variables(), c.Limits.problems(),
+		c.checkGateways(dir),
 		c.Bundles.check(dir))
 }
 
@@ -177,8 +178,8 @@ func (c Config) namespaces() (problems []string) {
 func (c Config) variables() (problems []string) {
 	for i, name := range c.BlueprintVariables {
 		if len(validation.IsEnvVarName(name)) > 0 {
-			problems = append(problems, fmt.Sprintf("blueprintVariables[%d]: invalid name %q: must be that of a variable "+
-				"of the environment", i, name))
+			problems = append(problems, fmt.Sprintf("blueprintVariables[%d]: invalid name %q: must be that of a "+
+				"variable of the environment", i, name))
 		}
 	}
 	return problems

@@ -15,7 +15,8 @@ func TestBlueprintVariables(t *testing.T) {
 	}
 	for _, name := range []string{"'*'", "'A=B'", "''"} {
 		_, err := load(t, write(t, "blueprintVariables: ["+name+"]\n"), "")
-		if f := fault.From(err); f == nil || !strings.Contains(strings.Join(f.Problems, " "), "blueprintVariables[0]: invalid name") {
+		if err == nil || !strings.Contains(strings.Join(fault.From(err).Problems, " "),
+			"blueprintVariables[0]: invalid name") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -3,7 +3,6 @@ package catalog
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -80,24 +79,25 @@ func TestFieldsOfK8shell(t *testing.T) {
 		"storages.cache.existingClaim":        `"of-all"`,
 		"storages.tmp.sizeLimit":              `"64Mi"`,
 		"storages.off.enabled":                `false`,
-		"initScripts":                         `[{"always":true,"name":"tools","script":"echo new"},{"name":"more","script":"echo more"}]`,
-		"showInitScriptStatus":                `true`,
-		"securityContext":                     `{"privileged":false}`,
-		"extFiles":                            `{"/etc/motd.d/a":"hello"}`,
-		"enableApps":                          `true`,
-		"apps.editor.name":                    `"Editor"`,
-		"apps.editor.enabled":                 `true`,
-		"apps.editor.binary":                  `"/usr/bin/editor"`,
-		"apps.editor.versionCmd":              `["editor","--version"]`,
-		"apps.editor.versionRegex":            `"([0-9.]+)"`,
-		"apps.editor.install":                 `"apk add editor"`,
-		"apps.editor.start":                   `["editor","--listen"]`,
-		"apps.editor.listen":                  `"127.0.0.1:8080"`,
-		"apps.editor.restartPolicy":           `"on-failure"`,
-		"apps.editor.maxRestartBackoff":       `"30s"`,
-		"apps.editor.installAsRoot":           `true`,
-		"apps.editor.autoStart":               `true`,
-		"apps.editor.protocol":                `"https"`,
+		"initScripts": `[{"always":true,"name":"tools","script":"echo new"},` +
+			`{"name":"more","script":"echo more"}]`,
+		"showInitScriptStatus":          `true`,
+		"securityContext":               `{"privileged":false}`,
+		"extFiles":                      `{"/etc/motd.d/a":"hello"}`,
+		"enableApps":                    `true`,
+		"apps.editor.name":              `"Editor"`,
+		"apps.editor.enabled":           `true`,
+		"apps.editor.binary":            `"/usr/bin/editor"`,
+		"apps.editor.versionCmd":        `["editor","--version"]`,
+		"apps.editor.versionRegex":      `"([0-9.]+)"`,
+		"apps.editor.install":           `"apk add editor"`,
+		"apps.editor.start":             `["editor","--listen"]`,
+		"apps.editor.listen":            `"127.0.0.1:8080"`,
+		"apps.editor.restartPolicy":     `"on-failure"`,
+		"apps.editor.maxRestartBackoff": `"30s"`,
+		"apps.editor.installAsRoot":     `true`,
+		"apps.editor.autoStart":         `true`,
+		"apps.editor.protocol":          `"https"`,
 	} {
 		if value := at(got, field); value != want {
 			t.Errorf("%s is %s, want %s", field, value, want)
@@ -188,110 +188,6 @@ func TestRepositoriesOfK8shell(t *testing.T) {
 	}
 }
 
-// Files are put in only where the platform's are, and only those below their directory.
-func TestIncludes(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"outside.yaml": "secret: x", "in/env.part": "A: !file text\nB: two\n", "in/text": "one\n", "in/binary": "\xff",
-		"in/loop.part": "a: !include loop.part", "in/broken.part": "a: [", "in/large.part": "a: " + strings.Repeat("x", 1<<20),
-		"in/list.part": "[a, b]", "in/empty.part": "", "in/imge.part": "imge: x",
-		"in/bomb.part": "A: &a '" + strings.Repeat("x", 100_000) + "'",
-	} {
-		if err := os.MkdirAll(filepath.Join(dir, "in"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink("../outside.yaml", filepath.Join(dir, "in", "link.part")); err != nil {
-		t.Fatal(err)
-	}
-	for text, want := range map[string]string{
-		"env: !include env.part":            "",
-		"env: {A: !file text}":              "",
-		"env: &x !include env.part":         "",
-		"env: !include empty.part":          "",
-		"env: !include none.part":           "a.yaml:4:8: !include none.part: no such file or directory",
-		"env: !include ../outside.yaml":     "a.yaml:4:8: !include ../outside.yaml: must be a path below the directory",
-		"env: !include " + dir + "/in/text": "must be a path below the directory",
-		"env: !include link.part":           "a.yaml:4:8: !include link.part: path escapes",
-		"env: !include .":                   "a.yaml:4:8: !include .: not a regular file",
-		"splash: !file binary":              "a.yaml:4:11: !file binary: must be text",
-		"env: !include loop.part":           "more than 8 files include each other",
-		"env: !include broken.part":         "broken.part:1:1: ",
-		"env: !include large.part":          "too large",
-		"env: !include list.part":           "a.yaml:4:8: expected a mapping of strings, found a list",
-		"podman: !include imge.part":        `a.yaml:4:11: unknown field "imge": did you mean image?`,
-		"env: &e !include bomb.part\napps: {a: [" + strings.Repeat("*e,", 60) + "]}": "with what it includes: larger than",
-		"env: !include {a: b}": "a.yaml:4:8: unknown tag !include",
-	} {
-		file := filepath.Join(dir, "in", "a.yaml")
-		if err := os.WriteFile(file, []byte("blueprint:\n  name: a\n  template: base\n"+indented(text)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		set, err := Load(filepath.Join(dir, "in"))
-		problems := problemsOf(err)
-		switch {
-		case want == "" && err != nil, want != "" && err == nil,
-			want != "" && !strings.Contains(strings.Join(problems, "\n"), want):
-			t.Errorf("%.60s: %.300q, want %q", text, problems, want)
-		case want == "" && strings.Contains(text, "A: !file") && first(t, set).Env["A"] != "one\n":
-			t.Errorf("%q", first(t, set).Env)
-		}
-	}
-	// Neither a ConfigMap nor a repository has a directory.
-	for _, text := range []string{"env: !include env.part", "splash: !file text"} {
-		_, err := Load("", blueprint.Source{Name: "configmap/a/b:c.yaml", Text: []byte("name: a\ntemplate: base\n" + text)})
-		_, custom := resolve(t, platformSet(t), own("template: default\n"+text))
-		for _, err := range []error{err, custom} {
-			if said := strings.Join(problemsOf(err), " "); !strings.Contains(said, "only for platform blueprints") {
-				t.Errorf("%s: %q", text, said)
-			}
-		}
-	}
-}
-
-func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n" }
-
-func first(t *testing.T, set *Set) blueprint.Blueprint {
-	t.Helper()
-	b, err := resolve(t, set, Order{Name: "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// Whoever provisions has an environment: a repository's blueprint and a flag cannot read it, and the platform's only
-// what is configured.
-func TestVariablesOfTheEnvironment(t *testing.T) {
-	const line = `env: {A: !cel 'env("HOME")'}`
-	set := platformSet(t)
-	_, err := resolve(t, set, own("template: default\n"+line))
-	_, flag := resolve(t, set, Order{
-		Name: "default", Overrides: []Override{{Flag: "--set", Path: "env", Value: `{A: !cel 'env("HOME")'}`}},
-	})
-	for _, err := range []error{err, flag} {
-		if said := problemsOf(err); len(said) != 1 || !strings.Contains(said[0], "env() is for platform blueprints") {
-			t.Errorf("%q", said)
-		}
-	}
-	set.add(blueprint.Source{Name: "b", Text: []byte("name: reads\ntemplate: base\n" + line)})
-	d, err := set.Compose(Order{Name: "reads"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = d.Resolve(t.Context(), expression.Facts{Variables: map[string]string{"OTHER": "x"}})
-	if said := problemsOf(err); len(said) != 1 ||
-		!strings.Contains(said[0], "env.A: the variable HOME must not be read, or is none: blueprintVariables") {
-		t.Errorf("%q", said)
-	}
-	if b, err := d.Resolve(t.Context(), expression.Facts{Variables: map[string]string{"HOME": "/x"}}); b.Env["A"] != "/x" {
-		t.Error(err)
-	}
-}
-
 // Nothing is privileged that does not say so: podman's sidecar runs as the user that its images have.
 func TestPodmanIsNotPrivileged(t *testing.T) {
 	set := platformSet(t)
@@ -317,12 +213,13 @@ func TestPodmanIsNotPrivileged(t *testing.T) {
 // The forms of k8shell for a field are taken by flags, too, and berth's former one.
 func TestFormsOfAField(t *testing.T) {
 	for written, want := range map[string]string{
-		"k8shelld: {ignoreOrphans: true}":                                        `k8shelld.ignoreOrphans=[".*"]`,
-		"k8shelld: {ignoreOrphans: false}":                                       `k8shelld.ignoreOrphans=null`,
-		"k8shelld: {ignoreOrphans: [a]}":                                         `k8shelld.ignoreOrphans=["a"]`,
-		"podman: {parentStorages: [a]}\nstorages: {a: {type: memory, path: /a}}": `podman.parentStorages=["a"]`,
-		"podman: {parentStorages: false}":                                        `podman.parentStorages=null`,
-		"network: {allowEgressToPods: [{labels: {a: b}}]}":                       `network.allowEgressToPods=[{"labels":{"a":"b"}}]`,
+		"k8shelld: {ignoreOrphans: true}":  `k8shelld.ignoreOrphans=[".*"]`,
+		"k8shelld: {ignoreOrphans: false}": `k8shelld.ignoreOrphans=null`,
+		"k8shelld: {ignoreOrphans: [a]}":   `k8shelld.ignoreOrphans=["a"]`,
+		"podman: {parentStorages: [a]}\n" +
+			"storages: {a: {type: memory, path: /a}}": `podman.parentStorages=["a"]`,
+		"podman: {parentStorages: false}":                  `podman.parentStorages=null`,
+		"network: {allowEgressToPods: [{labels: {a: b}}]}": `network.allowEgressToPods=[{"labels":{"a":"b"}}]`,
 		"network: {allowEgressToPods: [{a: b, namespace: c}]}": `network.allowEgressToPods=` +
 			`[{"labels":{"a":"b","namespace":"c"},"namespace":"*"}]`,
 		"network: {allowEgressToPods: [{namespace: c}]}":           "!labels: required",
@@ -335,7 +232,8 @@ func TestFormsOfAField(t *testing.T) {
 		"apps: {a: {autoStart: 1}}":                                "!apps.a.autoStart: must be true or false",
 		"apps: {a: {other: 1}}":                                    `apps.a={"other":1}`,
 		"podman: {storages: {a: {type: scratch, path: /a}}}":       "!podman.storages.a.type",
-		"podman: {enabled: true, image: x, storages: {a: {type: memory, path: /var/lib/containers}}}": "!duplicate path",
+		"podman: {enabled: true, image: x, storages: {a: {type: memory, path: " +
+			"/var/lib/containers}}}": "!duplicate path",
 	} {
 		set, err := load(t, map[string]string{"a.yaml": "name: a\ntemplate: base\n" + written + "\n"})
 		if err == nil {
@@ -360,4 +258,15 @@ func TestFormsOfAField(t *testing.T) {
 	if pods := b.Network.AllowEgressToPods; err != nil || len(pods) != 1 || pods[0].Namespace != "*" {
 		t.Errorf("%v, %+v", err, pods)
 	}
+}
+
+func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n" }
+
+func first(t *testing.T, set *Set) blueprint.Blueprint {
+	t.Helper()
+	b, err := resolve(t, set, Order{Name: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

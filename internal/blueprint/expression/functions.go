@@ -19,8 +19,8 @@ func readsVariable(of cel.MacroExprFactory, _ ast.Expr, args []ast.Expr) (ast.Ex
 	return of.NewCall(operators.Index, of.NewIdent(variables), args[0]), nil
 }
 
-// refusesVariable keeps env(NAME) from those whose blueprints the platform did not write: they would read what is in the
-// environment of whoever provisions.
+// refusesVariable keeps env(NAME) from those whose blueprints the platform did not write: they would read what is in
+// the environment of whoever provisions.
 func refusesVariable(of cel.MacroExprFactory, _ ast.Expr, args []ast.Expr) (ast.Expr, *common.Error) {
 	return nil, of.NewError(args[0].ID(), "env() is for platform blueprints alone")
 }
@@ -38,14 +38,15 @@ const maxLabel = 63
 
 // normalizesDNS declares normalizeDNS(TEXT).
 func normalizesDNS() cel.EnvOption {
-	return cel.Function("normalizeDNS", cel.Overload("normalize_dns_string", []*cel.Type{cel.StringType}, cel.StringType,
-		cel.UnaryBinding(func(value ref.Val) ref.Val {
-			text, ok := value.(types.String)
-			if !ok {
-				return types.MaybeNoSuchOverloadErr(value)
-			}
-			return types.String(normalizeDNS(string(text)))
-		})))
+	call := cel.UnaryBinding(func(value ref.Val) ref.Val {
+		text, ok := value.(types.String)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(value)
+		}
+		return types.String(normalizeDNS(string(text)))
+	})
+	return cel.Function("normalizeDNS",
+		cel.Overload("normalize_dns_string", []*cel.Type{cel.StringType}, cel.StringType, call))
 }
 
 // normalizeDNS makes a DNS label of a text: lower case, with - for what cannot be in one, and not at its ends.

@@ -43,8 +43,8 @@ func Unwrapped(top *yaml.Node) *yaml.Node {
 	return inner
 }
 
-// Adopt gives the fields of a blueprint berth's form where k8shell's means the same. changed is called for each of them;
-// nil for nobody.
+// Adopt gives the fields of a blueprint berth's form where k8shell's means the same. changed is called for each of
+// them; nil for nobody.
 func Adopt(n *yaml.Node, changed func(at *yaml.Node, field, what string)) {
 	if changed == nil {
 		changed = func(*yaml.Node, string, string) {}
@@ -127,7 +127,8 @@ func SwitchOff(n *yaml.Node, inherited []string) { switchOff(n, inherited, nil, 
 
 func switchOff(n *yaml.Node, inherited []string, changed func(at *yaml.Node, storage string), path ...string) {
 	each(n, func(key, storage *yaml.Node) {
-		if slices.Contains(inherited, key.Value) || storage.Kind != yaml.MappingNode || find(storage, "enabled") != nil {
+		known := slices.Contains(inherited, key.Value)
+		if known || storage.Kind != yaml.MappingNode || find(storage, "enabled") != nil {
 			return
 		}
 		off := scalar(key, "false")

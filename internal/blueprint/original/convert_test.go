@@ -54,7 +54,8 @@ func TestConvertDirectory(t *testing.T) {
 		if c.Differs {
 			mark = " (left)"
 		}
-		fmt.Fprintf(&said, "%s:%d: %s: %s: %s%s\n", filepath.Base(c.File), c.Line, c.Blueprint, c.Field, c.Message, mark)
+		fmt.Fprintf(&said, "%s:%d: %s: %s: %s%s\n", filepath.Base(c.File), c.Line, c.Blueprint, c.Field, c.Message,
+			mark)
 	}
 	goldentest.Check(t, "changes.txt", said.String())
 	if _, err := catalog.Check(t.Context(), catalog.Configured{}, written); err != nil {
@@ -69,7 +70,8 @@ func TestConvertDirectory(t *testing.T) {
 			all += string(file.Text)
 		}
 		for line := range strings.Lines(string(text)) {
-			if _, comment, ok := strings.Cut(line, "# "); ok && !strings.Contains(all, "# "+strings.TrimSpace(comment)) {
+			_, comment, ok := strings.Cut(line, "# ")
+			if ok && !strings.Contains(all, "# "+strings.TrimSpace(comment)) {
 				t.Errorf("%s: the comment %q is lost", path, comment)
 			}
 		}
@@ -126,7 +128,8 @@ func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n",
 // Whether a storage is switched on is inherited: it is switched off where it is new.
 func TestConvertInheritedStorages(t *testing.T) {
 	source := blueprint.Source{Name: "a.yaml", Text: []byte(`
-- {name: top, isTemplate: true, image: x, storages: {a: {type: memory, path: /a}, b: {enabled: true, type: memory, path: /b}}}
+- {name: top, isTemplate: true, image: x, storages: {
+    a: {type: memory, path: /a}, b: {enabled: true, type: memory, path: /b}}}
 - {name: one, template: top, storages: {a: {enabled: true}, b: {path: /c}, c: {type: memory, path: /d}}}
 - {name: two, template: one, storages: {a: {path: /e}}}
 `)}
@@ -163,7 +166,8 @@ func TestConvertInheritedStorages(t *testing.T) {
 func TestConvertSaysWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a.yaml": "blueprint:\n  # here\n  name: a\n  imge: x\n", "b.yaml": "- name: [", "c.yaml": "- {name: c, template: none}\n",
+		"a.yaml": "blueprint:\n  # here\n  name: a\n  imge: x\n", "b.yaml": "- name: [",
+		"c.yaml": "- {name: c, template: none}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -44,7 +44,8 @@ func convertExpression(text string) (converted string, notes []string) {
 	return strings.Join(tokens, ""), notes
 }
 
-// ours says of what follows the name blueprint that it is berth's mapping: a field of it is chosen, and no method called.
+// ours says of what follows the name blueprint that it is berth's mapping: a field of it is chosen, and no method
+// called.
 func ours(rest []string) bool {
 	words := make([]string, 0, 3)
 	for _, t := range rest {

@@ -104,8 +104,8 @@ func (s subject) network() {
 }
 
 func (s subject) resources() {
-	const agent = "without an agent, cpu is asked for and not limited, and memory is asked for in full: k8shell asks for " +
-		"0.1 and 128Mi, and limits both"
+	const agent = "without an agent, cpu is asked for and not limited, and memory is asked for in full: k8shell asks " +
+		"for 0.1 and 128Mi, and limits both"
 	if at := slot(s.node, "resources"); at != nil && !s.inherits("k8shelld", "image") {
 		s.differs(yamldoc.Resolve(*at), "resources", agent)
 	}
@@ -113,12 +113,12 @@ func (s subject) resources() {
 
 func (s subject) podman() {
 	if at := slot(s.node, "podman", "resources"); at != nil {
-		s.differs(yamldoc.Resolve(*at), "podman.resources", "cpu is asked for and not limited, and memory is asked for "+
-			"in full")
+		s.differs(yamldoc.Resolve(*at), "podman.resources", "cpu is asked for and not limited, and memory is asked "+
+			"for in full")
 	}
 	if at := slot(s.node, "podman", "enabled"); at != nil && !s.inherits("podman", "securityContext") {
-		s.differs(yamldoc.Resolve(*at), "podman.enabled", "without a securityContext it runs as user and group 1000, not "+
-			"confined by AppArmor")
+		s.differs(yamldoc.Resolve(*at), "podman.enabled", "without a securityContext it runs as user and group "+
+			"1000, not confined by AppArmor")
 	}
 }
 
@@ -164,8 +164,8 @@ func (s subject) storage(field string, key, storage *yaml.Node, path []string) {
 	}
 	if find(storage, "type") != nil && !has("fsOwnerUid") && kind == blueprint.StorageLocal && !s.file.custom() &&
 		s.inherited(append(slices.Clone(path), "readonly")...) != "true" && !s.inherits("k8shelld", "image") {
-		s.differs(key, field, "without an agent it is given to nobody: set fsOwnerUid and fsOwnerGid; k8shell gives it "+
-			"to the user")
+		s.differs(key, field, "without an agent it is given to nobody: set fsOwnerUid and fsOwnerGid; k8shell gives "+
+			"it to the user")
 	}
 }
 

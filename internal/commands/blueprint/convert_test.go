@@ -22,8 +22,8 @@ const (
 func inTheirs(t *testing.T) {
 	t.Helper()
 	inTeam(t, theirs)
-	if err := os.WriteFile(filepath.Join("bp", "list.yml"), []byte("- {name: other, template: dev, resources: {cpu: 1}}\n"),
-		0o640); err != nil {
+	list := "- {name: other, template: dev, resources: {cpu: 1}}\n"
+	if err := os.WriteFile(filepath.Join("bp", "list.yml"), []byte(list), 0o640); err != nil {
 		t.Fatal(err)
 	}
 }

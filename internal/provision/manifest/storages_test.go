@@ -104,7 +104,8 @@ func TestScriptKeys(t *testing.T) {
 	for _, o := range render(t, s).Objects {
 		if o.GetName() == "alice-a975fae-init-scripts" {
 			data, _, _ := unstructured.NestedStringMap(o.Object, "data")
-			if len(data) != 3 || data["01-01_Setup.sh"] != "one" || data["02-then"] != "two" || data["03_each"] != "three" {
+			if len(data) != 3 || data["01-01_Setup.sh"] != "one" || data["02-then"] != "two" ||
+				data["03_each"] != "three" {
 				t.Errorf("%v", data)
 			}
 		}
@@ -114,13 +115,15 @@ func TestScriptKeys(t *testing.T) {
 // The podman sidecar has the storages of the workspace that it is given, and its own, which the workspace has not.
 func TestStoragesOfPodman(t *testing.T) {
 	claim := map[string]any{
-		"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}},
+		"accessModes": []any{"ReadWriteOnce"},
+		"resources":   map[string]any{"requests": map[string]any{"storage": "1Gi"}},
 	}
 	s := spec(t, "alice", blueprint.Blueprint{
 		Name: "dev", Image: "x", ExtFiles: map[string]string{"/a": "a"},
 		Storages: map[string]blueprint.Storage{
-			"home": {Type: "local", Path: "/home/dev", ClaimSpec: claim}, "off": {Type: "memory", Path: "/off", Enabled: new(bool)},
-			"tmp": {Type: "memory", Path: "/scratch", Readonly: true},
+			"home": {Type: "local", Path: "/home/dev", ClaimSpec: claim},
+			"off":  {Type: "memory", Path: "/off", Enabled: new(bool)},
+			"tmp":  {Type: "memory", Path: "/scratch", Readonly: true},
 		},
 		Podman: blueprint.Podman{
 			Enabled: true, Image: "y", ParentStorages: []string{"*"}, ExtFiles: map[string]string{"/b": "b"},

@@ -126,7 +126,8 @@ func extFiles(b blueprint.Blueprint) []any {
 	}
 	for i, path := range slices.Sorted(maps.Keys(b.Podman.ExtFiles)) {
 		files = append(files, map[string]any{
-			"key": fmt.Sprintf("podman-file-%d", i+1), "path": path, "content": b.Podman.ExtFiles[path], "sidecar": true,
+			"key": fmt.Sprintf("podman-file-%d", i+1), "path": path, "content": b.Podman.ExtFiles[path],
+			"sidecar": true,
 		})
 	}
 	return files

@@ -107,7 +107,8 @@ func narrow(definitions jsonschema.Definitions, one *jsonschema.Schema) {
 		scalar(quantity, "string", "number")
 	}
 	for _, texts := range []*jsonschema.Schema{
-		property(one, "env"), property(one, "extFiles"), property(definitions["Podman"], "extFiles"), property(storage, "claimSpecAnnotations"),
+		property(one, "env"), property(one, "extFiles"), property(storage, "claimSpecAnnotations"),
+		property(definitions["Podman"], "extFiles"),
 		property(definitions["EgressPods"], "labels"),
 	} {
 		texts.AdditionalProperties = &jsonschema.Schema{}
