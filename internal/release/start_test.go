@@ -135,7 +135,8 @@ func TestScriptsThatAlwaysRun(t *testing.T) {
 				var log initscript.Log
 				var said []string
 				for _, line := range w.start(shell...) {
-					if log.Line(line); !strings.HasPrefix(line, "workspace: ") {
+					log.Line(line)
+					if !strings.HasPrefix(line, "workspace: ") {
 						said = append(said, line)
 					}
 					if all := log.Scripts(); len(all) > 0 && strings.HasPrefix(line, "workspace: init script") {

@@ -73,7 +73,8 @@ func (s *Set) parse(source blueprint.Source, left *int) (blueprints []*yaml.Node
 	}
 	if source.Dir != "" {
 		i := original.Includer{Dir: source.Dir, File: source.Name, Left: left}
-		if i.Include(top); len(i.Problems) > 0 {
+		i.Include(top)
+		if len(i.Problems) > 0 {
 			return nil, i.Problems
 		}
 	}

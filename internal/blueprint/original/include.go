@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -60,15 +61,7 @@ func (i *Includer) Include(top *yaml.Node) {
 
 // has says whether anything in a node stands for a file.
 func has(n *yaml.Node) bool {
-	if Included(n) {
-		return true
-	}
-	for _, child := range n.Content {
-		if has(child) {
-			return true
-		}
-	}
-	return false
+	return Included(n) || slices.ContainsFunc(n.Content, has)
 }
 
 func (i *Includer) within(root *os.Root, n *yaml.Node, depth int) {
@@ -148,8 +141,7 @@ func (i *Includer) text(root *os.Root, path string) ([]byte, error) {
 
 // reason is an error without the path, which is said already.
 func reason(err error) error {
-	var at *os.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*os.PathError](err); ok {
 		return at.Err
 	}
 	return err
