@@ -108,3 +108,33 @@ type BlueprintCheck struct {
 	Files      []string `json:"files"`
 	Blueprints int      `json:"blueprints"`
 }
+
+// BlueprintConversion is what has become of blueprints of k8shell.
+type BlueprintConversion struct {
+	TypeMeta
+	Files []ConvertedFile `json:"files"`
+	// Blueprints is how many there are in the files.
+	Blueprints int               `json:"blueprints"`
+	Changes    []BlueprintChange `json:"changes"`
+}
+
+// ConvertedFile is a file that has been read.
+type ConvertedFile struct {
+	From string `json:"from"`
+	// To is the file that has been written; left out if none has.
+	To string `json:"to,omitempty"`
+}
+
+// BlueprintChange is what has been changed in a file, or was left and means something else to berth.
+type BlueprintChange struct {
+	File string `json:"file"`
+	// Line in the file as it was.
+	Line int `json:"line"`
+	// Blueprint that has the field; left out for what concerns the whole file, or a custom blueprint.
+	Blueprint string `json:"blueprint,omitempty"`
+	// Field is a dotted path; left out for what concerns the whole file.
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+	// Differs is true for what was left as it is, and means something else to berth: it is to be looked at.
+	Differs bool `json:"differs,omitempty"`
+}

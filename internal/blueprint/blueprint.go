@@ -45,6 +45,8 @@ type Blueprint struct {
 	Storages map[string]Storage `yaml:"storages" json:"storages,omitempty"`
 	// InitScripts are run once each in a new home, in order.
 	InitScripts []InitScript `yaml:"initScripts" json:"initScripts,omitempty"`
+	// ShowInitScriptStatus is for the agent: whether a shell shows what the init scripts do.
+	ShowInitScriptStatus bool `yaml:"showInitScriptStatus" json:"showInitScriptStatus,omitempty"`
 	// StrictScripts makes an init script that fails a failure of the workspace.
 	StrictScripts bool `yaml:"strictScripts" json:"strictScripts,omitempty"`
 	// SecurityContext is Kubernetes' own, for the container.
@@ -53,7 +55,9 @@ type Blueprint struct {
 	ExtFiles map[string]string `yaml:"extFiles" json:"extFiles,omitempty"`
 	// EnableApps switches the agent's applications on.
 	EnableApps bool `yaml:"enableApps" json:"enableApps,omitempty"`
-	// Apps are the settings of the agent's applications, by name. They are handed to the agent as they are.
+	// Apps are the settings of the agent's applications, by name: enabled, binary, versionCmd, versionRegex, install,
+	// start, listen, restartPolicy, maxRestartBackoff, installAsRoot, autoStart, protocol. They are handed to the agent
+	// as they are.
 	Apps map[string]any `yaml:"apps" json:"apps,omitempty"`
 	// Limits are for how long a workspace runs, and how long it is kept.
 	Limits Limits `yaml:"limits" json:"limits,omitzero"`
@@ -96,12 +100,14 @@ const (
 	DefaultMemory      = "512Mi"
 )
 
-// InitScript is run once in a new workspace's home, by /bin/sh.
+// InitScript is run once in a new workspace's home, by /bin/sh, or whenever the workspace starts.
 type InitScript struct {
 	// Name is unique among the scripts of a workspace.
 	Name string `yaml:"name" json:"name"`
 	// Script is what /bin/sh runs.
 	Script string `yaml:"script" json:"script"`
+	// Always runs it whenever the workspace starts, not only in a new home.
+	Always bool `yaml:"always" json:"always,omitempty"`
 }
 
 // K8shelld is the agent that runs as a workspace's first process.
@@ -110,53 +116,12 @@ type K8shelld struct {
 	Image string `yaml:"image" json:"image,omitempty"`
 	// ImagePullPolicy is Kubernetes' own, for the agent's image.
 	ImagePullPolicy string `yaml:"imagePullPolicy" json:"imagePullPolicy,omitempty"`
-	// IgnoreOrphans leaves processes alone whose parents have ended.
-	IgnoreOrphans bool `yaml:"ignoreOrphans" json:"ignoreOrphans,omitempty"`
-	// Connection is how the agent is reached. It is handed to the agent as it is.
+	// IgnoreOrphans are regular expressions over command lines: what they match is left alone when its parent has
+	// ended.
+	IgnoreOrphans []string `yaml:"ignoreOrphans" json:"ignoreOrphans,omitempty"`
+	// Connection is how the agent is reached, such as allowAnyNS and allowAnySA: from any namespace, by any service
+	// account. It is handed to the agent as it is.
 	Connection map[string]any `yaml:"connection" json:"connection,omitempty"`
-}
-
-// The classes of network policies.
-const (
-	NetworkWorkspace    = "workspace"
-	NetworkSystem       = "system"
-	NetworkIsolated     = "isolated"
-	NetworkUser         = "user"
-	NetworkOrganization = "organization"
-)
-
-// Network is what a workspace may reach, and who may reach it.
-type Network struct {
-	// NetworkPolicyClass is workspace, system, isolated, user or organization.
-	NetworkPolicyClass string `yaml:"networkPolicyClass" json:"networkPolicyClass,omitempty"`
-	// AllowEgressToCIDRs are further blocks of addresses that may be reached.
-	AllowEgressToCIDRs []string `yaml:"allowEgressToCIDRs" json:"allowEgressToCIDRs,omitempty"`
-	// AllowEgressToPods are further pods that may be reached.
-	AllowEgressToPods []EgressPods `yaml:"allowEgressToPods" json:"allowEgressToPods,omitempty"`
-}
-
-// EgressPods are the pods of a namespace that carry all of some labels.
-type EgressPods struct {
-	// Namespace of the pods; the workspace's own if not given.
-	Namespace string `yaml:"namespace" json:"namespace,omitempty"`
-	// Labels that the pods carry.
-	Labels map[string]string `yaml:"labels" json:"labels"`
-}
-
-// Podman is a sidecar in which images are built and containers run.
-type Podman struct {
-	// Enabled adds the sidecar to the workspace.
-	Enabled bool `yaml:"enabled" json:"enabled,omitempty"`
-	// Image is the sidecar's image.
-	Image string `yaml:"image" json:"image,omitempty"`
-	// ImagePullPolicy is Kubernetes' own, for the sidecar's image.
-	ImagePullPolicy string `yaml:"imagePullPolicy" json:"imagePullPolicy,omitempty"`
-	// Resources are what the sidecar asks for.
-	Resources Resources `yaml:"resources" json:"resources,omitzero"`
-	// SizeLimit bounds what its images and containers take, as a quantity.
-	SizeLimit string `yaml:"sizeLimit" json:"sizeLimit,omitempty"`
-	// SecurityContext is Kubernetes' own, for the sidecar.
-	SecurityContext map[string]any `yaml:"securityContext" json:"securityContext,omitempty"`
 }
 
 // The types of storages.
@@ -227,6 +192,8 @@ type Source struct {
 	// github.com/org/proj@main:.k8shell.yaml.
 	Name string
 	Text []byte
+	// Dir is the directory of which it may include files; empty for none.
+	Dir string
 	// Commit is that of a file of a repository, where it is known.
 	Commit string
 }
@@ -246,8 +213,8 @@ const CustomFile = ".k8shell.yaml"
 // with.
 func CustomFields() []string {
 	return []string{
-		"name", "splash", "image", "env", "network", "resources", "storages", "initScripts", "enableApps",
-		"apps",
+		"name", "splash", "image", "env", "network", "resources", "storages", "initScripts",
+		"showInitScriptStatus", "enableApps", "apps",
 	}
 }
 

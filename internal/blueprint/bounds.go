@@ -44,6 +44,8 @@ func validateBounds(report reporter, b Blueprint) {
 	}
 	atMost("env", len(b.Env), maxEnv, "variables")
 	atMost("storages", len(b.Storages), maxStorages, "storages")
+	atMost("podman.storages", len(b.Podman.Storages), maxStorages, "storages")
+	atMost("podman.extFiles", len(b.Podman.ExtFiles), maxFiles, "files")
 	atMost("initScripts", len(b.InitScripts), maxScripts, "scripts")
 	atMost("extFiles", len(b.ExtFiles), maxFiles, "files")
 	atMost("network.allowEgressToCIDRs", len(b.Network.AllowEgressToCIDRs), maxEgress, "blocks")
@@ -67,6 +69,13 @@ func validateBounds(report reporter, b Blueprint) {
 			report("extFiles.%s: must be text (UTF-8)", path)
 		}
 		files += len(b.ExtFiles[path])
+	}
+	for _, path := range slices.Sorted(maps.Keys(b.Podman.ExtFiles)) {
+		atMost("podman.extFiles."+path, len(path), maxPath, "bytes in its path")
+		if !utf8.ValidString(b.Podman.ExtFiles[path]) {
+			report("podman.extFiles.%s: must be text (UTF-8)", path)
+		}
+		files += len(b.Podman.ExtFiles[path])
 	}
 	atMost("extFiles", files, maxConfigMap, "bytes in total")
 	for _, name := range slices.Sorted(maps.Keys(b.Storages)) {

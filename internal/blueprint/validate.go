@@ -56,12 +56,13 @@ func (b Blueprint) validate(report, relate reporter) {
 	for _, name := range slices.Sorted(maps.Keys(b.Env)) {
 		reportAll(report, "env."+name, validation.IsEnvVarName(name))
 	}
-	validateStorages(report, relate, b.Storages)
+	validateStorages(report, relate, "storages.", b.Storages)
 	validateHome(report, relate, b)
 	validateNetwork(report, b.Network)
-	validatePodman(report, relate, b.Podman)
+	validatePodman(report, relate, b)
 	validateAgent(report, relate, b)
 	validateScripts(report, b.InitScripts)
+	validateApps(report, b.Apps)
 	for _, file := range slices.Sorted(maps.Keys(b.ExtFiles)) {
 		validatePath(report, "extFiles", file)
 	}

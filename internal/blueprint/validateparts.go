@@ -27,7 +27,9 @@ func validateNetwork(report reporter, n Network) {
 	}
 	for i, pods := range n.AllowEgressToPods {
 		field := fmt.Sprintf("network.allowEgressToPods[%d]", i)
-		ifGiven(report, field+".namespace", pods.Namespace, validation.IsDNS1123Label)
+		if pods.Namespace != AnyNamespace {
+			ifGiven(report, field+".namespace", pods.Namespace, validation.IsDNS1123Label)
+		}
 		if len(pods.Labels) == 0 {
 			report("%s.labels: required: no labels would select every pod", field)
 		}
@@ -35,20 +37,6 @@ func validateNetwork(report reporter, n Network) {
 			problems := slices.Concat(validation.IsQualifiedName(name), validation.IsValidLabelValue(pods.Labels[name]))
 			reportAll(report, fmt.Sprintf("%s.labels: %q", field, name), problems)
 		}
-	}
-}
-
-func validatePodman(report, relate reporter, p Podman) {
-	if p.Enabled && p.Image == "" {
-		relate("podman.image: required")
-	}
-	imageName(report, "podman.image", p.Image)
-	pullPolicy(report, "podman.imagePullPolicy", p.ImagePullPolicy)
-	validateResources(report, "podman.resources", p.Resources)
-	quantity(report, "podman.sizeLimit", p.SizeLimit, disk())
-	var c corev1.SecurityContext
-	if structured(report, "podman.securityContext", p.SecurityContext, &c) {
-		validateSecurity(report, "podman.securityContext", c)
 	}
 }
 
@@ -62,6 +50,10 @@ func validateResources(report reporter, field string, r Resources) {
 func validateAgent(report, relate reporter, b Blueprint) {
 	imageName(report, "k8shelld.image", b.K8shelld.Image)
 	pullPolicy(report, "k8shelld.imagePullPolicy", b.K8shelld.ImagePullPolicy)
+	validateOrphans(report, b.K8shelld.IgnoreOrphans)
+	for _, name := range []string{"allowAnyNS", "allowAnySA"} {
+		isBool(report, "k8shelld.connection."+name, b.K8shelld.Connection[name])
+	}
 	var c corev1.SecurityContext
 	if !structured(report, "securityContext", b.SecurityContext, &c) {
 		return
@@ -140,10 +132,10 @@ func scriptName(report reporter, field, name string) {
 	}
 }
 
-func validateStorages(report, relate reporter, all map[string]Storage) {
+func validateStorages(report, relate reporter, prefix string, all map[string]Storage) {
 	paths := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		s, field := all[name], "storages."+name
+		s, field := all[name], prefix+name
 		validateStorage(report, relate, field, name, s)
 		if !s.On() || s.Path == "" {
 			continue

@@ -27,6 +27,8 @@ type Config struct {
 	Blueprints string `yaml:"blueprints"`
 	// BlueprintConfigMaps are ConfigMaps of platform blueprints.
 	BlueprintConfigMaps []blueprint.ConfigMap `yaml:"blueprintConfigMaps"`
+	// BlueprintVariables are the variables of the environment that expressions of platform blueprints may read.
+	BlueprintVariables []string `yaml:"blueprintVariables"`
 	// DefaultBlueprint is what a user string without one means.
 	DefaultBlueprint string `yaml:"defaultBlueprint"`
 	// DefaultRegistry is where images without a registry's host come from.

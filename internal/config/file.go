@@ -87,7 +87,8 @@ func (c *Config) check(dir string) (problems []string) {
 		p := &c.Identity.Providers[i]
 		relativeTo(dir, &p.Path, &p.TokenFile)
 	}
-	return slices.Concat(problems, c.checkAccess(dir), c.namespaces(), c.Limits.problems(), c.checkGateways(dir),
+	return slices.Concat(problems, c.checkAccess(dir), c.namespaces(), c.variables(), c.Limits.problems(),
+		c.checkGateways(dir),
 		c.Bundles.check(dir))
 }
 
@@ -178,6 +179,17 @@ func (c Config) namespaces() (problems []string) {
 		u, err := url.Parse(at)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 			problems = append(problems, "apiServer: invalid address: must be such as http://api-server.k8shell:9101")
+		}
+	}
+	return problems
+}
+
+// variables checks the names of those that blueprints may read.
+func (c Config) variables() (problems []string) {
+	for i, name := range c.BlueprintVariables {
+		if len(validation.IsEnvVarName(name)) > 0 {
+			problems = append(problems, fmt.Sprintf("blueprintVariables[%d]: invalid name %q: must be that of a "+
+				"variable of the environment", i, name))
 		}
 	}
 	return problems

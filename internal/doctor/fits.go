@@ -74,18 +74,26 @@ func AsksOf(b blueprint.Blueprint) Asks {
 		a.Containers = append(a.Containers,
 			corev1.Container{Name: "k8shell-podman", Resources: resourcesOf(b.Podman.Resources)})
 	}
-	for _, name := range slices.Sorted(maps.Keys(b.Storages)) {
-		s := b.Storages[name]
+	a.claim("", b.Storages)
+	if b.Podman.Enabled {
+		a.claim(blueprint.PodmanStorage, b.Podman.Storages)
+	}
+	return a
+}
+
+// claim adds the claims of storages.
+func (a *Asks) claim(prefix string, storages map[string]blueprint.Storage) {
+	for _, name := range slices.Sorted(maps.Keys(storages)) {
+		s := storages[name]
 		if !s.On() || s.Type != blueprint.StorageLocal || s.ExistingClaim != "" {
 			continue // whether shared ones exist is not known here
 		}
 		claim := corev1.PersistentVolumeClaim{}
-		claim.Name = name
+		claim.Name = prefix + name
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(s.ClaimSpec, &claim.Spec) == nil {
 			a.Claims = append(a.Claims, claim)
 		}
 	}
-	return a
 }
 
 // outOfRange is what limit ranges refuse.

@@ -34,7 +34,7 @@ func Namespace(ns *corev1.Namespace) Finding {
 			"give the blueprints the securityContext that docs/blueprints.md has for it, or choose another namespace")
 	case level == "baseline":
 		return OK("namespace " + ns.Name + ", pod security level baseline: it refuses a podman sidecar " +
-			"that is privileged")
+			"that is privileged, or not confined by AppArmor, as it is by default")
 	case level != "":
 		return OK("namespace " + ns.Name + ", pod security level " + level)
 	}

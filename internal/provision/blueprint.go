@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/identity"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/volume"
 )
@@ -24,6 +25,10 @@ type Composed struct {
 	catalog.Draft
 	// Notice says what the user may not expect; empty for nothing.
 	Notice string
+	// Variables are those of the environment that expressions may read.
+	Variables map[string]string
+	// RepoAddress is where the repository is cloned from; empty without one.
+	RepoAddress string
 }
 
 // Compose finds the blueprint of a user string and puts it together. A user's own
@@ -51,7 +56,11 @@ func (p *Provisioner) Compose(ctx context.Context, u userstring.UserString) (Com
 		return Composed{}, err
 	}
 	draft, err := set.Compose(order)
-	return Composed{Draft: draft, Notice: notice}, err
+	c := Composed{Draft: draft, Notice: notice, Variables: p.Variables}
+	if r := (manifest.Access{Remote: p.Remote}).Clone(u); r != nil {
+		c.RepoAddress = r.URL
+	}
+	return c, err
 }
 
 // choose decides between the platform's blueprint and the user's own.
@@ -103,10 +112,15 @@ func (c Composed) Complete(ctx context.Context, u userstring.UserString, user id
 	return c.Resolve(ctx, expression.Facts{
 		User: expression.User{
 			Username: user.Username, UID: user.UID, GID: user.GID, Email: user.Email,
-			Organization: user.Organization, Roles: user.Roles, Blueprints: user.Blueprints,
+			Fullname: user.Fullname, Organization: user.Organization, Roles: user.Roles, Blueprints: user.Blueprints,
+			Sudo: user.Sudo, Provider: user.Provider,
 		},
 		WorkspaceName: u.ID(),
-		Metadata:      expression.Metadata{RepoOwner: u.RepoOwner, RepoName: u.RepoName, Ref: u.RefTyped},
+		Metadata: expression.Metadata{
+			RepoOwner: u.RepoOwner, RepoName: u.RepoName, Ref: u.RefTyped, RepoRef: u.RefTyped,
+			RepoAddress: c.RepoAddress,
+		},
+		Variables: c.Variables,
 	})
 }
 

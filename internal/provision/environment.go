@@ -36,6 +36,10 @@ type Environment struct {
 	Blueprints       func(ctx context.Context) (*catalog.Set, error)
 	DefaultBlueprint string
 	DefaultRegistry  string
+	// Variables are those of the environment that expressions of platform blueprints may read.
+	Variables map[string]string
+	// Remote is where repositories are cloned from, with {owner} and {name} in it; empty for the default.
+	Remote string
 	// Access reads the credentials that are configured; nil for none. It is called
 	// once a provisioning, so that nothing else depends on them.
 	Access func() (manifest.Access, error)

@@ -109,3 +109,46 @@ func TestInitScriptsAreSaid(t *testing.T) {
 		})
 	}
 }
+
+// A script that always runs does so with each start; each is told whether it has yet to succeed in this home, and what
+// runs afterwards is not.
+func TestScriptsThatAlwaysRun(t *testing.T) {
+	for _, shell := range [][]string{{"/bin/sh"}, {"bash"}, {"busybox", "sh"}} {
+		t.Run(filepath.Base(shell[0]), func(t *testing.T) {
+			if _, err := exec.LookPath(shell[0]); err != nil {
+				skiptest.Lacks(t, "%v", err)
+			}
+			w := newWorkspace(t)
+			w.write(filepath.Join(w.k8shell, "state", "keep"), "")
+			for file, script := range map[string]string{
+				"01-once":       `echo "once $K8SHELL_INIT_FIRST_RUN"`,
+				"02_each-time":  `echo "always $K8SHELL_INIT_FIRST_RUN"`,
+				"03-broken_one": `echo "broken $K8SHELL_INIT_FIRST_RUN"; exit 1`,
+			} {
+				w.write(filepath.Join(w.k8shell, "init", file), script)
+			}
+			for _, want := range []string{
+				"once true, once done, always true, each-time done, broken true, broken_one failed",
+				"once skipped, always false, each-time done, broken true, broken_one failed",
+				"once skipped, always false, each-time done, broken true, broken_one failed",
+			} {
+				var log initscript.Log
+				var said []string
+				for _, line := range w.start(shell...) {
+					log.Line(line)
+					if !strings.HasPrefix(line, "workspace: ") {
+						said = append(said, line)
+					}
+					if all := log.Scripts(); len(all) > 0 && strings.HasPrefix(line, "workspace: init script") {
+						if last := all[len(all)-1]; last.State != v1.ScriptRunning {
+							said = append(said, last.Name+" "+string(last.State))
+						}
+					}
+				}
+				if got := strings.Join(said, ", "); got != want || !log.Ready() {
+					t.Errorf("%s, want %s", got, want)
+				}
+			}
+		})
+	}
+}

@@ -84,6 +84,8 @@ func TestFullDocuments(t *testing.T) {
 		"Blueprint":      &v1.Blueprint{},
 		"BlueprintList":  &v1.BlueprintList{},
 		"BlueprintCheck": &v1.BlueprintCheck{},
+
+		"BlueprintConversion": &v1.BlueprintConversion{},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			fill(reflect.ValueOf(doc).Elem())

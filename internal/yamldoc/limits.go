@@ -84,6 +84,16 @@ func checkSize(document *yaml.Node, limits Limits) (problem string, at *yaml.Nod
 	return m.problem, m.at
 }
 
+// Oversized is what is too much about a node that has been put together of several documents; nil for nothing. Only
+// then it is known that its aliases end, and within which bounds.
+func Oversized(top *yaml.Node) *Problem {
+	problem, at := checkSize(top, limits())
+	if problem == "" {
+		return nil
+	}
+	return &Problem{Line: at.Line, Column: at.Column, Message: problem}
+}
+
 // size is that of a node with everything in it.
 type size struct{ weight, depth int }
 

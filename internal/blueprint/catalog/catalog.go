@@ -24,6 +24,8 @@ type Set struct {
 	own []entry
 	// texts are the files, to show a line of them.
 	texts map[string][]byte
+	// parsed are the files that need not be parsed, by their names.
+	parsed map[string]*yaml.Node
 	// language is created with the first expression.
 	language *language
 }
@@ -90,10 +92,10 @@ func readDir(dir string) (sources []blueprint.Source, problems []yamldoc.Problem
 // add adds the blueprints of sources, and finds their problems as written. Those that were there before are replaced.
 func (s *Set) add(sources ...blueprint.Source) (problems []yamldoc.Problem) {
 	s.own = nil
-	first := map[string]entry{}
+	first, left := map[string]entry{}, maxTotal
 	for _, source := range sources {
 		s.texts[source.Name] = source.Text
-		nodes, found := parse(source)
+		nodes, found := s.parse(source, &left)
 		problems = append(problems, found...)
 		for _, node := range nodes {
 			if len(problems) > yamldoc.MaxProblems {

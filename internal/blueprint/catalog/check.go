@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/yamldoc"
@@ -36,31 +38,54 @@ type Checked struct {
 // Check reads files and directories of blueprints on top of those that are configured, whose places they take if they
 // have the same names. Without any, it is those that are configured. The error has the problems of all of them.
 func Check(ctx context.Context, c Configured, paths []string) (Checked, error) {
-	s, err := Builtin()
-	if err != nil {
-		return Checked{}, err
-	}
 	files, err := expand(paths)
 	if err != nil {
 		return Checked{}, err
 	}
-	given, problems, err := readDir(c.Dir)
+	given, unread := readFiles(files)
+	return checkGiven(ctx, c, given, unread, nil)
+}
+
+// Read reads files, and those of directories. What cannot be read is a problem.
+func Read(paths []string) ([]blueprint.Source, []yamldoc.Problem, error) {
+	files, err := expand(paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	sources, problems := readFiles(files)
+	return sources, problems, nil
+}
+
+// CheckParsed is Check for files that have been read already, some problems of which are known: parsed is what is in
+// them now, by their names.
+func CheckParsed(ctx context.Context, c Configured, given []blueprint.Source, known []yamldoc.Problem,
+	parsed map[string]*yaml.Node,
+) (Checked, error) {
+	return checkGiven(ctx, c, given, known, parsed)
+}
+
+func checkGiven(ctx context.Context, c Configured, given []blueprint.Source, unread []yamldoc.Problem,
+	parsed map[string]*yaml.Node,
+) (Checked, error) {
+	s, err := Builtin()
 	if err != nil {
 		return Checked{}, err
 	}
-	given = append(given, c.More...)
-	var customs []blueprint.Source
-	if len(paths) > 0 {
-		if problems = append(problems, s.add(except(given, files)...)...); len(problems) > 0 {
+	configured, problems, err := readDir(c.Dir)
+	if err != nil {
+		return Checked{}, err
+	}
+	configured = append(configured, c.More...)
+	platform, customs := configured, []blueprint.Source(nil)
+	if len(given)+len(unread) > 0 {
+		if problems = append(problems, s.add(except(configured, given)...)...); len(problems) > 0 {
 			problems = s.check(problems, s.own, nil) // as Load says
 		}
-		s.language = s.language.recounted() // what is given takes the place of what is configured
-		var unread []yamldoc.Problem
-		given, unread = readFiles(files)
-		given, customs = split(given)
+		s.language, s.parsed = s.language.recounted(), parsed // what is given takes the place of what is configured
+		platform, customs = split(given)
 		problems = append(problems, unread...)
 	}
-	problems = append(problems, s.add(given...)...)
+	problems = append(problems, s.add(platform...)...)
 	all := slices.Clip(s.own)
 	for _, custom := range customs {
 		e, found := s.readCustom(custom)
@@ -78,7 +103,7 @@ func Check(ctx context.Context, c Configured, paths []string) (Checked, error) {
 		return Checked{}, s.invalid(problems, entry{})
 	}
 	done := Checked{Blueprints: len(all), Set: s}
-	for _, source := range slices.Concat(given, customs) {
+	for _, source := range slices.Concat(platform, customs) {
 		done.Files = append(done.Files, source.Name)
 	}
 	slices.Sort(done.Files)
@@ -97,12 +122,12 @@ func split(given []blueprint.Source) (platform, customs []blueprint.Source) {
 	return platform, customs
 }
 
-// except leaves out the sources that are one of the files, by whatever path.
-func except(sources []blueprint.Source, files []string) []blueprint.Source {
+// except leaves out the sources that are one of others, by whatever path.
+func except(sources, others []blueprint.Source) []blueprint.Source {
 	return slices.DeleteFunc(sources, func(s blueprint.Source) bool {
 		info, err := os.Stat(s.Name)
-		return err == nil && slices.ContainsFunc(files, func(file string) bool {
-			other, err := os.Stat(file)
+		return err == nil && slices.ContainsFunc(others, func(o blueprint.Source) bool {
+			other, err := os.Stat(o.Name)
 			return err == nil && os.SameFile(info, other)
 		})
 	})

@@ -135,6 +135,8 @@ func platformStrategies() layer.Strategies {
 		Key: map[string]layer.Strategy{
 			// These are alternatives: both would require a volume that supports both.
 			"accessModes": {How: layer.Replace},
+			// The command line of an application.
+			"start": {How: layer.Replace},
 		},
 	}
 }
@@ -193,6 +195,9 @@ func (s *Set) suggestion(name string) string {
 	return ""
 }
 
+// builtinDefault is the origin of what no layer sets.
+const builtinDefault = "default (built in)"
+
 // fillIn gives a blueprint what no layer of it sets, and its images their registry.
 func fillIn(b *blueprint.Blueprint, registryHost string) {
 	for _, field := range []struct {
@@ -206,7 +211,13 @@ func fillIn(b *blueprint.Blueprint, registryHost string) {
 		{"resources.memory", &b.Resources.Memory, blueprint.DefaultMemory},
 	} {
 		if *field.value == "" {
-			*field.value, b.Origins[field.path] = field.unset, "default (built in)"
+			*field.value, b.Origins[field.path] = field.unset, builtinDefault
+		}
+	}
+	if b.Podman.Enabled && len(b.Podman.SecurityContext) == 0 {
+		b.Podman.SecurityContext = b.Podman.Security()
+		for field := range b.Podman.SecurityContext {
+			b.Origins["podman.securityContext."+field] = builtinDefault
 		}
 	}
 	for _, image := range []*string{&b.Image, &b.HelperImage, &b.K8shelld.Image, &b.Podman.Image} {

@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/blueprint/expression"
 	"github.com/berthdev/berth/internal/blueprint/layer"
+	"github.com/berthdev/berth/internal/blueprint/original"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -24,14 +25,18 @@ const (
 // language is the language of expressions, created with the first one.
 type language struct {
 	get           func() (*expression.Language, error)
-	count, length int // of those that were checked
+	user          bool // of what a user writes, who has less of it
+	count, length int  // of those that were checked
 }
 
 func newLanguage() *language { return &language{get: sync.OnceValues(expression.New)} }
 
-// recounted is the same language with counters of its own: for what one user adds to the platform's blueprints, which
-// several may do concurrently.
+// recounted is the same language with counters of its own.
 func (l *language) recounted() *language { return &language{get: l.get} }
+
+// ofUser is the language, with counters of its own, for what one user adds to the platform's blueprints, which several
+// may do concurrently: it reads no environment.
+func (l *language) ofUser() *language { return &language{get: l.get, user: true} }
 
 // checker checks what is written in a file, with its expressions.
 func (l *language) checker(file string) *yamldoc.Checker {
@@ -39,6 +44,8 @@ func (l *language) checker(file string) *yamldoc.Checker {
 	c.OnTag = func(n *yaml.Node, t reflect.Type) {
 		result := resultOf(t)
 		switch {
+		case original.Included(n):
+			c.Misfit(n, "%s reads a file only for platform blueprints that are files of a directory", n.Tag)
 		case !layer.IsExpression(n):
 			c.Misfit(n, "unknown tag %s; use %s", yamldoc.CustomTag(n), layer.ExpressionTag)
 		case result == "":
@@ -65,6 +72,9 @@ func (l *language) check(text string, expected expression.Result) error {
 	cel, err := l.get()
 	if err != nil {
 		return err
+	}
+	if l.user {
+		return cel.CheckUsers(text, expected)
 	}
 	return cel.Check(text, expected)
 }

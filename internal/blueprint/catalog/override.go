@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/blueprint/layer"
+	"github.com/berthdev/berth/internal/blueprint/original"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -34,7 +35,7 @@ func settable() []string {
 // override makes a layer of what flags set.
 func (s *Set) override(all []Override) (merged layer.Value, problems []string) {
 	merged.Fields = map[string]layer.Value{}
-	language := s.language.recounted()
+	language := s.language.ofUser()
 	for _, o := range all {
 		v, found := o.layer(language)
 		if problems = append(problems, found...); len(found) == 0 {
@@ -121,6 +122,7 @@ func (o Override) node(t reflect.Type, l *language) (node *yaml.Node, problems [
 	if node == nil {
 		return nil, []string{fmt.Sprintf("%s: expected %s, found null", where, typeName(t))}
 	}
+	node = original.AdoptAt(splitPath(o.Path), node)
 	c := l.checker(where)
 	c.Check(node, t)
 	for _, p := range c.Problems {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/blueprint/layer"
+	"github.com/berthdev/berth/internal/blueprint/original"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/userstring"
@@ -58,18 +59,42 @@ func readFiles(files []string) (sources []blueprint.Source, problems []yamldoc.P
 			return sources, append(problems,
 				yamldoc.Problem{File: file, Message: fmt.Sprintf("the files exceed %d MiB in total", maxTotal>>20)})
 		}
-		sources = append(sources, blueprint.Source{Name: file, Text: text})
+		sources = append(sources, blueprint.Source{Name: file, Text: text, Dir: filepath.Dir(file)})
 	}
 	return sources, problems
 }
 
-// parse returns the blueprints of a file as nodes.
-func parse(source blueprint.Source) (blueprints []*yaml.Node, problems []yamldoc.Problem) {
-	top, problems := yamldoc.Read(source.Name, source.Text)
+// parse returns the blueprints of a file as nodes, with the files that it includes: left is how many bytes these may
+// still have.
+func (s *Set) parse(source blueprint.Source, left *int) (blueprints []*yaml.Node, problems []yamldoc.Problem) {
+	top, problems := s.top(source)
 	if top == nil {
 		return nil, problems
 	}
-	c := &yamldoc.Checker{File: source.Name}
+	if source.Dir != "" {
+		i := original.Includer{Dir: source.Dir, File: source.Name, Left: left}
+		i.Include(top)
+		if len(i.Problems) > 0 {
+			return nil, i.Problems
+		}
+	}
+	if theirs, ok := original.Blueprints(top); ok {
+		return theirs, nil
+	}
+	return listed(source.Name, top)
+}
+
+// top is what is in a file; nil if it is empty.
+func (s *Set) top(source blueprint.Source) (*yaml.Node, []yamldoc.Problem) {
+	if top, ok := s.parsed[source.Name]; ok {
+		return top, nil
+	}
+	return yamldoc.Read(source.Name, source.Text)
+}
+
+// listed are the blueprints of the list that a file has.
+func listed(file string, top *yaml.Node) (blueprints []*yaml.Node, problems []yamldoc.Problem) {
+	c := &yamldoc.Checker{File: file}
 	fields := yamldoc.Fields(reflect.TypeFor[blueprint.File]())
 	if top.Kind != yaml.MappingNode {
 		c.Problemf(top, "expected a mapping with a list \"blueprints\", found %s", yamldoc.Describe(top))
@@ -96,6 +121,7 @@ func (s *Set) read(file string, node *yaml.Node) (entry, []yamldoc.Problem) {
 		c.Problemf(node, "expected a blueprint, found %s", yamldoc.Describe(node))
 		return entry{}, c.Problems
 	}
+	original.Adopt(node, nil)
 	c.Check(node, reflect.TypeFor[blueprint.Blueprint]())
 	e := entry{file: file, node: node}
 	e.identify(c)
@@ -185,23 +211,41 @@ func readConfigMap(ctx context.Context, client kube.Interface, c blueprint.Confi
 // readCustom makes an entry of a custom blueprint and finds its problems as written. Without a node, it cannot be read.
 func (s *Set) readCustom(custom blueprint.Source) (entry, []yamldoc.Problem) {
 	e := entry{file: custom.Name, text: custom.Text, commit: custom.Commit, custom: true}
-	top, problems := yamldoc.Read(custom.Name, custom.Text)
+	top, problems := s.top(custom)
 	if len(problems) > 0 {
 		return e, problems
 	}
 	if top == nil {
 		return e, []yamldoc.Problem{{File: custom.Name, Message: "empty; a blueprint requires at least a template"}}
 	}
-	c := s.language.recounted().checker(custom.Name)
+	c := s.language.ofUser().checker(custom.Name)
 	if top.Kind != yaml.MappingNode {
 		c.Problemf(top, "expected the fields of a blueprint, found %s", yamldoc.Describe(top))
 		return e, c.Problems
 	}
+	inner := original.Unwrapped(top)
+	if inner != nil {
+		top = inner
+	}
+	original.Adopt(top, nil)
 	checkCustomFields(c, top)
 	e.node = top
 	e.identify(c)
 	s.checkTemplate(c, e)
+	if inner != nil {
+		s.switchOff(e)
+	}
 	return e, c.Problems
+}
+
+// switchOff gives the storages of a file that k8shell can read its meaning: they are off unless they are switched on.
+func (s *Set) switchOff(e entry) {
+	var inherited []string
+	chain, _ := s.lineage(e)
+	for _, ancestor := range chain[1:] {
+		inherited = append(inherited, original.StoragesOf(ancestor.node)...)
+	}
+	original.SwitchOff(e.node, inherited)
 }
 
 // checkCustomFields checks the top-level fields of a custom blueprint.

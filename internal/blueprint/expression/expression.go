@@ -15,12 +15,24 @@ import (
 )
 
 // Language checks and evaluates expressions.
-type Language struct{ env *cel.Env }
+type Language struct{ env, users *cel.Env }
 
-// New creates the language with its variables.
+// New creates the language with its variables and functions.
 func New() (*Language, error) {
-	env, err := cel.NewEnv(
+	env, err := environment(readsVariable)
+	if err != nil {
+		return nil, err
+	}
+	users, err := environment(refusesVariable)
+	return &Language{env: env, users: users}, err
+}
+
+func environment(variable cel.MacroFactory) (*cel.Env, error) {
+	return cel.NewEnv(
 		facts,
+		cel.Macros(cel.GlobalMacro("env", 1, variable)),
+		cel.Variable(variables, cel.MapType(cel.StringType, cel.StringType)),
+		normalizesDNS(),
 		cel.Variable("workspaceName", cel.StringType),
 		cel.Variable("user", cel.ObjectType("expression.User")),
 		cel.Variable("metadata", cel.ObjectType("expression.Metadata")),
@@ -30,7 +42,6 @@ func New() (*Language, error) {
 		cel.ExpressionNodeLimit(maxNodes),
 		cel.RegexProgramSizeLimit(maxRegex),
 	)
-	return &Language{env: env}, err
 }
 
 // facts makes the fields of the Go types available to expressions.
@@ -51,6 +62,8 @@ type Facts struct {
 	User          User
 	WorkspaceName string
 	Metadata      Metadata
+	// Variables are those of berth's environment that expressions may read.
+	Variables map[string]string
 }
 
 // User is the user that a workspace is for.
@@ -59,9 +72,16 @@ type User struct {
 	UID          int      `cel:"uid"`
 	GID          int      `cel:"gid"`
 	Email        string   `cel:"email"`
+	Fullname     string   `cel:"fullname"`
 	Organization string   `cel:"organization"`
 	Roles        []string `cel:"roles"`
 	Blueprints   []string `cel:"blueprints"`
+	Sudo         bool     `cel:"sudo"`
+	// Provider is the identity provider that knew the user.
+	Provider string `cel:"source"`
+	// Shell and GitAddress are k8shell's; no provider of berth knows them.
+	Shell      string `cel:"shell"`
+	GitAddress string `cel:"gitAddress"`
 }
 
 // Metadata is where a blueprint comes from.
@@ -72,6 +92,10 @@ type Metadata struct {
 	RepoOwner string `cel:"repoOwner"`
 	RepoName  string `cel:"repoName"`
 	Ref       string `cel:"ref"`
+	// RepoRef is the same as Ref.
+	RepoRef string `cel:"repoRef"`
+	// RepoAddress is the address of the repository, as it is cloned from.
+	RepoAddress string `cel:"repoAddress"`
 }
 
 // Result is what a field accepts, named for messages.
@@ -98,12 +122,18 @@ const (
 
 // Check reports whether text is an expression that can return what is expected. It needs no facts.
 func (l *Language) Check(text string, expected Result) error {
-	_, err := l.compile(text, expected)
+	_, err := compile(l.env, text, expected)
 	return err
 }
 
-func (l *Language) compile(text string, expected Result) (*cel.Ast, error) {
-	ast, issues := l.env.Compile(text)
+// CheckUsers is Check for what a user writes, who reads no variables of berth's environment.
+func (l *Language) CheckUsers(text string, expected Result) error {
+	_, err := compile(l.users, text, expected)
+	return err
+}
+
+func compile(env *cel.Env, text string, expected Result) (*cel.Ast, error) {
+	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
 		first := issues.Errors()[0]
 		return nil, fmt.Errorf("character %d of the expression: %s", first.Location.Column()+1, oneLine(first.Message))
@@ -137,7 +167,7 @@ func (r Result) accepts(kind types.Kind) bool {
 func (l *Language) Evaluate(ctx context.Context, text string, expected Result, known Facts,
 	blueprint map[string]any,
 ) (any, error) {
-	ast, err := l.compile(text, expected)
+	ast, err := compile(l.env, text, expected)
 	if err != nil {
 		return nil, err
 	}
@@ -148,17 +178,25 @@ func (l *Language) Evaluate(ctx context.Context, text string, expected Result, k
 	}
 	value, _, err := program.ContextEval(ctx, map[string]any{
 		"user": known.User, "workspaceName": known.WorkspaceName, "metadata": known.Metadata, "blueprint": blueprint,
+		variables: readable(known.Variables),
 	})
 	switch {
 	case err != nil && strings.Contains(err.Error(), "cost limit exceeded"):
 		return nil, errSteps
 	case err != nil && strings.Contains(err.Error(), errSize.Error()):
 		return nil, errSize
+	case err != nil && strings.Contains(text, "env(") && strings.Contains(err.Error(), noKey):
+		_, name, _ := strings.Cut(err.Error(), noKey)
+		return nil, fmt.Errorf("the variable %s must not be read, or is none: blueprintVariables in the configuration "+
+			"has the names of those that may be", oneLine(name))
 	case err != nil:
 		return nil, errors.New(oneLine(err.Error()))
 	}
 	return plain(value, expected)
 }
+
+// noKey is what CEL says of a mapping that lacks a key.
+const noKey = "no such key: "
 
 // IsLimit reports whether an expression was too much work, no matter who it is for.
 func IsLimit(err error) bool { return errors.Is(err, errSteps) || errors.Is(err, errSize) }

@@ -26,7 +26,9 @@ type Options struct {
 
 	Name    string   // to show
 	Origins bool     // of its fields
-	Paths   []string // to validate; none for the configured directory
+	Paths   []string // to validate or convert; none for the configured directory
+	To      string   // the directory to convert into
+	InPlace bool     // write over what is converted
 	Output  printer.Format
 }
 
@@ -35,9 +37,9 @@ func NewCmd(f *cmdutil.Factory) *cobra.Command {
 	cmd := cmdutil.Group(&cobra.Command{
 		Use:     "blueprint",
 		Aliases: []string{"blueprints"},
-		Short:   "List, show and validate blueprints",
-		Long: `List, show and validate the blueprints from which workspaces are made: the built-in
-ones, those of the configured directory, and those of ConfigMaps if any are
+		Short:   "List, show, validate and convert blueprints",
+		Long: `List, show, validate and convert the blueprints from which workspaces are made: the
+built-in ones, those of the configured directory, and those of ConfigMaps if any are
 configured. Only the latter need a cluster.
 
 To add one, write it into a YAML file in a directory, and name the directory with
@@ -48,7 +50,7 @@ To add one, write it into a YAML file in a directory, and name the directory wit
       template: default
       image: ghcr.io/example/dev:1.4`,
 	})
-	cmd.AddCommand(NewList(f, List), NewShow(f, Show), NewValidate(f, Validate))
+	cmd.AddCommand(NewList(f, List), NewShow(f, Show), NewValidate(f, Validate), NewConvert(f, Convert))
 	return cmd
 }
 

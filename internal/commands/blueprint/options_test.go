@@ -25,4 +25,11 @@ func TestOptions(t *testing.T) {
 		"the configured directory": {Want: blueprint.Options{Paths: []string{}}},
 		"some files":               {Args: "a.yaml b", Want: blueprint.Options{Paths: []string{"a.yaml", "b"}}},
 	})
+	cmdtest.Options(t, blueprint.NewConvert, forget, cases{
+		"to look":  {Args: "bp", Want: blueprint.Options{Paths: []string{"bp"}}},
+		"apart":    {Args: "bp --to x", Want: blueprint.Options{Paths: []string{"bp"}, To: "x"}},
+		"in place": {Args: "bp --in-place", Want: blueprint.Options{Paths: []string{"bp"}, InPlace: true}},
+		"both":     {Args: "bp --in-place --to x", Err: "--in-place and --to are mutually exclusive"},
+		"nothing":  {Err: "requires one file or directory, got 0"},
+	})
 }

@@ -158,11 +158,21 @@ func (d *Dependencies) Provisioner() (*provision.Provisioner, error) {
 	p.Users, p.Repositories = chain, chain
 	p.Blueprints = d.Blueprints
 	p.DefaultBlueprint, p.DefaultRegistry = c.DefaultBlueprint, c.DefaultRegistry
+	p.Variables, p.Remote = variables(c.BlueprintVariables, d.Getenv), c.Repositories.URL
 	p.Access = func() (manifest.Access, error) { return access(c, d.Getenv) }
 	p.Certificate = certificate(c.Certificate)
 	p.InjectNamespaces, p.ControlNamespace, p.APIServer = c.InjectNamespaces, c.ControlNamespace, c.APIServer
 	p.Allowance = limit.NewAllowance(c.Limits.WorkspacesPerUser, c.Limits.Workspaces)
 	return p, nil
+}
+
+// variables are those of the environment that expressions may read: nothing if they are not set.
+func variables(names []string, getenv func(string) string) map[string]string {
+	all := map[string]string{}
+	for _, name := range names {
+		all[name] = getenv(name)
+	}
+	return all
 }
 
 // Remover removes workspaces. It needs no user's identity.

@@ -78,6 +78,8 @@ flags over both.
   file               variable                  flag
   blueprints         BERTH_BLUEPRINTS          --blueprints
   blueprintConfigMaps (a list of namespace and name, in the file only)
+  blueprintVariables (a list of names, in the file only: the variables that
+                     expressions of platform blueprints may read with env)
   defaultBlueprint   BERTH_DEFAULT_BLUEPRINT
   defaultRegistry    BERTH_DEFAULT_REGISTRY
   injectNamespaces                              (where workspaces may be injected)

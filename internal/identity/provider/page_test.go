@@ -37,7 +37,7 @@ func TestPageSaysWhatExpressionsHave(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			value, empty := factOf(who, field.Name), factOf(identity.NewUser("", ""), field.Name)
+			value, empty := factOf(who, field), factOf(identity.NewUser("", ""), field)
 			constant := map[string]any{
 				"empty": reflect.Zero(field.Type).Interface(), "1000": 1000,
 				"`[\"*\"]`": []string{"*"},
@@ -50,8 +50,12 @@ func TestPageSaysWhatExpressionsHave(t *testing.T) {
 	}
 }
 
-func factOf(user identity.User, field string) any {
-	return reflect.ValueOf(user).FieldByName(field).Interface()
+// factOf is the zero value for what users do not have.
+func factOf(user identity.User, field reflect.StructField) any {
+	if fact := reflect.ValueOf(user).FieldByName(field.Name); fact.IsValid() {
+		return fact.Interface()
+	}
+	return reflect.Zero(field.Type).Interface()
 }
 
 // tableOf is the cells of the rows of a table, by the first one of each; the table

@@ -115,12 +115,15 @@ func agentOwner(s Spec, storage blueprint.Storage) string {
 }
 
 // scriptFile is the name of the file of an init script, by its number from 1: an agent takes those that are named for
-// it.
-func scriptFile(b blueprint.Blueprint, number int, name string) string {
-	if hasAgent(b) {
-		return fmt.Sprintf("__init_%02d_%s", number, name)
+// it, and the shell runtime tells those that always run from the others by it.
+func scriptFile(b blueprint.Blueprint, number int, script blueprint.InitScript) string {
+	switch {
+	case hasAgent(b):
+		return fmt.Sprintf("__init_%02d_%s", number, script.Name)
+	case script.Always:
+		return fmt.Sprintf("%02d_%s", number, script.Name)
 	}
-	return fmt.Sprintf("%02d-%s", number, name)
+	return fmt.Sprintf("%02d-%s", number, script.Name)
 }
 
 // agentEnvironment is what an agent, and k8shell's programs in a workspace, find in the environment.

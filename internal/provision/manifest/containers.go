@@ -16,23 +16,16 @@ func resources(r blueprint.Resources) map[string]any {
 }
 
 // podman is nil without the sidecar.
-func podman(p blueprint.Podman) any {
+func podman(b blueprint.Blueprint) any {
+	p := b.Podman
 	if !p.Enabled {
 		return nil
 	}
 	return map[string]any{
 		"image": p.Image, "imagePullPolicy": cmp.Or(p.ImagePullPolicy, blueprint.DefaultPullPolicy),
-		"resources": resources(p.Resources), "sizeLimit": p.SizeLimit, "securityContext": podmanSecurity(p),
+		"resources": resources(p.Resources), "sizeLimit": p.SizeLimit, "securityContext": p.Security(),
+		"mounts": podmanMounts(b),
 	}
-}
-
-// podmanSecurity is privileged by default, which containers inside a container require
-// unless the cluster is prepared for them.
-func podmanSecurity(p blueprint.Podman) map[string]any {
-	if len(p.SecurityContext) == 0 {
-		return map[string]any{"privileged": true}
-	}
-	return p.SecurityContext
 }
 
 // privileged names what in a workspace is, and the field that decides it; empty for nothing.
@@ -40,7 +33,7 @@ func privileged(b blueprint.Blueprint) string {
 	switch {
 	case b.SecurityContext["privileged"] == true:
 		return "its container is privileged (securityContext)"
-	case b.Podman.Enabled && podmanSecurity(b.Podman)["privileged"] == true:
+	case b.Podman.Enabled && b.Podman.Security()["privileged"] == true:
 		return "its podman sidecar is privileged (podman.securityContext)"
 	}
 	return ""

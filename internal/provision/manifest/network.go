@@ -143,7 +143,11 @@ func additional(n blueprint.Network) (peers []networkingv1.NetworkPolicyPeer) {
 	}
 	for _, pods := range n.AllowEgressToPods {
 		peer := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: pods.Labels}}
-		if pods.Namespace != "" {
+		switch pods.Namespace {
+		case "":
+		case blueprint.AnyNamespace:
+			peer.NamespaceSelector = &metav1.LabelSelector{}
+		default:
 			peer.NamespaceSelector = inNamespace(pods.Namespace)
 		}
 		peers = append(peers, peer)

@@ -159,3 +159,17 @@ func TestShared(t *testing.T) {
 		}
 	}
 }
+
+// Labels of pods in every namespace, as k8shell has them, select no namespace; without one it is the workspace's own.
+func TestPodsOfEveryNamespace(t *testing.T) {
+	labels := map[string]string{"app": "db"}
+	for namespace, want := range map[string]string{
+		"": "null", "*": "{}", "infra": `{"matchLabels":{"kubernetes.io/metadata.name":"infra"}}`,
+	} {
+		pods := []blueprint.EgressPods{{Namespace: namespace, Labels: labels}}
+		peers := additional(blueprint.Network{AllowEgressToPods: pods})
+		if text, err := json.Marshal(peers[0].NamespaceSelector); err != nil || string(text) != want {
+			t.Errorf("%q: %s, %v", namespace, text, err)
+		}
+	}
+}

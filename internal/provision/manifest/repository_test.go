@@ -104,6 +104,8 @@ func TestWhoCanTakeTheCredentials(t *testing.T) {
 		"runAsUser":    1000,
 		"capabilities": map[string]any{"add": []any{"SETUID"}},
 	}
+	taking := sidecar
+	taking.SecurityContext = map[string]any{"privileged": true}
 	for name, test := range map[string]struct {
 		b    blueprint.Blueprint
 		says string
@@ -111,7 +113,8 @@ func TestWhoCanTakeTheCredentials(t *testing.T) {
 		"no sidecar":       {blueprint.Blueprint{}, ""},
 		"one switched off": {blueprint.Blueprint{Podman: blueprint.Podman{Image: "x"}}, ""},
 		"unprivileged":     {blueprint.Blueprint{Podman: unprivileged}, ""},
-		"privileged":       {blueprint.Blueprint{Podman: sidecar}, "podman.securityContext"},
+		"as it comes":      {blueprint.Blueprint{Podman: sidecar}, ""},
+		"privileged":       {blueprint.Blueprint{Podman: taking}, "podman.securityContext"},
 		"the container's own": {
 			blueprint.Blueprint{SecurityContext: map[string]any{"privileged": true}},
 			"securityContext",

@@ -15,30 +15,68 @@ import (
 )
 
 // storages are the chart's values of those that are switched on, in the order of
-// their names. Only the claims of local storages are the release's.
+// their names, and then those of the podman sidecar. Only the claims of local storages are the release's.
 func storages(spec Spec) []any {
-	u, all, out := spec.User, spec.Blueprint.Storages, []any{}
-	id := u.ID()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		s := all[name]
-		if !s.On() {
-			continue
+	b, out := spec.Blueprint, []any{}
+	for _, name := range slices.Sorted(maps.Keys(b.Storages)) {
+		if s := b.Storages[name]; s.On() {
+			out = append(out, storage(spec, name, name, s))
 		}
-		value := map[string]any{
-			"name": name, "volume": kube.Name(volumePrefix, name), "type": s.Type, "path": s.Path,
-			"readonly": s.Readonly, "owner": cmp.Or(owner(s.FsOwnerUID, s.FsOwnerGID), agentOwner(spec, s)), "sizeLimit": s.SizeLimit,
-			"claim": claimOf(id, name, s),
-		}
-		if s.Type == blueprint.StorageLocal && s.ExistingClaim == "" {
-			value["claimSpec"] = s.ClaimSpec
-			value["annotations"] = s.ClaimSpecAnnotations
-		}
-		if s.Type == blueprint.StorageScratch {
-			value["driver"], value["attributes"] = volume.DriverName, attributes(u, name, s)
-		}
+	}
+	for _, name := range sidecarStorages(b) {
+		value := storage(spec, blueprint.PodmanStorage+name, name, b.Podman.Storages[name])
+		value["sidecar"] = true
 		out = append(out, value)
 	}
 	return out
+}
+
+// sidecarStorages are the names of the storages that the podman sidecar alone has.
+func sidecarStorages(b blueprint.Blueprint) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(b.Podman.Storages)) {
+		if b.Podman.Enabled && b.Podman.Storages[name].On() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// podmanMounts are what the podman sidecar has of storages: some of the workspace's, and its own.
+func podmanMounts(b blueprint.Blueprint) []any {
+	mounts := []any{}
+	mount := func(name string, s blueprint.Storage) {
+		mounts = append(mounts, map[string]any{
+			"volume": kube.Name(volumePrefix, name), "path": s.Path, "readonly": s.Readonly,
+		})
+	}
+	for _, name := range b.Parents() {
+		mount(name, b.Storages[name])
+	}
+	for _, name := range sidecarStorages(b) {
+		mount(blueprint.PodmanStorage+name, b.Podman.Storages[name])
+	}
+	return mounts
+}
+
+// storage is the chart's value of one. A claim that workspaces share has the name that the blueprint has for it.
+func storage(spec Spec, name, written string, s blueprint.Storage) map[string]any {
+	u := spec.User
+	value := map[string]any{
+		"name": name, "volume": kube.Name(volumePrefix, name), "type": s.Type, "path": s.Path, "readonly": s.Readonly,
+		"owner":     cmp.Or(owner(s.FsOwnerUID, s.FsOwnerGID), agentOwner(spec, s)),
+		"sizeLimit": s.SizeLimit, "claim": claimOf(u.ID(), name, s),
+	}
+	if s.Type == blueprint.StorageShared {
+		value["claim"] = claimOf(u.ID(), written, s)
+	}
+	if s.Type == blueprint.StorageLocal && s.ExistingClaim == "" {
+		value["claimSpec"] = s.ClaimSpec
+		value["annotations"] = s.ClaimSpecAnnotations
+	}
+	if s.Type == blueprint.StorageScratch {
+		value["driver"], value["attributes"] = volume.DriverName, attributes(u, name, s)
+	}
+	return value
 }
 
 // attributes tell the driver of a scratch storage whose it is, and how long it is to be kept.
@@ -88,16 +126,24 @@ func claimName(id, storage string) string { return kube.Name("pvc", id, storage)
 // SharedClaims are the claims of shared storages. They belong to no release, since
 // they outlive all the workspaces that use them.
 func (s Spec) SharedClaims() (claims []apply.Wanted) {
-	for _, name := range slices.Sorted(maps.Keys(s.Blueprint.Storages)) {
-		storage := s.Blueprint.Storages[name]
+	made := map[string]bool{}
+	add := func(name string, storage blueprint.Storage) {
+		object := claimOf("", name, storage)
 		if !storage.On() || storage.Type != blueprint.StorageShared || storage.ExistingClaim != "" ||
-			len(storage.ClaimSpec) == 0 {
-			continue
+			len(storage.ClaimSpec) == 0 || made[object] {
+			return
 		}
-		claim := kube.Named("PersistentVolumeClaim", claimOf("", name, storage))
+		made[object] = true
+		claim := kube.Named("PersistentVolumeClaim", object)
 		claim.SetAnnotations(storage.ClaimSpecAnnotations)
 		claim.Object["spec"] = jsonValue(storage.ClaimSpec)
 		claims = append(claims, apply.Wanted{Object: claim})
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Blueprint.Storages)) {
+		add(name, s.Blueprint.Storages[name])
+	}
+	for _, name := range sidecarStorages(s.Blueprint) {
+		add(name, s.Blueprint.Podman.Storages[name])
 	}
 	return claims
 }

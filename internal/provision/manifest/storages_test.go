@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,15 +98,97 @@ func TestScriptKeys(t *testing.T) {
 		Name: "dev", Image: "x", InitScripts: []blueprint.InitScript{
 			{Name: "01_Setup.sh", Script: "one"},
 			{Name: "then", Script: "two"},
+			{Name: "each", Script: "three", Always: true},
 		},
 	})
 	for _, o := range render(t, s).Objects {
 		if o.GetName() == "alice-a975fae-init-scripts" {
 			data, _, _ := unstructured.NestedStringMap(o.Object, "data")
-			if len(data) != 2 || data["01-01_Setup.sh"] != "one" || data["02-then"] != "two" {
+			if len(data) != 3 || data["01-01_Setup.sh"] != "one" || data["02-then"] != "two" ||
+				data["03_each"] != "three" {
 				t.Errorf("%v", data)
 			}
 		}
+	}
+}
+
+// The podman sidecar has the storages of the workspace that it is given, and its own, which the workspace has not.
+func TestStoragesOfPodman(t *testing.T) {
+	claim := map[string]any{
+		"accessModes": []any{"ReadWriteOnce"},
+		"resources":   map[string]any{"requests": map[string]any{"storage": "1Gi"}},
+	}
+	s := spec(t, "alice", blueprint.Blueprint{
+		Name: "dev", Image: "x", ExtFiles: map[string]string{"/a": "a"},
+		Storages: map[string]blueprint.Storage{
+			"home": {Type: "local", Path: "/home/dev", ClaimSpec: claim},
+			"off":  {Type: "memory", Path: "/off", Enabled: new(bool)},
+			"tmp":  {Type: "memory", Path: "/scratch", Readonly: true},
+		},
+		Podman: blueprint.Podman{
+			Enabled: true, Image: "y", ParentStorages: []string{"*"}, ExtFiles: map[string]string{"/b": "b"},
+			Storages: map[string]blueprint.Storage{
+				"images": {Type: "local", Path: "/images", ClaimSpec: claim, FsOwnerUID: new(int64(1000))},
+				"off":    {Type: "memory", Path: "/no", Enabled: new(bool)},
+				"shared": {Type: "shared", Path: "/shared", ClaimSpec: claim},
+			},
+		},
+	})
+	rendered := render(t, s)
+	mounts, claims := map[string][]string{}, []string{}
+	var security any
+	for _, o := range rendered.Objects {
+		if o.GetKind() == "PersistentVolumeClaim" {
+			claims = append(claims, o.GetName())
+		}
+		if o.GetKind() != "Pod" {
+			continue
+		}
+		for _, field := range []string{"containers", "initContainers"} {
+			all, _, _ := unstructured.NestedSlice(o.Object, "spec", field)
+			for _, c := range all {
+				container, _ := c.(map[string]any)
+				name, _ := container["name"].(string)
+				for _, m := range container["volumeMounts"].([]any) {
+					mount, _ := m.(map[string]any)
+					mounts[name] = append(mounts[name], fmt.Sprint(mount["name"], " ", mount["mountPath"]))
+				}
+				if name == "k8shell-podman" {
+					security = container["securityContext"]
+				}
+			}
+		}
+	}
+	for container, want := range map[string][2][]string{
+		"k8shell-podman": {{
+			"storage-home /home/dev", "storage-tmp /scratch", "storage-podman-images /images",
+			"storage-podman-shared /shared", "ext-files /b", "podman-storage /home/podman/.local/share/containers",
+		}, {"storage-off /off", "ext-files /a"}},
+		"k8shell-main": {{"storage-home /home/dev", "ext-files /a"}, {"storage-podman-images /images", "ext-files /b"}},
+		"init-storage": {{"storage-podman-images /k8shell/storage/podman-images"}, nil},
+	} {
+		for _, mount := range want[0] {
+			if !slices.Contains(mounts[container], mount) {
+				t.Errorf("%s has no %s: %q", container, mount, mounts[container])
+			}
+		}
+		for _, mount := range want[1] {
+			if slices.Contains(mounts[container], mount) {
+				t.Errorf("%s has %s", container, mount)
+			}
+		}
+	}
+	if want := []string{"pvc-alice-a975fae-home", "pvc-alice-a975fae-podman-images"}; !slices.Equal(claims, want) {
+		t.Errorf("%q", claims)
+	}
+	if shared := s.SharedClaims(); len(shared) != 1 || shared[0].Object.GetName() != "pvc-shared" {
+		t.Errorf("%+v", shared)
+	}
+	want := map[string]any{
+		"runAsUser": int64(1000), "runAsGroup": int64(1000), "appArmorProfile": map[string]any{"type": "Unconfined"},
+	}
+	if fmt.Sprint(security) != fmt.Sprint(want) {
+		t.Errorf("it runs as %v", security)
 	}
 }
 

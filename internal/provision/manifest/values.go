@@ -73,7 +73,7 @@ func (s Spec) Values() (map[string]any, error) {
 		"hostname": hostname, "subdomain": b.Subdomain,
 		"env": environment(s), "home": home(b), "securityContext": agentSecurity(b),
 		"resources": resources(b.Resources), "helper": helper(s), "agent": agent(s),
-		"podman":        podman(b.Podman),
+		"podman":        podman(b),
 		"networkPolicy": policy, "certificate": s.Certificate.value(s),
 		"storages": storages(s), "configuration": configuration(b),
 		"initScripts": initScripts(b), "extFiles": extFiles(b),
@@ -98,7 +98,7 @@ func configuration(b blueprint.Blueprint) map[string]any {
 func initScripts(b blueprint.Blueprint) []any {
 	scripts := []any{}
 	for i, script := range b.InitScripts {
-		file := scriptFile(b, i+1, script.Name)
+		file := scriptFile(b, i+1, script)
 		scripts = append(scripts, map[string]any{"file": file, "script": script.Script})
 	}
 	return scripts
@@ -112,6 +112,15 @@ func extFiles(b blueprint.Blueprint) []any {
 			key = plain
 		}
 		files = append(files, map[string]any{"key": key, "path": path, "content": b.ExtFiles[path]})
+	}
+	if !b.Podman.Enabled {
+		return files
+	}
+	for i, path := range slices.Sorted(maps.Keys(b.Podman.ExtFiles)) {
+		files = append(files, map[string]any{
+			"key": fmt.Sprintf("podman-file-%d", i+1), "path": path, "content": b.Podman.ExtFiles[path],
+			"sidecar": true,
+		})
 	}
 	return files
 }

@@ -51,9 +51,10 @@ func TestDocumentsSayWhatTheyAre(t *testing.T) {
 		"Version":   result.Version{}, "Error": result.Error{}, "Job": result.Job{}, "JobList": result.Jobs{},
 		"Checkup":   result.Checkup{},
 		"Blueprint": result.Blueprint{}, "BlueprintList": result.Blueprints{},
-		"BlueprintCheck":   result.BlueprintCheck{},
-		"Resolution":       result.Resolution{},
-		"ProvisionSummary": result.ProvisionSummary{}, "DeletionSummary": result.DeletionSummary{},
+		"BlueprintCheck":      result.BlueprintCheck{},
+		"BlueprintConversion": result.BlueprintConversion{},
+		"Resolution":          result.Resolution{},
+		"ProvisionSummary":    result.ProvisionSummary{}, "DeletionSummary": result.DeletionSummary{},
 	} {
 		if got := printed(t, "jsonpath={.apiVersion}/{.kind}", doc, 0, style.NoColour); got != "berth.dev/v1/"+want {
 			t.Errorf("%T says %q, want %q", doc, got, want)

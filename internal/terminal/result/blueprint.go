@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -166,6 +167,50 @@ type BlueprintCheck struct{ v1.BlueprintCheck }
 func (c BlueprintCheck) Text(style.Page) ([]string, error) {
 	return []string{english.Plural(c.Blueprints, "blueprint") + " in " + english.Plural(len(c.Files), "file") +
 		": no problems found"}, nil
+}
+
+// BlueprintConversion is what has become of blueprints of k8shell.
+type BlueprintConversion struct{ v1.BlueprintConversion }
+
+// Text is the files, what has changed in them, and what is to be looked at.
+func (c BlueprintConversion) Text(style.Page) (lines []string, err error) {
+	written := false
+	for _, file := range c.Files {
+		if file.To != "" {
+			written = true
+			lines = append(lines, "wrote "+file.To)
+		}
+	}
+	var differing []string
+	for _, change := range c.Changes {
+		at := fmt.Sprintf("%s:%d: ", change.File, change.Line)
+		if change.Blueprint != "" {
+			at += "blueprint " + change.Blueprint + ": "
+		}
+		if change.Field != "" {
+			at += change.Field + ": "
+		}
+		if change.Differs {
+			differing = append(differing, at+change.Message)
+		} else {
+			lines = append(lines, at+change.Message)
+		}
+	}
+	if len(differing) > 0 {
+		lines = append(append(lines, "", "Left as they are, with another meaning:"), differing...)
+	}
+	done := english.Plural(c.Blueprints, "blueprint") + " in " + english.Plural(len(c.Files), "file") + ": " +
+		english.Plural(len(c.Changes)-len(differing), "change")
+	if len(differing) > 0 {
+		done += ", " + strconv.Itoa(len(differing)) + " to look at"
+	}
+	if !written {
+		done += "; nothing is written without --to or --in-place"
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return append(lines, done), nil
 }
 
 // Resolution is what a user string means.

@@ -108,6 +108,7 @@ func narrow(definitions jsonschema.Definitions, one *jsonschema.Schema) {
 	}
 	for _, texts := range []*jsonschema.Schema{
 		property(one, "env"), property(one, "extFiles"), property(storage, "claimSpecAnnotations"),
+		property(definitions["Podman"], "extFiles"),
 		property(definitions["EgressPods"], "labels"),
 	} {
 		texts.AdditionalProperties = &jsonschema.Schema{}

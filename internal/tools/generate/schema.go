@@ -78,6 +78,7 @@ func printed() []any {
 	return []any{
 		v1.Blueprint{},
 		v1.BlueprintCheck{},
+		v1.BlueprintConversion{},
 		v1.BlueprintList{},
 		v1.BundleContent{},
 		v1.BundleDiff{},

@@ -41,7 +41,8 @@ in_background() {
 	return $status
 }
 
-# run_init_scripts runs those that have not run yet. What it says of them is read by
+# run_init_scripts runs those that have not run yet, NN-name, and those that always run,
+# NN_name. Each is told whether it has yet to succeed here. What it says of them is read by
 # internal/initscript: a script is said by its number, the number of all, and its name,
 # as "started" and then "ended with status N", or as "skipped". Errors go where the
 # rest goes, or the end of a script could be read before what it said last.
@@ -52,13 +53,21 @@ run_init_scripts() {
 	for script; do
 		[ -f "$script" ] || continue
 		number=$((number + 1))
-		name=${script##*/}
-		name=${name#*-}
+		file=${script##*/}
+		name=${file#???}
 		about="init script $number/$total $name"
+		K8SHELL_INIT_FIRST_RUN=true
 		if [ -e "$flags/$name" ]; then
-			say "$about skipped"
-			continue
+			K8SHELL_INIT_FIRST_RUN=false
+			case $file in
+			??_*) ;;
+			*)
+				say "$about skipped"
+				continue
+				;;
+			esac
 		fi
+		export K8SHELL_INIT_FIRST_RUN
 		say "$about started"
 		in_background /bin/sh "$script" 2>&1
 		status=$?
@@ -67,6 +76,7 @@ run_init_scripts() {
 			mkdir -p "$flags" && : >"$flags/$name"
 		fi
 	done
+	unset K8SHELL_INIT_FIRST_RUN
 }
 
 say starting

@@ -134,7 +134,25 @@ initContainers:
   volumeMounts:
     - name: {{ include "workspace.podmanVolume" $ }}
       mountPath: {{ include "workspace.podmanDir" $ }}
+    # Where it keeps images as root, and as the user that images of podman have.
     - name: podman-storage
       mountPath: /var/lib/containers
+    - name: podman-storage
+      mountPath: /home/podman/.local/share/containers
+    {{- range .mounts }}
+    - name: {{ .volume }}
+      mountPath: {{ .path | quote }}
+      {{- if .readonly }}
+      readOnly: true
+      {{- end }}
+    {{- end }}
+    {{- range $.Values.extFiles }}
+    {{- if .sidecar }}
+    - name: {{ include "workspace.extFilesVolume" $ }}
+      mountPath: {{ .path | quote }}
+      subPath: {{ .key | quote }}
+      readOnly: true
+    {{- end }}
+    {{- end }}
 {{- end }}
 {{- end }}

@@ -53,17 +53,21 @@
   mountPath: {{ include "workspace.podmanDir" . }}
 {{- end }}
 {{- range .Values.extFiles }}
+{{- if not .sidecar }}
 - name: {{ include "workspace.extFilesVolume" $ }}
   mountPath: {{ .path | quote }}
   subPath: {{ .key | quote }}
   readOnly: true
 {{- end }}
+{{- end }}
 {{- range .Values.storages }}
+{{- if not .sidecar }}
 - name: {{ include "workspace.storageVolume" . }}
   mountPath: {{ .path | quote }}
   {{- if .readonly }}
   readOnly: true
   {{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 
