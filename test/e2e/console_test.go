@@ -172,7 +172,7 @@ func (m *machines) user() *world {
 }
 
 func (m *machines) testDirectSession() {
-	m.near()
+	defer m.near()()
 	w := m.user()
 	w.atTerminal(append([]string{"exec"}, m.direct("near")...)...).used()
 	w.atTerminal("exec", "machine/near", "--direct", "--insecure-skip-tls-verify-backend").used()
@@ -266,7 +266,7 @@ func (m *machines) testRefusals() {
 
 // The same decisions, made here, and what the poollet says.
 func (m *machines) testDirectRefusals() {
-	m.near()
+	defer m.near()()
 	w := m.user()
 	w.refused("NOT_FOUND", []string{"machine none not found"}, m.direct("none")...)
 	w.refused("FAILED", []string{"has no machine pool", "kubectl describe machine waiting"}, m.direct("waiting")...)
@@ -322,7 +322,7 @@ func (m *machines) testPermissions() {
 	own := func(rules []rbacv1.PolicyRule) grant { return grant{m.namespace, rules} }
 	all := func(rules []rbacv1.PolicyRule) grant { return grant{metav1.NamespaceAll, rules} }
 	m.as(own(mayEnter)).atTerminal("exec", "machine/web").used()
-	m.near()
+	defer m.near()()
 	near := m.direct("near")
 
 	m.as(own(mayRead)).refused("PERMISSION_DENIED", []string{"machines.compute.ironcore.dev/exec", m.namespace},
@@ -337,7 +337,7 @@ func (m *machines) testPermissions() {
 
 // One user has so many sessions; the next one is told when to try again.
 func (m *machines) testTooManySessions() {
-	m.near()
+	defer m.near()()
 	w := m.user()
 	for range 4 {
 		s := w.atTerminal(append([]string{"exec"}, m.direct("near")...)...)

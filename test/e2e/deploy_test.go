@@ -139,7 +139,7 @@ func TestDryRun(t *testing.T) {
 				Items []map[string]any
 			}
 			if err := json.Unmarshal([]byte(r.stdout), &list); err != nil || list.Kind != "List" ||
-				len(list.Items) < 4 {
+				len(list.Items) < 3 {
 				t.Errorf("%s %s: %v, %d objects", mode, name, err, len(list.Items))
 			}
 			w.contains(r.stdout, "sh.helm.release.v1."+w.idOf("alice~"+name)+".v1", `"***"`)

@@ -78,16 +78,16 @@ func newMachines(t *testing.T) *machines {
 }
 
 // far lets the pool of the poollet report the address that the cluster has for it, without a port; near reports the one
-// from here until the end of the test.
+// from here until far is called, which it returns for that.
 func (m *machines) far() {
 	m.Helper()
 	m.hasPool(pool("east", "", "Hostname", "berth-gateway."+m.namespace+".svc"))
 }
 
-func (m *machines) near() {
+func (m *machines) near() (far func()) {
 	m.Helper()
 	m.hasPool(pool("east", m.port, "ExternalIP", "127.0.0.1"))
-	m.Cleanup(m.far)
+	return m.far
 }
 
 // hasPool says which objects the API of machines has, beside that of the poollet's pool.
