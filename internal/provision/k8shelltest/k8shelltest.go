@@ -144,8 +144,8 @@ spec:
       env:
         - {name: IMAGE, value: IMAGE}
         - {name: WORKSPACE, value: ID}
-        - {name: BLUEPRINT, value: BLUEPRINT}
-        - {name: USERNAME, value: USERNAME}
+        - {name: "BLUEPRINT", value: BLUEPRINT}
+        - {name: "USERNAME", value: USERNAME}
         - {name: USEREMAIL, value: USERNAME@example.com}
         - {name: K8SHELL_PAT_TOKEN, valueFrom: {secretKeyRef: {name: ID-pat, key: token}}}
         - {name: PROVISION_MODE, value: standalone}
