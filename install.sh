@@ -26,12 +26,15 @@ fail() {
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# download URL FILE. An answer that ends early is an error of both programs.
+# download URL FILE. No redirection leads from HTTPS to less.
 download() {
 	if has curl; then
-		curl -fsSL --retry 2 --connect-timeout 20 -o "$2" "$1"
+		case $1 in https:*) only='=https' ;; *) only='=http,https' ;; esac
+		curl -fsSL --proto "$only" --proto-redir "$only" --retry 2 --connect-timeout 20 -o "$2" "$1"
 	elif has wget; then
-		wget -q -T 20 -O "$2" "$1"
+		only=
+		case $1 in https:*) ! wget --help 2>&1 | grep -q -e --https-only || only=--https-only ;; esac
+		wget -q ${only:+"$only"} -T 20 -O "$2" "$1"
 	else
 		fail "needs curl or wget: install one of them"
 	fi || fail "cannot download $1"
@@ -77,9 +80,15 @@ verify_signature() {
 # older A B: is version A older than B? Of both without a v; a prerelease is older than its release.
 older() {
 	[ "$1" != "$2" ] || return 1
-	case $2 in "$1"-*) return 1 ;; esac
-	case $1 in "$2"-*) return 0 ;; esac
-	[ "$(printf '%s\n%s\n' "$1" "$2" | sort -t . -k 1,1n -k 2,2n -k 3,3n | head -n 1)" = "$1" ]
+	release=${1%%-*}
+	if [ "$release" = "${2%%-*}" ]; then
+		case $1 in *-*) ;; *) return 1 ;; esac
+		case $2 in *-*) ;; *) return 0 ;; esac
+		# rc.9 before rc.10, beta before rc
+		[ "$(printf '%s\n%s\n' "${1#*-}" "${2#*-}" | sort -t . -k 1,1 -k 2,2n | head -n 1)" = "${1#*-}" ]
+	else
+		[ "$(printf '%s\n%s\n' "$release" "${2%%-*}" | sort -t . -k 1,1n -k 2,2n -k 3,3n | head -n 1)" = "$release" ]
+	fi
 }
 
 # installed is the version of the program that is there; empty for none, and for one that says none.
@@ -88,10 +97,10 @@ installed() {
 	"$directory/berth" version -o 'jsonpath={.version}' 2>/dev/null | sed -n 's/^v\([0-9].*\)/\1/p'
 }
 
-# place FILE NAME puts a file of the archive where it belongs, if it has it.
+# place FILE NAME puts a file of the archive where it belongs, if it has it. berth works without it.
 place() {
 	[ -e "$work/$1" ] || return 0
-	mkdir -p "$(dirname "$2")" && cp "$work/$1" "$2"
+	{ mkdir -p "$(dirname "$2")" && cp "$work/$1" "$2"; } || say "could not write $2"
 }
 
 main() {
@@ -135,6 +144,7 @@ main() {
 	chmod 755 "$directory/.berth.new.$$"
 	"$directory/.berth.new.$$" version >/dev/null || fail "berth $version does not run here, nothing is installed"
 	mv -f "$directory/.berth.new.$$" "$directory/berth"
+	say "installed $directory/berth, version $version${now:+ (it was $now)}"
 	if [ "${BERTH_COMPLETIONS:-}" != no ]; then
 		place completions/berth.bash "$data/bash-completion/completions/berth"
 		place completions/berth.fish "$data/fish/vendor_completions.d/berth.fish"
@@ -143,7 +153,6 @@ main() {
 			place "man/$(basename "$page")" "$data/man/man1/$(basename "$page")"
 		done
 	fi
-	say "installed $directory/berth, version $version${now:+ (it was $now)}"
 	case :$PATH: in
 	*:"$directory":*) ;;
 	*) say "add it to your PATH: export PATH=\"$directory:\$PATH\"" ;;

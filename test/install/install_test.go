@@ -5,11 +5,26 @@ package install
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
-const fails = "#!/bin/sh\necho 'no matching signatures' >&2\nexit 1\n"
+// What cosign does with what it is asked, which is to name the file, its bundle, and by whom it has to be signed.
+const (
+	verifies = `#!/bin/sh
+issuer=https://token.actions.githubusercontent.com
+case "$*" in
+"verify-blob --bundle checksums.txt.sigstore.json --certificate-identity-regexp "*/release*" --certificate-oidc-issuer "*) ;;
+*) exit 2 ;;
+esac
+case "$*" in *" $issuer checksums.txt") ;; *) exit 2 ;; esac
+[ -s checksums.txt ] && [ -s checksums.txt.sigstore.json ]
+`
+	fails = "#!/bin/sh\necho 'no matching signatures' >&2\nexit 1\n"
+)
 
 func TestInstall(t *testing.T) {
 	const newest = "1.3.0"
@@ -46,6 +61,13 @@ func TestInstall(t *testing.T) {
 			has: newest, offers: []release{{version: "1.3.0-rc.1"}},
 			want: newest, says: []string{"newer than 1.3.0-rc.1"},
 		},
+		"a later prerelease": {
+			has: "1.3.0-rc.9", offers: []release{{version: "1.3.0-rc.10"}}, want: "1.3.0-rc.10",
+		},
+		"a former prerelease is offered": {
+			has: "1.3.0-rc.10", offers: []release{{version: "1.3.0-rc.9"}}, want: "1.3.0-rc.10",
+			says: []string{"newer than 1.3.0-rc.9"},
+		},
 		"an old one is asked for": {
 			has: newest, offers: []release{fine, {version: "1.2.0"}},
 			env: []string{"BERTH_VERSION=v1.2.0"}, want: "1.2.0",
@@ -77,10 +99,10 @@ func TestInstall(t *testing.T) {
 			want: "1.2.9", says: []string{"does not run here"},
 		},
 		"a signature": {
-			offers: []release{{version: newest, signed: true}}, cosign: "#!/bin/sh\n", want: newest,
+			offers: []release{{version: newest, signed: true}}, cosign: verifies, want: newest,
 		},
 		"no signature": {
-			offers: []release{fine}, cosign: "#!/bin/sh\n", says: []string{"cannot download"},
+			offers: []release{fine}, cosign: verifies, says: []string{"cannot download"},
 		},
 		"a wrong signature": {
 			has: "1.2.9", offers: []release{{version: newest, signed: true}},
@@ -95,7 +117,7 @@ func TestInstall(t *testing.T) {
 				t.Parallel()
 				s := newSystem(t, downloads)
 				if c.has != "" {
-					s.write(t, s.program(), "#!/bin/sh\necho v"+c.has+"\n")
+					s.write(t, s.program(), saying(c.has))
 				}
 				if c.cosign != "" {
 					s.write(t, filepath.Join(s.bin, "cosign"), c.cosign)
@@ -115,7 +137,7 @@ func TestInstall(t *testing.T) {
 				is, _ := os.ReadFile(s.program())
 				want := ""
 				if c.want != "" {
-					want = "#!/bin/sh\necho v" + c.want + "\n"
+					want = saying(c.want)
 				}
 				if string(is) != want {
 					t.Errorf("%q is there, want version %q:\n%s", is, c.want, output)
@@ -127,6 +149,59 @@ func TestInstall(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A release has what install.sh downloads.
+func TestReleaseHasIt(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../.goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made struct {
+		Archives []struct {
+			Name    string   `yaml:"name_template"`
+			Formats []string `yaml:"formats"`
+			Files   []struct {
+				Src string `yaml:"src"`
+			} `yaml:"files"`
+		} `yaml:"archives"`
+		Checksum struct {
+			Name string `yaml:"name_template"`
+		} `yaml:"checksum"`
+		Signs []struct {
+			Artifacts string `yaml:"artifacts"`
+			Signature string `yaml:"signature"`
+		} `yaml:"signs"`
+		Release struct {
+			Extra []struct {
+				Glob string `yaml:"glob"`
+			} `yaml:"extra_files"`
+		} `yaml:"release"`
+	}
+	if err := yaml.Unmarshal(text, &made); err != nil {
+		t.Fatal(err)
+	}
+	var says []string
+	for _, a := range made.Archives {
+		says = append(says, a.Name+"."+a.Formats[0])
+		for _, file := range a.Files {
+			says = append(says, file.Src)
+		}
+	}
+	for _, s := range made.Signs {
+		says = append(says, s.Artifacts+" "+s.Signature)
+	}
+	for _, e := range made.Release.Extra {
+		says = append(says, e.Glob)
+	}
+	want := []string{
+		"{{ .ProjectName }}_{{ .Version }}_{{ .Os }}_{{ .Arch }}.tar.gz",
+		"LICENSE", "README.md", "completions/*", "man/*.1", "checksum ${artifact}.sigstore.json", "install.sh", "checksums.txt",
+	}
+	if is := append(says, made.Checksum.Name); !slices.Equal(is, want) {
+		t.Errorf("a release has %q, want %q", is, want)
 	}
 }
 
