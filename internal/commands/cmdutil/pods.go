@@ -30,8 +30,11 @@ func (f *Factory) AddContainerFlag(cmd *cobra.Command, place *pod.Place, of Work
 	f.CompletePods(cmd, "container", of, pod.Containers)
 }
 
-// Pods finds the pods of workspaces.
+// Pods finds the pods of workspaces. Find has all pods of one, for a command that shows or follows them; Place has the
+// container to run something in, for a command that enters one. A command that has found the workspace itself asks
+// OrStopped what to say of one without a pod.
 type Pods struct {
+	// Workspaces opens what reads workspaces, once the command line has been checked.
 	Workspaces func() (inventory.Reader, error)
 	// States says whether a workspace without a pod is stopped; nil if that is not asked.
 	States func(context.Context) (lifecycle.Place, func(), error)
