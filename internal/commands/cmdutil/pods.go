@@ -30,9 +30,10 @@ func (f *Factory) AddContainerFlag(cmd *cobra.Command, place *pod.Place, of Work
 	f.CompletePods(cmd, "container", of, pod.Containers)
 }
 
-// Pods finds the pods of workspaces. Find has all pods of one, for a command that shows or follows them; Place has the
-// container to run something in, for a command that enters one. A command that has found the workspace itself asks
-// OrStopped what to say of one without a pod.
+// Pods finds the pods of workspaces: Find all pods of one, as logs wants them, and Place the container of one that
+// runs, as cp does. Package attach is for a command that waits until the workspace runs. A command that finds the
+// workspace itself, such as port-forward, which goes on when the pod is replaced, asks OrStopped what to say of one
+// without a pod.
 type Pods struct {
 	// Workspaces opens what reads workspaces, once the command line has been checked.
 	Workspaces func() (inventory.Reader, error)
