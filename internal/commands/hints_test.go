@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,22 +25,29 @@ func TestProposedCommandsHaveTheNamespace(t *testing.T) {
 	}
 }
 
+// inNamespace are the arguments of a line in a namespace.
+func inNamespace(namespace, line string) []string {
+	words := strings.Fields(line)
+	return slices.Insert(words, 1, "--namespace", namespace)
+}
+
 // A namespace that does not exist is named by every command that finds nothing in it, and what it
 // proposes is for the namespace that was asked for.
 func TestNamespaceThatDoesNotExist(t *testing.T) {
 	cmdtest.Offline(t)
 	cmdtest.Cluster(t, kubetest.Start(t, nil).URL)
-	for _, line := range []string{
-		"status", "jobs", "jobs stats", "reconcile --trust-records", "status alice",
-		"logs alice", "exec alice", "stop alice",
-	} {
-		_, _, stderr := cmdtest.Run(t, "", append(strings.Fields(line), "--namespace", "nowhere")...)
+	lines := []string{"status", "jobs", "jobs stats", "reconcile --trust-records"}
+	for _, args := range named(t, "alice", "update") { // which proposes to provision it
+		lines = append(lines, strings.Join(args, " "))
+	}
+	for _, line := range lines {
+		_, _, stderr := cmdtest.Run(t, "", inNamespace("nowhere", line)...)
 		if text := strings.Join(strings.Fields(stderr), " "); !strings.Contains(text, "namespace nowhere") ||
 			!strings.Contains(text, "does not exist") {
 			t.Errorf("%s:\n%s", line, stderr)
 		}
-		if _, _, stderr = cmdtest.Run(t, "",
-			append(strings.Fields(line), "--namespace", "team")...); strings.Contains(stderr, "does not exist") {
+		_, _, stderr = cmdtest.Run(t, "", inNamespace("team", line)...)
+		if strings.Contains(stderr, "does not exist") {
 			t.Errorf("%s:\n%s", line, stderr)
 		}
 	}

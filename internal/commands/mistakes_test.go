@@ -60,18 +60,11 @@ func TestMistypedWorkspaces(t *testing.T) {
 	cmdtest.Must(t, 0, "provision", "alice~default")
 	cmdtest.Must(t, 0, "provision", "bob~default")
 	cmdtest.Must(t, 0, "stop", "bob~default")
-	for _, verb := range []string{
-		"status", "exec", "logs", "diagnose", "stop", "start", "restart", "delete",
-		"port-forward",
+	for typed, meant := range map[string]string{
+		"alise~default": "alice~default", "alice~defalt": "alice~default", "bbo~default": "bob~default",
+		"alice~def": "alice~default",
 	} {
-		for typed, meant := range map[string]string{
-			"alise~default": "alice~default", "alice~defalt": "alice~default", "bbo~default": "bob~default",
-			"alice~def": "alice~default",
-		} {
-			args := []string{verb, typed}
-			if verb == "port-forward" {
-				args = append(args, "80")
-			}
+		for verb, args := range named(t, typed, "update") { // which would make one of this blueprint
 			status, _, stderr := cmdtest.Run(t, "", args...)
 			if status != 7 && status != 125 || !strings.Contains(stderr, "did you mean "+meant+"?") ||
 				strings.Contains(stderr, "berth provision") {

@@ -19,16 +19,20 @@ import (
 )
 
 // asking are command lines of every command that asks the cluster.
-func asking() []string {
-	return []string{
-		"status", "status --watch", "status alice", "status alice --watch", "status alice --history", "status -o json",
-		"logs alice", "logs alice --follow", "exec alice -- true", "jobs", "resolve alice", "diagnose alice",
-		"diagnose pod/x",
-		"delete alice", "delete alice --timeout 1m", "delete alice --wait", "delete --owner alice --yes",
+func asking(t *testing.T) []string {
+	t.Helper()
+	lines := []string{
+		"status", "status --watch", "status alice --watch", "status alice --history", "status -o json",
+		"logs alice --follow", "jobs", "resolve alice", "diagnose pod/x",
+		"delete alice --timeout 1m", "delete alice --wait", "delete --owner alice --yes",
 		"delete alice --dry-run=client",
 		"provision", "provision alice", "provision alice --timeout 1m", "provision alice -o json",
 		"provision alice --dry-run=client", "provision -f users",
 	}
+	for _, args := range named(t, "alice") {
+		lines = append(lines, strings.Join(args, " "))
+	}
+	return lines
 }
 
 // interrupting is standard error of a user who presses Ctrl-C when they read this.
@@ -124,7 +128,7 @@ func TestInterruptWhatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range hanging() {
-		lines := asking()
+		lines := asking(t)
 		if testing.Short() || name != "a credential plugin" { // each takes more than a second
 			lines = []string{"status", "exec alice -- true", "jobs", "provision alice"}
 		}

@@ -108,8 +108,10 @@ func (s session) lookAgain(ctx context.Context, dec decision, at progress) (prog
 		return at, err
 	}
 	at.turn.Plan = s.target.Decide(at.turn.Found, dec.deployment)
-	if at.turn.Plan.Writes() && s.isOutdated(dec, at.turn.Found) {
-		return at, changedMeanwhile(s.id)
+	if at.turn.Plan.Writes() {
+		if outdated, err := s.isOutdated(ctx, dec, at.turn.Found); err != nil || outdated {
+			return at, cmp.Or(err, changedMeanwhile(s.id))
+		}
 	}
 	at.turn.Kept = dec.kept && at.turn.Plan == deploy.Install && s.target.OnlyPodMissing(at.turn.Found, dec.deployment)
 	if at.turn.Plan == deploy.Install && release.RefusedSince(dec.found.Record, at.turn.Found.Record) {

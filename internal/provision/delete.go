@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -182,4 +183,14 @@ func (p *Provisioner) onlyRecorded(ctx context.Context, arg inventory.Argument, 
 		return nil, notFound
 	}
 	return &inventory.Target{ID: r.ID, Namespace: r.Namespace}, nil
+}
+
+// PreviewDelete is what Delete would remove: of what the workspace can have, what
+// exists.
+func (p *Provisioner) PreviewDelete(ctx context.Context, t *inventory.Target, how deploy.Removing) (apply.Changes,
+	error,
+) {
+	s := p.in(t.Namespace).session(t.ID, t.Found.WorkloadRef(), nil)
+	changes, err := s.target.PreviewRemove(ctx, t.Found, how)
+	return shown(changes), err
 }

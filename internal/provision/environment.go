@@ -196,7 +196,8 @@ type target interface {
 	// of then.
 	LoadRecorded(values map[string]any, spec manifest.Spec, found inventory.Found,
 		may deploy.Permissions) (deploy.Deployment, deploy.Plan, error)
-	// Values are the chart's values that the workspace was made of, if it has them itself.
+	// Values are the chart's values that the workspace was made of, if what was found has them: a
+	// workload has not.
 	Values(inventory.Found) (values map[string]any, ok bool)
 	// Former are the values that it was made of before the last update.
 	Former(context.Context) (map[string]any, error)

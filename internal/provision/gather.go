@@ -71,7 +71,7 @@ type decision struct {
 	deployment deploy.Deployment
 	plan       deploy.Plan
 	kept       bool // only the pod is missing
-	recalled   bool // the deployment is of what is recorded, not of the blueprint
+	fromRecord bool // the deployment is of what is recorded, not of the blueprint
 	// drift is in what a workspace that runs or starts differs from the deployment.
 	drift []string
 }

@@ -35,7 +35,7 @@ func (s session) fromValues(values map[string]any, found inventory.Found, may de
 ) {
 	values, blueprint := manifest.OfJob(values, s.jobID)
 	spec := manifest.Spec{User: s.user, Namespace: s.Client.Namespace, JobID: s.jobID, Blueprint: blueprint}
-	dec.found, dec.recalled = found, true
+	dec.found, dec.fromRecord = found, true
 	dec.deployment, dec.plan, err = s.target.LoadRecorded(values, spec, found, may)
 	if err == nil {
 		err = s.within(dec.deployment)
@@ -86,32 +86,49 @@ func (s session) fromFormer(ctx context.Context) (dec decision, err error) {
 // restoreStopped replaces what a provisioning would make of a workspace that is stopped by what
 // it was: only an update reads the blueprint again. How the two differ is said.
 func (s session) restoreStopped(ctx context.Context, dec decision) (decision, error) {
-	if dec.plan != deploy.Install || dec.recalled {
+	if dec.plan != deploy.Install || dec.fromRecord {
 		return dec, nil
 	}
 	if stopped, err := s.state().WasStopped(ctx); err != nil || !stopped {
 		return dec, err
 	}
-	recalled, err := s.loadRecorded(ctx, dec.found)
+	recorded, err := s.loadRecorded(ctx, dec.found)
 	if desired.IsNotRecorded(err) {
 		return dec, nil
 	}
 	if err == nil {
-		if fields := manifest.Drift(recalled.deployment.Chart.Values, dec.deployment.Chart.Values); len(fields) > 0 {
+		if fields := manifest.Drift(recorded.deployment.Chart.Values, dec.deployment.Chart.Values); len(fields) > 0 {
 			s.steps.Warn("BlueprintChanged", "", deploy.Drifted(s.user.String(), fields))
 		}
 	}
-	return recalled, err
+	return recorded, err
 }
 
 // isOutdated is true for a decision from a workspace's record where the record has changed since: carrying it out would
-// undo what another command has updated.
-func (s session) isOutdated(dec decision, now inventory.Found) bool {
+// undo what another command has updated. A pod of its own may have lost Helm's record, which is written again.
+func (s session) isOutdated(ctx context.Context, dec decision, now inventory.Found) (bool, error) {
+	if !dec.fromRecord {
+		return false, nil
+	}
 	values, ok := s.target.Values(now)
-	return dec.recalled && ok && len(manifest.Drift(dec.deployment.Chart.Values, values)) > 0
+	if !ok && dec.deployment.OwnPod {
+		return false, nil
+	}
+	if !ok {
+		var err error
+		values, err = s.state().Values(ctx)
+		switch {
+		case desired.IsNotRecorded(err):
+			return true, nil
+		case err != nil:
+			return false, err
+		}
+	}
+	return len(manifest.Drift(dec.deployment.Chart.Values, values)) > 0, nil
 }
 
-// valuesOf are the chart's values that the workspace was made of.
+// valuesOf are the chart's values that the workspace was made of: Helm's record has those of a pod of its own, the
+// state record those of an injected one. Of the error that they are in neither, desired.IsNotRecorded is true.
 func (s session) valuesOf(ctx context.Context, found inventory.Found) (map[string]any, error) {
 	if values, ok := s.target.Values(found); ok {
 		return values, s.state().Startable(found)

@@ -2,8 +2,10 @@ package provision
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,4 +65,59 @@ func TestStartOfWhatAnotherHasUpdated(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Of a workspace that is in a workload, only its state record has what it was made of. A start that has read it
+// before another command updated and stopped the workspace brings neither the workload nor the record back.
+func TestStartOfWhatAnotherHasUpdatedInAWorkload(t *testing.T) {
+	dir := modelDir(t)
+	for what, test := range map[string]struct {
+		meanwhile []string // between the read of the record and the lock
+		code      fault.Code
+	}{
+		"nobody is at work":       {nil, ""},
+		"updated and stopped":     {[]string{"update the environment", "stop"}, fault.Conflict},
+		"started and stopped":     {[]string{"start", "stop"}, ""},
+		"deleted":                 {[]string{"delete"}, fault.Conflict},
+		"deleted, made again":     {[]string{"delete", "provision", "stop"}, ""},
+		"deleted, made otherwise": {[]string{"delete", "provision", "update the environment", "stop"}, fault.Conflict},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				keepsStates := func(pr *Provisioner) { pr.States = lifecycle.Place{Client: pr.Client} }
+				m := pause{user: modelInjected, blueprints: dir, a: "provision", injected: true}.prepare(t)
+				do := func(what string) {
+					t.Helper()
+					p := newProcess(m)
+					p.configure = keepsStates
+					if err := <-p.start(t, what, modelInjected, dir); err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+				}
+				do("provision")
+				do("stop")
+				p := newProcess(m)
+				p.configure = keepsStates
+				var once sync.Once
+				p.disturb = func(q *http.Request) error {
+					if strings.Contains(q.URL.Path, "/leases") {
+						once.Do(func() {
+							for _, what := range test.meanwhile {
+								do(what)
+							}
+							m.writes = nil
+						})
+					}
+					return nil
+				}
+				if err := <-p.start(t, "start", modelInjected, dir); fault.CodeOf(err) != test.code {
+					t.Errorf("it ends with %v", err)
+				}
+				wrote := slices.ContainsFunc(m.writes, func(w string) bool { return !strings.Contains(w, "/leases/") })
+				if wrote != (test.code == "") {
+					t.Errorf("it changed %q", m.writes)
+				}
+			})
+		})
+	}
 }

@@ -65,13 +65,13 @@ func trusted(all []corev1.Secret) []corev1.Secret {
 // page is how many records of a release are read at a time. Helm keeps ten, berth one.
 const page = 50
 
-// Latest is the newest record of a release, nil if there is none. The error has
-// ReasonUnreadable if it cannot be read.
+// Latest is the newest record of a release, nil if there is none: of those that are guarded, if any is. The error
+// has ReasonUnreadable if it cannot be read.
 func (r Records) Latest(ctx context.Context, name string) (*helm.Release, error) {
 	return r.newest(ctx, name, selector(name))
 }
 
-// Installed is the newest record of what was applied as a whole, nil if there is none.
+// Installed is Latest of the records of what was applied as a whole, nil if there is none.
 func (r Records) Installed(ctx context.Context, name string) (*helm.Release, error) {
 	return r.newest(ctx, name, selector(name)+",status="+helm.StatusDeployed.String())
 }

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"slices"
+	"testing"
 
 	"github.com/berthdev/berth/internal/rbac"
 )
@@ -59,6 +60,31 @@ type use struct {
 	optional []string
 	// says is what is printed about what was not permitted.
 	says string
+}
+
+// withoutDuty are the commands of the table of which there is no duty, and the test that uses their Role: what records
+// the requests of a duty knows no SPDY, and an impersonation is no request of its own.
+func withoutDuty() map[string]string {
+	return map[string]string{
+		"ssh": "TestRoleOfSSH", "cp": "TestRoleOfCopies", "port-forward": "TestRoleOfForwarding",
+		rbac.Impersonation: "TestActingForSomebodyElse",
+	}
+}
+
+// Every command of the table has a duty, or a test of its own.
+func TestEveryCommandHasADuty(t *testing.T) {
+	tested := withoutDuty()
+	for _, d := range slices.Concat(reading(), writing(), everywhere()) {
+		if test := tested[d.command.Name]; test != "" {
+			t.Errorf("%s has a duty, and %s", d.command.Name, test)
+		}
+		tested[d.command.Name] = "its duty"
+	}
+	for _, c := range rbac.Commands() {
+		if tested[c.Name] == "" {
+			t.Errorf("nothing shows that the Role of %s is enough", c.Name)
+		}
+	}
 }
 
 // reading are the commands that change nothing; prepareReading makes what they

@@ -63,6 +63,30 @@ func TestRoleOfSSH(t *testing.T) {
 	}
 }
 
+// The Role of cp is enough for it, and what is missing is said.
+func TestRoleOfCopies(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	role, args := rbac.Named("cp"), []string{"cp", "alice~plain:/etc/hostname", t.TempDir()}
+	w.as(w.role(role)).must(0, args...)
+	less := w.as(grant{w.namespace, without(role, rbac.Access{Verb: "create", Resource: "pods/exec"})})
+	if r := less.run(use{args: args}, nil, w.words()); r.status == 0 || !strings.Contains(r.stderr, "pods/exec") {
+		t.Errorf("status %d\n%s", r.status, r.stderr)
+	}
+}
+
+// The Role of port-forward is enough for it.
+func TestRoleOfForwarding(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~plain")
+	run := w.as(w.role(rbac.Named("port-forward"))).start("port-forward", "alice~plain", ":9000")
+	run.waitFor("connected with pod")
+	run.signal(os.Interrupt)
+	if r := run.wait(); r.status != 130 {
+		t.Errorf("status %d\n%s", r.status, r.stderr)
+	}
+}
+
 // sshUser is somebody with a home of their own.
 type sshUser struct {
 	w         *world

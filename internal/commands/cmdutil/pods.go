@@ -30,8 +30,12 @@ func (f *Factory) AddContainerFlag(cmd *cobra.Command, place *pod.Place, of Work
 	f.CompletePods(cmd, "container", of, pod.Containers)
 }
 
-// Pods finds the pods of workspaces.
+// Pods finds the pods of workspaces: Find all pods of one, as logs wants them, and Place the container of one that
+// runs, as cp does. Package attach is for a command that waits until the workspace runs. A command that finds the
+// workspace itself, such as port-forward, which goes on when the pod is replaced, asks OrStopped what to say of one
+// without a pod.
 type Pods struct {
+	// Workspaces opens what reads workspaces, once the command line has been checked.
 	Workspaces func() (inventory.Reader, error)
 	// States says whether a workspace without a pod is stopped; nil if that is not asked.
 	States func(context.Context) (lifecycle.Place, func(), error)

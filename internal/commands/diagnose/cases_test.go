@@ -25,7 +25,7 @@ type reading struct {
 	Verdict []string `json:"verdict"` // those that are acceptable
 	Stage   []string `json:"stage"`
 
-	Cause    []string `json:"cause"`    // all match "CODE: MESSAGE" of the cause
+	Cause    []string `json:"cause"`    // all match "CODE: MESSAGE" of the cause; one begins with ^CODE
 	CauseNot []string `json:"causenot"` // none does
 	NoCause  bool     `json:"nocause"`
 	Hint     []string `json:"hint"`    // all match one of the hints
@@ -150,11 +150,17 @@ func (want reading) wrong(d v1.Diagnosis, text string) (wrong []string) {
 	if want.WarnCount != 0 && most != want.WarnCount {
 		wrong = append(wrong, fmt.Sprintf("a warning counts %d, not %d", most, want.WarnCount))
 	}
+	if len(want.Cause) > 0 && !slices.ContainsFunc(want.Cause, startsWithCode) {
+		wrong = append(wrong, "what is expected does not say which cause: it is ^"+c.Code)
+	}
 	return slices.Concat(wrong, match("the cause", cause, want.Cause, want.CauseNot),
 		match("the hint", hint, want.Hint, nil),
 		match("what is said", said, nil, want.Not), match("what is said with its warnings", said+warnings, want.Says,
 			nil))
 }
+
+// startsWithCode is true for an expression of the code of a cause, or of several: ^CODE, ^(CODE|CODE).
+func startsWithCode(expr string) bool { return regexp.MustCompile(`^\^\(?[A-Z]`).MatchString(expr) }
 
 // match lists the expressions that a text lacks, and those that it must not match.
 func match(what, text string, lacks, matches []string) (wrong []string) {

@@ -34,8 +34,8 @@ import (
 type Deployment struct {
 	Spec  manifest.Spec
 	Chart *release.Rendered
-	// Recalled is true for what is made of Helm's record, and not of a blueprint.
-	Recalled bool
+	// FromHelmRecord is true for what is made of Helm's record, and not of a blueprint.
+	FromHelmRecord bool
 	// Objects are created for this workspace alone.
 	Objects []*unstructured.Unstructured
 	// Shared are created once a namespace, if they do not exist, and never deleted.

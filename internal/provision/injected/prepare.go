@@ -42,13 +42,13 @@ func (t Target) LoadRecorded(values map[string]any, spec manifest.Spec, found in
 	return t.prepare(spec, chart, nil, found, may)
 }
 
-// Values are nowhere in the workload.
+// Values are not to be had from the workload: the state record has those of an injected workspace.
 func (Target) Values(inventory.Found) (map[string]any, bool) { return nil, false }
 
 // OnlyPodMissing is false: what is there is found again under the lock.
 func (t Target) OnlyPodMissing(inventory.Found, deploy.Deployment) bool { return false }
 
-// Former are nowhere.
+// Former is an error: the state record keeps the values of now alone.
 func (t Target) Former(context.Context) (map[string]any, error) {
 	return nil, fault.New(fault.Failed, "what workspace %s was before is not recorded: it is in %s", t.ID, t.Ref).
 		WithHint("update it with the blueprint and the settings of before")

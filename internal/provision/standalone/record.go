@@ -34,7 +34,7 @@ func (t Target) writeRecord(ctx context.Context, turn deploy.Turn, d deploy.Depl
 	old := turn.Found.Record
 	record = release.NewRecord(t.ID, t.Client.Namespace, d.Chart, t.Now())
 	if old != nil {
-		if d.Recalled && !release.IsGuarded(old) { // others may have written what it is made of
+		if d.FromHelmRecord && !release.IsGuarded(old) { // others may have written what it is made of
 			delete(record.Labels, release.LabelGuarded)
 		}
 		if changes, err = t.takeOver(ctx, turn, record, d.Chart, dry); err != nil {

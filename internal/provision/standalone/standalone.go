@@ -87,7 +87,7 @@ func (t Target) LoadRecorded(values map[string]any, spec manifest.Spec, found in
 		return deploy.Deployment{}, "", err
 	}
 	d, plan, err := t.prepare(spec, chart, found, may)
-	d.Recalled = true
+	d.FromHelmRecord = true
 	return d, plan, err
 }
 

@@ -91,8 +91,9 @@ func ofNode(p evidence.Pod, code, what string, since time.Time, why string) *cau
 // moment is a time as it is said in a message.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// NoSandbox is a node that cannot set up the pod's network. It fails nothing: the
-// kubelet keeps trying.
+// NoSandbox is what keeps the node from making the pod's sandbox, in which its containers are started, by the newest
+// event about that: a network or a device that it cannot set up, or a network that it does not have. It fails nothing:
+// the kubelet keeps trying.
 func NoSandbox(p evidence.Pod) *cause.Finding {
 	e := evidence.Latest(p.Events, sandboxFailed, networkNotReady, failedPrepare)
 	switch {

@@ -28,7 +28,9 @@ type Entry struct {
 	Title string
 	// Reasons are Kubernetes' own words for it, by which it can be ignored as well as by its code.
 	Reasons []string
-	// Exact is true if a reason ignores only what Kubernetes called by that word.
+	// Exact is true if one of Kubernetes' words ignores a case of this cause only where Kubernetes used that very word
+	// for it: where it said CreateContainerError, --ignore-reason RunContainerError does not ignore it. Otherwise
+	// each of the Reasons ignores every case. The code ignores a case either way.
 	Exact bool
 	// Person is true for what stays until a person changes it, however long it is waited for. What fails at
 	// once need not say so.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	v1 "github.com/berthdev/berth/api/v1"
 )
 
@@ -92,8 +94,8 @@ func TestOrderIsThatOfTheDocs(t *testing.T) {
 	for _, e := range Explanations() {
 		codes = append(codes, e.Code)
 	}
-	if !slices.Equal(documented, codes) {
-		t.Errorf("the page has %q, the catalogue %q", documented, codes)
+	if diff := cmp.Diff(codes, documented); diff != "" {
+		t.Errorf("docs/causes.md has other causes (-catalogue +page); run make generate:\n%s", diff)
 	}
 }
 
