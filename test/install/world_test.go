@@ -40,7 +40,8 @@ type release struct {
 
 // saying is a program that answers what install.sh asks of berth.
 func saying(version string) string {
-	return "#!/bin/sh\ncase \"$*\" in version | 'version -o jsonpath={.version}') ;; *) exit 2 ;; esac\necho v" + version + "\n"
+	return "#!/bin/sh\ncase \"$*\" in version | 'version -o jsonpath={.version}') ;; *) exit 2 ;; esac\n" +
+		"echo v" + version + "\n"
 }
 
 func (r release) archive(t *testing.T) []byte {
