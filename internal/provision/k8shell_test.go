@@ -3,6 +3,8 @@ package provision
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/blueprint/catalog"
 	"github.com/berthdev/berth/internal/event"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
@@ -53,7 +57,11 @@ func (m *model) lay(t *testing.T, object *unstructured.Unstructured) {
 // A workspace that k8shell has made is listed, described, stopped, started and deleted as one of berth's: it starts from
 // its own record, which stays k8shell's, and nothing of it is left.
 func TestK8shellsWorkspace(t *testing.T) {
-	dir := modelDir(t)
+	dir, withAgent := modelDir(t), t.TempDir()
+	text := strings.Replace(modelBlueprints, "template: base", "template: base\n    k8shelld: {image: agent:v0.17.2}", 1)
+	if err := os.WriteFile(filepath.Join(withAgent, "model.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		server := newModel(time.Millisecond)
 		p := newProcess(server)
@@ -73,14 +81,21 @@ func TestK8shellsWorkspace(t *testing.T) {
 			server.lay(t, object)
 		}
 		before := server.objects[modelPods+"/"+id].DeepCopy()
+		pat := "/api/v1/namespaces/dev/secrets/" + id + "-pat"
 		for _, step := range []struct {
 			do    string
 			check func() string // empty if it is right
 		}{
 			{"inspect", func() string { return "" }},
 			{"provision", func() string { return pr.sameUID(server, id, before.GetUID(), true) }},
-			{"stop", func() string { return pr.stage(t, id, "") }},
+			{"stop", func() string {
+				server.objects[pat].Object["data"] = map[string]any{"token": "cm90YXRlZA=="} // k8shell has rotated it
+				return pr.stage(t, id, "")
+			}},
 			{"start", func() string {
+				if token := server.tokenAt(pat); token != "cm90YXRlZA==" {
+					return "the token that k8shell has issued since is " + token
+				}
 				pod := server.objects[modelPods+"/"+id]
 				if pod == nil {
 					return "it has no pod"
@@ -91,6 +106,16 @@ func TestK8shellsWorkspace(t *testing.T) {
 				return pr.sameUID(server, id, before.GetUID(), false)
 			}},
 			{"restart", func() string { return pr.stage(t, id, v1.StageRunning) }},
+			{"stop", func() string {
+				delete(server.objects, pat)
+				return ""
+			}},
+			{"start", func() string {
+				if token := server.tokenAt(pat); token != "c2VjcmV0" {
+					return "the token that was missing is " + token
+				}
+				return ""
+			}},
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			err := p.do(ctx, t, step.do, "alice~model", dir)
@@ -111,6 +136,23 @@ func TestK8shellsWorkspace(t *testing.T) {
 				t.Errorf("after %s its values are %v", step.do, record.Config)
 			}
 		}
+		issued := server.objects[pat].GetUID()
+		pr.APIServer = "http://api-server.k8shell:9101"
+		pr.Blueprints = func(context.Context) (*catalog.Set, error) { return catalog.Load(withAgent) }
+		for _, greeting := range []string{"env.GREETING=hello", "env.GREETING=again"} {
+			c.Overrides = nil
+			update := updates(Updating{}, greeting)
+			if err := update(t.Context(), c); err != nil {
+				t.Fatal(err, fault.From(err).Problems)
+			}
+			if secret := server.objects[pat]; secret == nil || secret.GetUID() != issued {
+				t.Fatalf("the update has deleted the token, which k8shell alone can issue: %v", secret)
+			}
+			record, err := records.Latest(t.Context(), id)
+			if err != nil || !release.IsOfThisChart(record) || strings.Contains(record.Manifest, "c2VjcmV0") {
+				t.Errorf("after the update the record is not berth's, or has the token: %v", err)
+			}
+		}
 		if err := p.do(t.Context(), t, "delete", "alice~model", dir); err != nil {
 			t.Fatal(err)
 		}
@@ -118,6 +160,15 @@ func TestK8shellsWorkspace(t *testing.T) {
 			t.Errorf("after its deletion %s", left)
 		}
 	})
+}
+
+// tokenAt is what is in a Secret; empty for none.
+func (m *model) tokenAt(path string) string {
+	if m.objects[path] == nil {
+		return ""
+	}
+	token, _, _ := unstructured.NestedString(m.objects[path].Object, "data", "token")
+	return token
 }
 
 // sameUID says whether the pod is the one that it was.
