@@ -3,8 +3,10 @@ package provision
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -32,6 +34,17 @@ func theirs(id string) k8shelltest.Workspace {
 	}
 }
 
+// agentDir has the blueprint of the model with an agent.
+func agentDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	text := strings.Replace(modelBlueprints, "template: base", "template: base\n    k8shelld: {image: agent:v0.17.2}", 1)
+	if err := os.WriteFile(filepath.Join(dir, "model.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // lay puts an object down in the model, as somebody else has created it.
 func (m *model) lay(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
@@ -57,11 +70,7 @@ func (m *model) lay(t *testing.T, object *unstructured.Unstructured) {
 // A workspace that k8shell has made is listed, described, stopped, started and deleted as one of berth's: it starts from
 // its own record, which stays k8shell's, and nothing of it is left.
 func TestK8shellsWorkspace(t *testing.T) {
-	dir, withAgent := modelDir(t), t.TempDir()
-	text := strings.Replace(modelBlueprints, "template: base", "template: base\n    k8shelld: {image: agent:v0.17.2}", 1)
-	if err := os.WriteFile(filepath.Join(withAgent, "model.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dir, withAgent := modelDir(t), agentDir(t)
 	synctest.Test(t, func(t *testing.T) {
 		server := newModel(time.Millisecond)
 		p := newProcess(server)
@@ -155,6 +164,63 @@ func TestK8shellsWorkspace(t *testing.T) {
 		}
 		if err := p.do(t.Context(), t, "delete", "alice~model", dir); err != nil {
 			t.Fatal(err)
+		}
+		if left := server.summary(id); left != "there: nothing" {
+			t.Errorf("after its deletion %s", left)
+		}
+	})
+}
+
+// The class system of k8shell's chart has a policy of a kind that berth does not know. What is started from the record
+// does without, and says so; what is updated says that the policy still opens the agent's port, and how it is removed,
+// and so does the deletion.
+func TestK8shellsPolicyOfCilium(t *testing.T) {
+	dir, withAgent := modelDir(t), agentDir(t)
+	synctest.Test(t, func(t *testing.T) {
+		server := newModel(time.Millisecond)
+		var warned []string
+		p := newProcess(server)
+		p.sinks = []event.Sink{sink(func(e v1.Event) {
+			if e.Warning != nil {
+				warned = append(warned, e.Warning.Reason+" "+e.Warning.Object+" "+e.Warning.Message)
+			}
+		})}
+		p.disturb = func(r *http.Request) error {
+			if strings.Contains(r.URL.Path, "cilium") {
+				t.Errorf("it asks for %s, which its Role does not allow", r.URL.Path)
+			}
+			return nil
+		}
+		p.configure = func(pr *Provisioner) { pr.States = lifecycle.Place{Client: pr.Client} }
+		pr := p.provisioner(t, dir)
+		c := modelCommand{pr, p, t, "alice~model", event.NewStream("alice~model", time.Now, p.sinks...)}
+		id := c.parsed().ID()
+		record := theirs(id).Release(time.Now())
+		record.Manifest += "---\napiVersion: cilium.io/v2\nkind: CiliumNetworkPolicy\nmetadata:\n  name: np-" + id +
+			"-system\n  labels: {k8shell.io/canonical-id: " + id + "}\nspec: {ingress: [{}]}\n"
+		if err := pr.Records().Create(t.Context(), record); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct{ do, want string }{
+			{"start", "KindUnknown ciliumnetworkpolicy/np-" + id + "-system CiliumNetworkPolicy np-" + id +
+				"-system is in the workspace's record, and is neither created nor changed"},
+			{"update", "remove it with `kubectl delete ciliumnetworkpolicies.cilium.io np-" + id +
+				"-system --namespace dev`"},
+			{"delete", "NotOwned"},
+		} {
+			warned = nil
+			var err error
+			if step.do == "update" {
+				pr.Blueprints = func(context.Context) (*catalog.Set, error) { return catalog.Load(withAgent) }
+				err = updates(Updating{})(t.Context(), c)
+				c.stream.Finish(v1.Result{})
+			} else {
+				err = p.do(t.Context(), t, step.do, "alice~model", dir)
+			}
+			warned = slices.Compact(warned) // an update says it of its preview, too
+			if err != nil || len(warned) != 1 || !strings.Contains(warned[0], step.want) {
+				t.Errorf("%s: %v; it warns of %q, want %q", step.do, err, warned, step.want)
+			}
 		}
 		if left := server.summary(id); left != "there: nothing" {
 			t.Errorf("after its deletion %s", left)

@@ -2,11 +2,14 @@ package standalone
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/manifest"
@@ -39,6 +42,44 @@ func (t Target) issue(ctx context.Context, applier apply.Applier, d deploy.Deplo
 	}
 	applier.Shared = true
 	return applier.Apply(ctx, apply.Objects(issued))
+}
+
+// isKnown is true for an object of a kind that berth knows, and has the permissions for.
+func isKnown(object *unstructured.Unstructured) bool {
+	_, known := kube.ResourceOf(object.GroupVersionKind())
+	return known
+}
+
+// warnOfUnknown says which objects of a record are left as they are, for berth does not know their kind.
+func (t Target) warnOfUnknown(d deploy.Deployment) {
+	_, unknown := split(d.Chart.Objects, isKnown)
+	for _, object := range unknown {
+		kind, name := object.GetKind(), object.GetName()
+		t.Steps.Warn("KindUnknown", kube.Object(kind, name), kind+" "+name+
+			" is in the workspace's record, and is neither created nor changed: berth does not know its kind")
+	}
+}
+
+// cilium is the group of the policy that k8shell's chart has for the class system.
+const cilium = "cilium.io"
+
+// opensPort is true for a policy that lets others in, and that the cluster adds to whatever berth's policies allow.
+func (t Target) opensPort(object *unstructured.Unstructured) bool {
+	namespace := object.GetNamespace()
+	return object.GetKind() == "CiliumNetworkPolicy" && object.GroupVersionKind().Group == cilium &&
+		strings.Contains(object.GetName(), t.ID) && (namespace == "" || namespace == t.Client.Namespace)
+}
+
+// warnOfOpen says which policies of a former record stay, and how they are removed.
+func (t Target) warnOfOpen(policies []*unstructured.Unstructured) {
+	for _, policy := range policies {
+		name := fmt.Sprintf("%.*s", maxName, policy.GetName())
+		t.Steps.Warn("PortOpen", kube.Object(policy.GetKind(), name), "CiliumNetworkPolicy "+name+" of the former "+
+			"workspace stays, for berth does not know its kind: while it is there, what it lets in reaches the workspace, "+
+			"an agent on port 2822 included, whatever its network policy says; remove it with `"+
+			fault.Command("kubectl", "delete", "ciliumnetworkpolicies."+cilium, policy.GetName(), "--namespace",
+				t.Client.Namespace)+"`")
+	}
 }
 
 // namedIn is how a record names objects that it does not make, so that they are deleted with the workspace. It has

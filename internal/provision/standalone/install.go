@@ -81,6 +81,7 @@ func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	if err != nil {
 		return result, err
 	}
+	t.warnOfUnknown(d)
 	applier := t.applier(turn.Lock, dry)
 	applier.Accept, applier.Kept = deploy.Usable(d.Spec.User), turn.Kept
 	applier.Recreates = deploy.Renewing(t.Reader)

@@ -81,7 +81,9 @@ func (t Target) takeOver(ctx context.Context, turn deploy.Turn, record *helm.Rel
 	if err != nil {
 		return nil, err
 	}
-	names, err := namedIn(issued)
+	open, unwanted := split(unwanted, t.opensPort)
+	t.warnOfOpen(open)
+	names, err := namedIn(append(issued, open...))
 	if err != nil {
 		return nil, err
 	}
