@@ -75,8 +75,8 @@ func (t Target) warnOfOpen(policies []*unstructured.Unstructured) {
 	for _, policy := range policies {
 		name := fmt.Sprintf("%.*s", maxName, policy.GetName())
 		t.Steps.Warn("PortOpen", kube.Object(policy.GetKind(), name), "CiliumNetworkPolicy "+name+" of the former "+
-			"workspace stays, for berth does not know its kind: while it is there, what it lets in reaches the workspace, "+
-			"an agent on port 2822 included, whatever its network policy says; remove it with `"+
+			"workspace stays, for berth does not know its kind: while it is there, what it lets in reaches the "+
+			"workspace, an agent on port 2822 included, whatever its network policy says; remove it with `"+
 			fault.Command("kubectl", "delete", "ciliumnetworkpolicies."+cilium, policy.GetName(), "--namespace",
 				t.Client.Namespace)+"`")
 	}
