@@ -4,12 +4,15 @@ import (
 	"context"
 	"strings"
 
+	helm "helm.sh/helm/v3/pkg/release"
+
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/desired"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/manifest"
+	"github.com/berthdev/berth/internal/release"
 )
 
 // loadRecorded reads what the workspace was made of, and makes every check. Nothing is written.
@@ -38,7 +41,7 @@ func (s session) fromValues(values map[string]any, found inventory.Found, may de
 	dec.found, dec.fromRecord = found, true
 	dec.deployment, dec.plan, err = s.target.LoadRecorded(values, spec, found, may)
 	if err == nil {
-		err = s.within(dec.deployment)
+		err = s.within(dec.deployment, found.Record)
 	}
 	dec.kept = err == nil && dec.plan == deploy.Install && s.target.OnlyPodMissing(found, dec.deployment)
 	return dec, err
@@ -46,8 +49,8 @@ func (s session) fromValues(values map[string]any, found inventory.Found, may de
 
 // within returns an error for what is recorded and no workspace is made of; or, of what is
 // ordered, what has more rights than pods have at the level baseline, or its blueprint gives.
-func (s session) within(d deploy.Deployment) error {
-	problems := manifest.Beyond(s.id, d.Chart.Objects, manifest.IsK8shells(d.Chart.Values))
+func (s session) within(d deploy.Deployment, record *helm.Release) error {
+	problems := manifest.Beyond(s.id, d.Chart.Objects, record != nil && release.IsK8shells(record))
 	if s.state().IsGuarded() {
 		problems = append(problems, manifest.BeyondBaseline(d.Chart.Objects)...)
 	}

@@ -50,8 +50,7 @@ func releaseLabels(name string, values map[string]any) map[string]string {
 		return nil
 	}
 	labels := map[string]string{
-		"app.kubernetes.io/name": "k8shell-workspace", "app.kubernetes.io/instance": kube.LabelValue(name),
-		"app.kubernetes.io/managed-by": "k8shell-provisioner",
+		labelName: releaseName, "app.kubernetes.io/instance": kube.LabelValue(name), labelManager: manager,
 	}
 	for _, label := range []string{
 		kube.LabelAgentVersion, kube.LabelUsername, kube.LabelBlueprint, kube.LabelOrganization,
@@ -72,11 +71,22 @@ func keptLabels(release *helm.Release) map[string]string {
 	return kept
 }
 
-// IsK8shells is true for a release of k8shell's own chart.
+// What k8shell calls its own chart, and the labels that all releases of workspaces have.
+const (
+	k8shellChart = "workspace"
+	labelName    = "app.kubernetes.io/name"
+	labelManager = "app.kubernetes.io/managed-by"
+	releaseName  = "k8shell-workspace"
+	manager      = "k8shell-provisioner"
+)
+
+// IsK8shells is true for a release of k8shell's own chart: by the chart and the labels, as what a value says of it may be
+// anything.
 func IsK8shells(release *helm.Release) bool {
-	_, is := release.Config["__canonicalid__"]
 	_, own := release.Config[ownKey]
-	return is && !own
+	return !own && release.Chart != nil && release.Chart.Metadata != nil &&
+		release.Chart.Metadata.Name == k8shellChart && release.Labels[labelName] == releaseName &&
+		release.Labels[labelManager] == manager
 }
 
 // IsOfThisChart is true for a release of the embedded chart in its version: only from the values of such a one the same

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chart"
+	helm "helm.sh/helm/v3/pkg/release"
 	clientset "k8s.io/client-go/kubernetes/fake"
 )
 
@@ -61,6 +63,33 @@ func TestRecordForK8shell(t *testing.T) {
 	found.Config = map[string]any{"id": "alice-1", "image": "flat"}
 	if diff := cmp.Diff(map[string]any{"id": "alice-1", "image": "flat"}, Values(found)); diff != "" {
 		t.Errorf("of an earlier berth: %s", diff)
+	}
+}
+
+// A release is k8shell's own by its chart and labels, and not by a value that anybody may have written into it.
+func TestK8shellsOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*helm.Release)
+		want   bool
+	}{
+		"as it is":           {func(*helm.Release) {}, true},
+		"another chart":      {func(r *helm.Release) { r.Chart.Metadata.Name = "k8shell-workspace" }, false},
+		"no chart":           {func(r *helm.Release) { r.Chart = nil }, false},
+		"of another program": {func(r *helm.Release) { r.Labels["app.kubernetes.io/managed-by"] = "x" }, false},
+		"of something else":  {func(r *helm.Release) { r.Labels["app.kubernetes.io/name"] = "x" }, false},
+		"berth's values":     {func(r *helm.Release) { r.Config["berth"] = map[string]any{} }, false},
+	} {
+		record := &helm.Release{
+			Chart:  &chart.Chart{Metadata: &chart.Metadata{Name: "workspace"}},
+			Config: map[string]any{"__canonicalid__": "alice-1"},
+			Labels: map[string]string{
+				"app.kubernetes.io/name": "k8shell-workspace", "app.kubernetes.io/managed-by": "k8shell-provisioner",
+			},
+		}
+		c.change(record)
+		if got := IsK8shells(record); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 

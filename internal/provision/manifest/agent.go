@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/blueprint"
@@ -26,6 +27,11 @@ const (
 
 // PATSecret is the name of the Secret with the token of a workspace for k8shell's API server, which k8shell makes.
 func PATSecret(id string) string { return kube.Name(id, "pat") }
+
+// IsPAT is true for that Secret.
+func IsPAT(id string, object *unstructured.Unstructured) bool {
+	return object.GetKind() == "Secret" && object.GetName() == PATSecret(id)
+}
 
 // hasAgent is true for a workspace whose first process is an agent.
 func hasAgent(b blueprint.Blueprint) bool { return b.K8shelld.Image != "" }

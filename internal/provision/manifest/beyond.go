@@ -27,20 +27,63 @@ func Beyond(id string, objects []*unstructured.Unstructured, k8shells bool) (pro
 	for _, object := range objects {
 		kind, name := object.GetKind(), object.GetName()
 		switch {
-		case !slices.Contains(kinds, kind) && (!k8shells || kind != "Secret" || name != PATSecret(id)):
+		case !slices.Contains(kinds, kind) && (!k8shells || !IsPAT(id, object)):
 			problems = append(problems, fmt.Sprintf("%s %s is nothing that a workspace has", kind, name))
 		case object.GetLabels()[kube.LabelCanonicalID] != kube.LabelValue(id):
 			problems = append(problems, fmt.Sprintf("%s %s is not labelled as an object of workspace %s", kind, name,
 				id))
 		case object.GetNamespace() != "":
 			problems = append(problems, fmt.Sprintf("%s %s names a namespace", kind, name))
-		case kind == "Pod":
-			pods++
-			problems = append(problems, beyondPod(id, object, k8shells)...)
+		default:
+			problems = append(problems, beyondMetadata(object)...)
+			switch kind {
+			case "Pod":
+				pods++
+				problems = append(problems, beyondPod(id, object, k8shells)...)
+			case "Secret":
+				problems = append(problems, beyondSecret(object)...)
+			}
 		}
 	}
 	if pods != 1 {
 		problems = append(problems, fmt.Sprintf("there are %d pods", pods))
+	}
+	return problems
+}
+
+// beyondMetadata is what the chart gives no object beside its name, labels, and annotations of workspaces: what keeps it
+// from being deleted, has it deleted with another, or has programs of the cluster do something with it. Those of a claim
+// are what its blueprint says.
+func beyondMetadata(object *unstructured.Unstructured) (problems []string) {
+	path := fmt.Sprintf("%s %s: metadata", object.GetKind(), object.GetName())
+	metadata, _ := object.Object["metadata"].(map[string]any)
+	problems = unknown(path, metadata, "name", "namespace", "labels", "annotations")
+	annotations, _ := metadata["annotations"].(map[string]any)
+	known := []string{"meta.helm.sh/release-name", "meta.helm.sh/release-namespace"}
+	switch object.GetKind() {
+	case "PersistentVolumeClaim":
+		return problems
+	case "Pod":
+		known = append(known, kube.AnnotationIdentity, kube.AnnotationManifestHash, kube.AnnotationUserString,
+			kube.AnnotationUser, kube.AnnotationStrictScripts)
+	}
+	return append(problems, unknown(path+".annotations", annotations, known...)...)
+}
+
+// beyondSecret is what a Secret with a token for k8shell's API server does not have. Of another type, the cluster may put
+// a token of its own into it.
+func beyondSecret(secret *unstructured.Unstructured) (problems []string) {
+	path := "Secret " + secret.GetName()
+	problems = unknown(path, secret.Object, "apiVersion", "kind", "metadata", "type", "data", "stringData")
+	if kind, has := secret.Object["type"]; has && kind != "" && kind != "Opaque" {
+		problems = append(problems, fmt.Sprintf("%s is of type %v", path, kind))
+	}
+	for _, field := range []string{"data", "stringData"} {
+		content, is := secret.Object[field].(map[string]any)
+		if _, has := secret.Object[field]; has && !is {
+			problems = append(problems, fmt.Sprintf("%s.%s has no fields", path, field))
+		}
+		problems = append(problems, unknown(path+"."+field, content, "token")...)
 	}
 	return problems
 }

@@ -3,10 +3,14 @@ package manifest
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/provision/k8shelltest"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -56,6 +60,65 @@ func TestBeyond(t *testing.T) {
 		problems := Beyond(s.User.ID(), rendered.Objects, false)
 		if got := strings.Join(problems, "; "); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A record of k8shell is started as it is: it has what k8shell's chart makes, the Secret with a token of its own included,
+// and nothing by which the cluster gives away more than that, or another program acts.
+func TestBeyondOfK8shell(t *testing.T) {
+	const id = "alice-1"
+	set := func(kind string, value any, path ...string) func([]*unstructured.Unstructured) {
+		return func(objects []*unstructured.Unstructured) {
+			if err := unstructured.SetNestedField(kube.OfKind(objects, kind).Object, value, path...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const apparmor = "container.apparmor.security.beta.kubernetes.io/k8shell-main"
+	owner := []any{map[string]any{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}}
+	for name, c := range map[string]struct {
+		change func([]*unstructured.Unstructured)
+		want   string // in the only problem, or none
+	}{
+		"as it was made":     {func([]*unstructured.Unstructured) {}, ""},
+		"without a type":     {set("Secret", "", "type"), ""},
+		"a text as token":    {set("Secret", map[string]any{"token": "x"}, "stringData"), ""},
+		"with Helm's marks":  {set("Secret", "alice-1", "metadata", "annotations", "meta.helm.sh/release-name"), ""},
+		"a claim's metadata": {set("PersistentVolumeClaim", "x", "metadata", "annotations", "example.com/backup"), ""},
+		"a token of an account": {
+			set("Secret", "kubernetes.io/service-account-token", "type"), "of type kubernetes.io/service-account-token",
+		},
+		"whose token": {
+			set("Secret", "admin", "metadata", "annotations", "kubernetes.io/service-account.name"),
+			"metadata.annotations.kubernetes.io/service-account.name",
+		},
+		"another key":     {set("Secret", map[string]any{"x": "eA=="}, "data"), "data.x is nothing"},
+		"another text":    {set("Secret", map[string]any{"x": "x"}, "stringData"), "stringData.x is nothing"},
+		"no content":      {set("Secret", "x", "data"), "data has no fields"},
+		"a fixed token":   {set("Secret", true, "immutable"), "immutable is nothing"},
+		"another Secret":  {set("Secret", "bob-1-pat", "metadata", "name"), "Secret bob-1-pat is nothing"},
+		"no AppArmor":     {set("Pod", "unconfined", "metadata", "annotations", apparmor), "annotations." + apparmor},
+		"a finalizer":     {set("Pod", []any{"x/y"}, "metadata", "finalizers"), "Pod alice-1: metadata.finalizers"},
+		"an owner":        {set("PersistentVolumeClaim", owner, "metadata", "ownerReferences"), "ownerReferences"},
+		"another account": {set("Pod", "admin", "spec", "serviceAccountName"), "spec.serviceAccountName"},
+	} {
+		record := k8shelltest.Workspace{ID: id, Username: "alice", Blueprint: "dev", Namespace: "dev"}.Release(time.Time{})
+		objects, err := release.Objects(record.Manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim := kube.Named("PersistentVolumeClaim", "pvc-alice-1-data")
+		claim.SetLabels(map[string]string{kube.LabelCanonicalID: id})
+		objects = append(objects, claim)
+		c.change(objects)
+		problems := Beyond(id, objects, true)
+		if got := strings.Join(problems, "; "); c.want == "" && got != "" || !strings.Contains(got, c.want) ||
+			len(problems) > 1 {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if len(Beyond(id, objects, false)) < 2 { // the Secret, and the token of the default account
+			t.Errorf("%s: a record of berth's own may have it: %q", name, Beyond(id, objects, false))
 		}
 	}
 }

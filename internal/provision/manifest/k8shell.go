@@ -10,7 +10,6 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/userstring"
 )
 
 // k8shellValue is the value of the chart for what k8shell's programs read of a release: the blueprint's fields, and what
@@ -46,7 +45,7 @@ func forK8shell(s Spec, labels, annotations map[string]string) (map[string]any, 
 		"__organization__": s.Identity.Organization, "__namespace__": s.ControlNamespace,
 		"__targetnamespace__": s.Namespace, "__appversion__": labels[kube.LabelAgentVersion],
 		"__identity__":     annotations[kube.AnnotationIdentity],
-		"__userstr__":      userstring.ToAnnotation(s.User.String()),
+		"__userstr__":      annotations[kube.AnnotationUserString],
 		"__manifesthash__": annotations[kube.AnnotationManifestHash],
 	} {
 		values[key] = value

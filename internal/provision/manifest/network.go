@@ -60,8 +60,8 @@ type agentPort struct {
 //	user          as workspace, and the user's own workspaces in the namespace, both ways
 //	organization  as workspace, and the organization's in the namespace, both ways
 //
-// The port of an agent takes its clients alone, in every class. What the blueprint allows in addition may be reached in
-// every class.
+// The port of an agent takes its clients alone, in every class, and the agent reaches them. What the blueprint allows in
+// addition may be reached in every class.
 func policySpec(class string, labels map[string]string, n blueprint.Network,
 	agent agentPort,
 ) networkingv1.NetworkPolicySpec {
@@ -77,6 +77,9 @@ func policySpec(class string, labels map[string]string, n blueprint.Network,
 	}
 	spec.Egress = []networkingv1.NetworkPolicyEgressRule{{Ports: append(ports(corev1.ProtocolUDP, 53),
 		ports(corev1.ProtocolTCP, 53)...)}}
+	if clients := agent.peers(); len(clients) > 0 { // the API server is what the agent reports to
+		spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: clients})
+	}
 	if class != blueprint.NetworkIsolated {
 		spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: internet()})
 	}
@@ -96,18 +99,24 @@ func policySpec(class string, labels map[string]string, n blueprint.Network,
 	return spec
 }
 
-// clients are the rules for those that may come to the agent: k8shell's proxy and API server, by their label.
-func (a agentPort) clients() []networkingv1.NetworkPolicyIngressRule {
+// peers are k8shell's proxy and API server, by their label; none where no agent listens.
+func (a agentPort) peers() []networkingv1.NetworkPolicyPeer {
 	if !a.listens || a.namespace == "" {
 		return nil
 	}
 	selector := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
 		Key: kube.LabelApp, Operator: metav1.LabelSelectorOpIn, Values: []string{"api-server", "ssh-proxy"},
 	}}}
-	return []networkingv1.NetworkPolicyIngressRule{{
-		Ports: ports(corev1.ProtocolTCP, Port),
-		From:  []networkingv1.NetworkPolicyPeer{{NamespaceSelector: inNamespace(a.namespace), PodSelector: &selector}},
-	}}
+	return []networkingv1.NetworkPolicyPeer{{NamespaceSelector: inNamespace(a.namespace), PodSelector: &selector}}
+}
+
+// clients are the rules for those that may come to the agent.
+func (a agentPort) clients() []networkingv1.NetworkPolicyIngressRule {
+	peers := a.peers()
+	if len(peers) == 0 {
+		return nil
+	}
+	return []networkingv1.NetworkPolicyIngressRule{{Ports: ports(corev1.ProtocolTCP, Port), From: peers}}
 }
 
 // others are all ports but that of an agent; without one, all.

@@ -27,7 +27,8 @@ func TestNetworkClasses(t *testing.T) {
 	const (
 		dns     = "udp 53 tcp 53"
 		added   = "10.1.0.0/16 app=db app=cache@infra"
-		clients = "tcp 2822 from app=api-server|ssh-proxy@k8shell"
+		control = "app=api-server|ssh-proxy@k8shell"
+		clients = "tcp 2822 from " + control
 		others  = "tcp 1-2821 tcp 2823-65535 udp 1-65535 sctp 1-65535"
 	)
 	none, listens, open := agentPort{}, agentPort{listens: true}, agentPort{listens: true, namespace: "k8shell"}
@@ -41,11 +42,14 @@ func TestNetworkClasses(t *testing.T) {
 		{"system", open, clients + "; " + others, "all"},
 		{"workspace", none, "", dns + "; internet; " + added},
 		{"workspace", listens, "", dns + "; internet; " + added},
-		{"workspace", open, clients, dns + "; internet; " + added},
+		{"workspace", open, clients, dns + "; " + control + "; internet; " + added},
 		{"isolated", none, "", dns + "; " + added},
-		{"isolated", open, clients, dns + "; " + added},
+		{"isolated", open, clients, dns + "; " + control + "; " + added},
 		{"user", none, "from username=alice", dns + "; internet; username=alice; " + added},
-		{"user", open, clients + "; " + others + " from username=alice", dns + "; internet; username=alice; " + added},
+		{
+			"user", open, clients + "; " + others + " from username=alice",
+			dns + "; " + control + "; internet; username=alice; " + added,
+		},
 		{"organization", none, "from organization=Inc-", dns + "; internet; organization=Inc-; " + added},
 		{"organization", listens, others + " from organization=Inc-", dns + "; internet; organization=Inc-; " + added},
 		{"isolated", agentPort{namespace: "k8shell"}, "", dns + "; " + added}, // nothing listens

@@ -31,12 +31,6 @@ const (
 	blueprintValue = "__blueprint__"
 )
 
-// IsK8shells is true for the values of a release of k8shell's own chart.
-func IsK8shells(values map[string]any) bool {
-	_, is := values["__canonicalid__"]
-	return is
-}
-
 // Renderable returns an error for values that no chart of this berth was made of.
 func Renderable(values map[string]any) error {
 	_, ours := values["labels"].(map[string]any)

@@ -193,7 +193,8 @@ func TestNotes(t *testing.T) {
 				Network:  blueprint.Network{NetworkPolicyClass: blueprint.NetworkIsolated},
 			},
 			false, "",
-			nil,
+			[]string{"the agent on port 2822 asks for no credentials, and no network policy of berth's is for the pods of " +
+				"a workload: whatever reaches the pods of deployment/web can enter it"},
 		},
 		"an agent that anybody can come to": {
 			blueprint.Blueprint{K8shelld: blueprint.K8shelld{Image: "agent:1"}},
@@ -203,7 +204,9 @@ func TestNotes(t *testing.T) {
 	} {
 		s := spec(t, "alice~dev", test.b)
 		s.Identity.Username, s.Identity.Sudo, s.ControlNamespace = "alice", test.sudo, test.proxy
-		s.Injected = name == "an agent in a workload"
+		if name == "an agent in a workload" {
+			s.User.Workload = userstring.Workload{Kind: "deployment", Name: "web"}
+		}
 		if got := s.Notes(); !slices.EqualFunc(got, test.want, strings.HasPrefix) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
@@ -224,6 +227,22 @@ func TestNoValues(t *testing.T) {
 		if values, err := s.Values(); values != nil || err == nil ||
 			!strings.HasPrefix(err.Error(), "blueprint dev: ") {
 			t.Errorf("%s: %v, %v", name, values, err)
+		}
+	}
+}
+
+// k8shell reads one user string of a workspace, whether it looks at the pod or at the release, in either scheme.
+func TestUserStringOfTheRelease(t *testing.T) {
+	for _, scheme := range []userstring.Scheme{userstring.Own, userstring.K8shell} {
+		s := spec(t, "alice~repo=org/proj", blueprint.Blueprint{Name: "dev", Image: "x"})
+		s.User.Scheme = scheme
+		values, err := s.Values()
+		if err != nil {
+			t.Fatal(err)
+		}
+		released, pod := at(values, "k8shell", "__userstr__"), at(values, "annotations", "k8shell.io/userstr")
+		if released != pod || pod != s.User.Annotation() {
+			t.Errorf("scheme %v: %v in the release, %v on the pod", scheme, released, pod)
 		}
 	}
 }

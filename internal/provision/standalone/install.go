@@ -81,10 +81,16 @@ func (t Target) install(ctx context.Context, turn deploy.Turn, d deploy.Deployme
 	if err != nil {
 		return result, err
 	}
+	t.warnOfUnknown(d)
 	applier := t.applier(turn.Lock, dry)
 	applier.Accept, applier.Kept = deploy.Usable(d.Spec.User), turn.Kept
 	applier.Recreates = deploy.Renewing(t.Reader)
-	own, err := applier.Apply(ctx, wanted(d))
+	issued, err := t.issue(ctx, applier, d)
+	result.Changes.Objects = append(result.Changes.Objects, issued...)
+	if err != nil {
+		return result, err
+	}
+	own, err := applier.Apply(ctx, t.wanted(d))
 	result.Changes.Objects = append(result.Changes.Objects, own...)
 	if err != nil {
 		return result, err
@@ -127,8 +133,9 @@ func (t Target) warnOfLost(before *helm.Release, changes apply.Changes) {
 // wanted are the objects of the release, and those that Helm's record must not
 // contain. The first ConfigMap, which every release has, owns those, so that
 // `helm uninstall` removes them too.
-func wanted(d deploy.Deployment) []apply.Wanted {
-	all, parent := apply.Objects(d.Objects), kube.OfKind(d.Objects, "ConfigMap")
+func (t Target) wanted(d deploy.Deployment) []apply.Wanted {
+	_, own := split(d.Objects, t.isIssued)
+	all, parent := apply.Objects(own), kube.OfKind(own, "ConfigMap")
 	for _, object := range d.Spec.Private() {
 		all = append(all, apply.Wanted{Object: object, Parent: parent})
 	}

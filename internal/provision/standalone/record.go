@@ -7,7 +7,6 @@ import (
 
 	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"sigs.k8s.io/yaml"
 
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/fault"
@@ -77,13 +76,18 @@ func (t Target) takeOver(ctx context.Context, turn deploy.Turn, record *helm.Rel
 		return nil, err
 	}
 	unwanted, kept := apply.Leftovers(objects, chart.Objects, t.Client.Namespace)
-	for _, object := range kept {
-		text, err := yaml.Marshal(object.Object)
-		if err != nil {
-			return nil, err
-		}
-		record.Manifest += "---\n" + string(text)
+	issued, unwanted := split(unwanted, t.isIssued)
+	stays, err := inManifest(kept...)
+	if err != nil {
+		return nil, err
 	}
+	open, unwanted := split(unwanted, t.opensPort)
+	t.warnOfOpen(open)
+	names, err := namedIn(append(issued, open...))
+	if err != nil {
+		return nil, err
+	}
+	record.Manifest += stays + names
 	owned, err := t.find(ctx, unwanted)
 	if err != nil {
 		return nil, err

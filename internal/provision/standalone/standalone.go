@@ -146,7 +146,8 @@ func (t Target) Former(ctx context.Context) (map[string]any, error) {
 func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, found inventory.Found,
 	may deploy.Permissions,
 ) (deploy.Deployment, deploy.Plan, error) {
-	d := deploy.Deployment{Spec: spec, Chart: chart, Objects: chart.Objects, Shared: spec.Shared(), OwnPod: true}
+	handled, _ := split(chart.Objects, isKnown)
+	d := deploy.Deployment{Spec: spec, Chart: chart, Objects: handled, Shared: spec.Shared(), OwnPod: true}
 	about := cause.About{
 		Namespace: spec.Namespace, UserString: spec.User.String(), Blueprint: spec.Blueprint.Name,
 		Origin: spec.Blueprint.Origin, Set: deploy.SetByFlags(spec.Blueprint.Origins),
