@@ -88,7 +88,8 @@ func PrintChanges(
 }
 
 // InTime is the context of one workspace: unless --timeout says how long all of them may take together, each has the
-// time that the configuration gives it. A question at a terminal takes none of it.
+// time that the configuration gives it. A question at a terminal takes none of it, and --wait is to wait for as long as
+// it takes.
 func InTime(
 	ctx context.Context, p *provision.Provisioner, u userstring.UserString, timed bool,
 ) (context.Context, context.CancelFunc) {

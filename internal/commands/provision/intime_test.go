@@ -44,6 +44,7 @@ func TestEachHasItsTime(t *testing.T) {
 		"beside k8shell": {"-f -", userstring.K8shell, 20 * time.Second, 120 * time.Second},
 		"berth alone":    {"-f -", userstring.Own, 0, 0},
 		"--timeout":      {"-f - --timeout 50s", userstring.K8shell, 50 * time.Second, 50 * time.Second},
+		"--wait":         {"-f - --wait", userstring.K8shell, 0, 0},
 		"for ever":       {"-f - --timeout 0", userstring.K8shell, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

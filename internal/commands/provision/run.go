@@ -79,7 +79,7 @@ func (o *Options) provisionAll(
 		One: func(ctx context.Context, m batch.Member) v1.Result {
 			own := *p
 			own.Jobs = m.Jobs
-			ctx, cancel := batch.InTime(ctx, &own, users[m.Index], o.Timed)
+			ctx, cancel := batch.InTime(ctx, &own, users[m.Index], o.Timed || o.Wait)
 			defer cancel()
 			return o.provisionOne(ctx, &own, users[m.Index], m.Stream)
 		},
@@ -92,7 +92,7 @@ func (o *Options) update(
 ) error {
 	updating := batch.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "provision", Enters: o.Exec, Yes: o.Yes, Timing: o.Timing,
-		Timed: o.Timed, SSH: cmdutil.HasSSH(),
+		Timed: o.Timed || o.Wait, SSH: cmdutil.HasSSH(),
 		How: provision.Updating{Create: true, DryRun: o.DryRun}, Ended: o.Ended,
 	}
 	return updating.Run(ctx, p, u, recorders)

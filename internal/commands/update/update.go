@@ -140,7 +140,7 @@ func Run(ctx context.Context, o *Options) error {
 	p.WaitForLock, p.NoWait, p.ForceInjection = o.Wait, o.NoWait, o.Force
 	updating := batch.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "update", Yes: o.Yes, Timing: o.Timing, SSH: cmdutil.HasSSH(),
-		Timed: o.Timed, How: provision.Updating{DryRun: o.DryRun, Rollback: o.Rollback},
+		Timed: o.Timed || o.Wait, How: provision.Updating{DryRun: o.DryRun, Rollback: o.Rollback},
 	}
 	return updating.Run(ctx, p, u, recorders)
 }
