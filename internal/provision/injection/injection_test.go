@@ -479,7 +479,7 @@ func TestHashStays(t *testing.T) {
 	}
 }
 
-// A workspace has one hash in both schemes, as it has one ID: k8shell's has another order of keys, and another encoding.
+// A workspace has one hash in both schemes, as it has one ID: k8shell's has another order of keys, and encoding.
 func TestHashInEitherScheme(t *testing.T) {
 	for _, text := range []string{
 		"alice~Dev+workload=deployment/web+ns=shop", "alice~repo=acme/Shop+ref=Main+workload=daemonset/a+ns=x",

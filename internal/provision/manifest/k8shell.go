@@ -166,7 +166,7 @@ func emptyStorage() map[string]any {
 	}
 }
 
-// emptyApp has all fields of an application. Which type maxRestartBackoff has is not known: it is null unless it is set.
+// emptyApp has all fields of an application. Which type maxRestartBackoff has is not known: it is null unless set.
 func emptyApp() map[string]any {
 	return map[string]any{
 		"name": "", "enabled": false, "binary": "", "versionCmd": []any{}, "versionRegex": "", "install": "",
