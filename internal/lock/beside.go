@@ -138,6 +138,9 @@ func (l Locker) observeTheirs(lease *coordinationv1.Lease, before *Observed) *Ob
 	return seen
 }
 
+// Expired is true for a lock of k8shell's that k8shell itself would take over: by the clock its time is up.
+func (o *Observed) Expired() bool { return o.theirs && o.Overdue }
+
 // lastRenewed is when a lease was renewed, or else acquired; nil if it does not say so.
 func lastRenewed(lease *coordinationv1.Lease) *metav1.MicroTime {
 	if lease.Spec.RenewTime != nil {

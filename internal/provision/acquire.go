@@ -85,9 +85,10 @@ func (s session) tryAcquire(ctx context.Context, dec decision) (progress, error)
 }
 
 // expire takes a lock that should have been renewed, unless its holder
-// comes back within the time that the lock lasts.
+// comes back within the time that the lock lasts. k8shell's lasts for longer than a command may go without a word:
+// it is taken over with --wait.
 func (s session) expire(ctx context.Context, locker lock.Locker, holder *lock.Observed) (*lock.Lock, error) {
-	if !holder.Overdue {
+	if !holder.Overdue || holder.Expired() {
 		return nil, deploy.Busy(s.id, holder)
 	}
 	s.steps.Note("%s has not renewed the lock; waiting for it to expire", holder.Holder.Human())

@@ -18,7 +18,6 @@ package provision
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/berthdev/berth/internal/apply"
@@ -29,13 +28,13 @@ import (
 	"github.com/berthdev/berth/internal/userstring"
 )
 
-// Timeout is for how long the workspaces of user strings are waited for unless something else is said: 0 is for ever.
+// Timeout is for how long the workspace of a user string is waited for unless something else is said: 0 is for ever.
 // Beside k8shell, it is what that waits, which is longer where a workload has to roll out.
-func (p *Provisioner) Timeout(users ...userstring.UserString) time.Duration {
+func (p *Provisioner) Timeout(u userstring.UserString) time.Duration {
 	switch {
 	case p.Scheme != userstring.K8shell:
 		return 0
-	case slices.ContainsFunc(users, func(u userstring.UserString) bool { return !u.Workload.IsZero() }):
+	case !u.Workload.IsZero():
 		return 2 * time.Minute
 	}
 	return 20 * time.Second

@@ -12,26 +12,22 @@ func TestTimeout(t *testing.T) {
 	plain, into := "alice~dev", "alice~dev+workload=deployment/web+ns=shop"
 	for _, test := range []struct {
 		scheme userstring.Scheme
-		users  []string
+		user   string
 		want   time.Duration
 	}{
-		{userstring.Own, []string{plain, into}, 0},
-		{userstring.K8shell, []string{plain}, 20 * time.Second},
-		{userstring.K8shell, []string{into}, 120 * time.Second},
-		{userstring.K8shell, []string{plain, into}, 120 * time.Second},
+		{userstring.Own, plain, 0},
+		{userstring.K8shell, plain, 20 * time.Second},
+		{userstring.K8shell, into, 120 * time.Second},
+		{userstring.Own, into, 0},
 	} {
 		p := &Provisioner{}
 		p.Scheme = test.scheme
-		var users []userstring.UserString
-		for _, text := range test.users {
-			u, err := userstring.Parse(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			users = append(users, u)
+		u, err := userstring.Parse(test.user)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := p.Timeout(users...); got != test.want {
-			t.Errorf("%q with %q: %s, want %s", test.users, test.scheme, got, test.want)
+		if got := p.Timeout(u); got != test.want {
+			t.Errorf("%q with %q: %s, want %s", test.user, test.scheme, got, test.want)
 		}
 	}
 }

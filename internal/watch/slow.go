@@ -16,7 +16,7 @@ const (
 	reasonTakingLong = "TakingLong"
 )
 
-// slowWarnings are about a pod that takes longer than the policy has it: to mount its volumes, and to get ready. They
+// slowWarnings are about a pod that takes longer than the policy allows: to mount its volumes, and to get ready. They
 // say no more than that, and begin when the time is up.
 func (r *reading) slowWarnings(stage v1.Stage) (warnings []v1.Warning) {
 	switch stage {

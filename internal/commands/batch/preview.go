@@ -87,6 +87,18 @@ func PrintChanges(
 	return nil
 }
 
+// InTime is the context of one workspace: unless --timeout says how long all of them may take together, each has the
+// time that the configuration gives it. A question at a terminal takes none of it, and --wait is to wait for as long as
+// it takes.
+func InTime(
+	ctx context.Context, p *provision.Provisioner, u userstring.UserString, timed bool,
+) (context.Context, context.CancelFunc) {
+	if timed {
+		return ctx, func() {}
+	}
+	return cmdutil.WithTimeout(ctx, p.Timeout(u))
+}
+
 // Updating brings a workspace to what its blueprint says now.
 type Updating struct {
 	IO     terminal.Streams
@@ -97,6 +109,7 @@ type Updating struct {
 	SSH    bool   // there is a client of SSH
 	Yes    bool   // without a question
 	Timing bool   // is printed at the end
+	Timed  bool   // the context ends when the command line says so, and no earlier
 	How    provision.Updating
 	// Ended is told the result once it has been printed; nil for nothing.
 	Ended func(v1.Result)
@@ -172,6 +185,8 @@ func (o Updating) report(
 		Ended: o.Ended,
 		One: func(ctx context.Context, m Member) v1.Result {
 			p.Jobs = m.Jobs
+			ctx, cancel := InTime(ctx, p, u, o.Timed)
+			defer cancel()
 			return ProvisionResult(p.Update(ctx, plan, m.Stream))
 		},
 	}.Run(ctx)

@@ -35,7 +35,7 @@ type Options struct {
 	File        string
 	Parallel    int
 	Timeout     time.Duration
-	Timed       bool // by Timeout, which is otherwise that of the configuration
+	Timed       bool // Timeout is given; otherwise each has the time that the configuration gives it
 	StuckAfter  time.Duration
 	Timing      bool
 	IfNotExists bool

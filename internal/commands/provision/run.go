@@ -55,25 +55,13 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Update {
 		err = o.update(ctx, p, users[0], recorders)
 	} else {
-		err = o.provisionInTime(ctx, p, users, recorders)
+		err = o.provisionAll(ctx, p, users, recorders)
 	}
 	recorders.Close() // a shell may be open for long
 	if err != nil || !o.Exec {
 		return err
 	}
 	return o.enter(shells, users[0])
-}
-
-// provisionInTime is provisionAll, by default for no longer than the configuration has it.
-func (o *Options) provisionInTime(
-	ctx context.Context, p *provision.Provisioner, users []userstring.UserString, recorders *cmdutil.Recorders,
-) error {
-	if !o.Timed {
-		own, cancel := cmdutil.WithTimeout(ctx, p.Timeout(users...))
-		defer cancel()
-		ctx = own
-	}
-	return o.provisionAll(ctx, p, users, recorders)
 }
 
 // provisionAll provisions all of them, some at a time. They share the connection
@@ -91,6 +79,8 @@ func (o *Options) provisionAll(
 		One: func(ctx context.Context, m batch.Member) v1.Result {
 			own := *p
 			own.Jobs = m.Jobs
+			ctx, cancel := batch.InTime(ctx, &own, users[m.Index], o.Timed || o.Wait)
+			defer cancel()
 			return o.provisionOne(ctx, &own, users[m.Index], m.Stream)
 		},
 	}.Run(ctx)
@@ -102,7 +92,7 @@ func (o *Options) update(
 ) error {
 	updating := batch.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "provision", Enters: o.Exec, Yes: o.Yes, Timing: o.Timing,
-		SSH: cmdutil.HasSSH(),
+		Timed: o.Timed || o.Wait, SSH: cmdutil.HasSSH(),
 		How: provision.Updating{Create: true, DryRun: o.DryRun}, Ended: o.Ended,
 	}
 	return updating.Run(ctx, p, u, recorders)

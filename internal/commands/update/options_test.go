@@ -22,7 +22,7 @@ func TestOptions(t *testing.T) {
 				UserString: "alice~dev", Set: cmdutil.SetFlags{Image: "a:1", Fields: []string{"cpu=2"}}, Yes: true,
 				Wait:   true,
 				NoWait: true, Force: true,
-				Timing: true, Timeout: 2 * time.Minute, DryRun: apply.DryRunServer, Flags: []string{"--context c"},
+				Timing: true, Timeout: 2 * time.Minute, Timed: true, DryRun: apply.DryRunServer, Flags: []string{"--context c"},
 			},
 		},
 		"back": {Args: "alice --rollback", Want: command.Options{UserString: "alice", Rollback: true}},

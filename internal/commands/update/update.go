@@ -32,6 +32,7 @@ type Options struct {
 	Force      bool // injection where it is risky
 	Timing     bool
 	Timeout    time.Duration
+	Timed      bool // Timeout is given
 	StuckAfter time.Duration
 	DryRun     apply.DryRun
 	Set        cmdutil.SetFlags
@@ -75,6 +76,7 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		ValidArgsFunction: f.CompleteWorkspaces,
 		RunE: cmdutil.RunE(o, runF, func(cmd *cobra.Command, args []string) error {
 			o.UserString, o.Flags = args[0], cmdutil.ClusterFlags(cmd)
+			o.Timed = cmd.Flags().Changed("timeout")
 			return o.validate()
 		}),
 	}
@@ -138,7 +140,7 @@ func Run(ctx context.Context, o *Options) error {
 	p.WaitForLock, p.NoWait, p.ForceInjection = o.Wait, o.NoWait, o.Force
 	updating := batch.Updating{
 		IO: o.IO, Output: o.Output, Flags: o.Flags, Verb: "update", Yes: o.Yes, Timing: o.Timing, SSH: cmdutil.HasSSH(),
-		How: provision.Updating{DryRun: o.DryRun, Rollback: o.Rollback},
+		Timed: o.Timed || o.Wait, How: provision.Updating{DryRun: o.DryRun, Rollback: o.Rollback},
 	}
 	return updating.Run(ctx, p, u, recorders)
 }

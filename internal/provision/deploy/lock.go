@@ -35,6 +35,11 @@ func IsLocked(err error) bool { return fault.ReasonOf(err) == reasonLocked }
 
 // Busy is that error.
 func Busy(id string, by *lock.Observed) error {
+	if by.Expired() {
+		return fault.New(fault.Conflict, "%s has a lock on workspace %s that has expired", by.Holder.Human(), id).
+			WithReason(reasonLocked).
+			WithHint("pass --wait: it is taken over once it has not been renewed for 30 seconds")
+	}
 	return fault.New(fault.Conflict, "%s is working on workspace %s%s", by.Holder.Human(), id, For(by)).
 		WithReason(reasonLocked).
 		WithHint("try again when that is done, or pass --wait")

@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/goldentest"
 	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/userstring"
 )
 
 // rendered is what the chart makes of a workspace with something of everything.
@@ -476,6 +477,49 @@ func TestHashStays(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, hash, err)
 		}
 	}
+}
+
+// A workspace has one hash in both schemes, as it has one ID: k8shell's has another order of keys, and encoding.
+func TestHashInEitherScheme(t *testing.T) {
+	for _, text := range []string{
+		"alice~Dev+workload=deployment/web+ns=shop", "alice~repo=acme/Shop+ref=Main+workload=daemonset/a+ns=x",
+	} {
+		u, err := userstring.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes := map[string]bool{}
+		for _, scheme := range []userstring.Scheme{userstring.Own, userstring.K8shell} {
+			p := parts(t, "deployment")
+			p.TemplateAnnotations[kube.AnnotationUserString] = u.In(scheme).Annotation()
+			hashes[hashOf(t, p)] = true
+		}
+		if len(hashes) != 1 || u.Annotation() == u.In(userstring.K8shell).Annotation() {
+			t.Errorf("%s: %v", text, hashes)
+		}
+	}
+}
+
+// The scripts of the runtime are in a ConfigMap of the workspace: another one of a later berth is another workspace.
+func TestHashHasTheRuntime(t *testing.T) {
+	before, now := parts(t, "deployment"), parts(t, "deployment")
+	for _, object := range now.Objects {
+		if object.GetKind() == "ConfigMap" {
+			object.Object["data"] = map[string]any{"start.sh": "of the next berth"}
+		}
+	}
+	if Current(&Record{Hash: hashOf(t, before)}, now) || !Current(&Record{Hash: hashOf(t, before)}, before) {
+		t.Error("another script is the same, or the same script another")
+	}
+}
+
+func hashOf(t *testing.T, p Parts) string {
+	t.Helper()
+	hash, err := p.hash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash
 }
 
 // The labels that every workspace has so that k8shell finds it are no reason to inject it again where they say nothing.

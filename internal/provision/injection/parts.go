@@ -165,6 +165,9 @@ func (p Parts) hash() (string, error) {
 	})
 	delete(annotations, kube.AnnotationStrictScripts)
 	if user := p.userString(); user != "" { // as berth wrote it once, so that what is injected since then is the same
+		if u, err := userstring.ParseCanonical(user); err == nil {
+			user = u.String() // in berth's own scheme, whichever is configured
+		}
 		annotations[kube.AnnotationUserString] = base64.StdEncoding.EncodeToString([]byte(user))
 	}
 	content := []any{p.Containers, p.InitContainers, p.Volumes, withoutJob, annotations}

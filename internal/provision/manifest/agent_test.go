@@ -119,6 +119,56 @@ func TestAgentPod(t *testing.T) {
 	}
 }
 
+// What the agent is told of its repository and its workload, and that a workload has neither its token nor its key.
+func TestAgentEnvironment(t *testing.T) {
+	cloned := withAgent(t, func(s *Spec) {
+		s.User = spec(t, "alice~repo=acme/shop+ref=Main", blueprint.Blueprint{}).User
+		s.Repository = &Repository{URL: "https://git.example.com/acme/shop", Ref: "Main"}
+	})
+	injected := withAgent(t, func(s *Spec) {
+		s.User = spec(t, "alice~dev+workload=deployment/web+ns=shop", blueprint.Blueprint{}).User
+		s.Namespace, s.Injected = "shop", true
+	})
+	for name, c := range map[string]struct {
+		spec Spec
+		want map[string]string
+	}{
+		"a repository": {cloned, map[string]string{
+			"GIT_ADDRESS": "https://git.example.com/acme/shop", "GIT_REPOREF": "Main", "GIT_REPOOWNER": "acme",
+			"GIT_REPONAME": "shop", "PROVISION_MODE": "standalone",
+		}},
+		"in a workload": {injected, map[string]string{
+			"WORKLOAD_KIND": "deployment", "WORKLOAD_NAME": "web", "WORKLOAD_NAMESPACE": "shop",
+			"PROVISION_MODE": "inject",
+		}},
+	} {
+		got := map[string]string{}
+		for _, v := range containers(podOf(t, c.spec))["k8shell-main"].Env {
+			if strings.HasPrefix(v.Name, "GIT_") || strings.HasPrefix(v.Name, "WORKLOAD_") || v.Name == "PROVISION_MODE" {
+				got[v.Name] = v.Value
+			}
+			if c.spec.Injected && v.Name == "K8SHELL_PAT_TOKEN" {
+				t.Errorf("%s: it has the token", name)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// The version of an agent is the tag of its image without its v, and 1.0.0 where that says nothing.
+func TestAgentVersion(t *testing.T) {
+	for image, want := range map[string]string{
+		"": "1.0.0", "k8shelld:v0.17.1": "0.17.1", "k8shelld:0.17.1": "0.17.1",
+		"k8shelld": "1.0.0", "k8shelld:latest": "latest", "k8shelld@sha256:" + strings.Repeat("0", 64): "1.0.0",
+	} {
+		if got := agentVersion(image); got != want {
+			t.Errorf("%q: %q, want %q", image, got, want)
+		}
+	}
+}
+
 func ids(c corev1.Container) []int64 {
 	return []int64{*c.SecurityContext.RunAsUser, *c.SecurityContext.RunAsGroup}
 }
@@ -180,10 +230,10 @@ func TestAgentConfiguration(t *testing.T) {
 			map[string]any{"namespace": "*", "serviceAccount": "*"},
 			map[string]any{"namespace": "control", "serviceAccount": "api-server"},
 		}},
-		"its user":      {nil, "profile", []string{"username"}, "alice"},
-		"a number":      {nil, "profile", []string{"uid"}, "1234"},
-		"sudo":          {nil, "profile", []string{"sudo"}, true},
-		"who knows him": {nil, "profile", []string{"source"}, "ldap"},
+		"its user":         {nil, "profile", []string{"username"}, "alice"},
+		"a number":         {nil, "profile", []string{"uid"}, "1234"},
+		"sudo":             {nil, "profile", []string{"sudo"}, true},
+		"where it is from": {nil, "profile", []string{"source"}, "ldap"},
 		"a locked account": {
 			func(s *Spec) { s.Identity.Status = identity.Locked }, "profile", []string{"account_locked"}, true,
 		},

@@ -85,16 +85,50 @@ func k8shellBlueprint(b blueprint.Blueprint) (map[string]any, error) {
 		}
 		network["allowEgressToPods"] = peers
 	}
-	storages, _ := fields["storages"].(map[string]any)
+	asStorages(fields["storages"], b.Storages)
+	asStorages(at(fields, "podman", "storages"), b.Podman.Storages)
+	completeApps(fields["apps"])
+	scripts := []any{}
+	for _, script := range b.InitScripts { // always is no field of what reads this: the agent has the scripts as files
+		scripts = append(scripts, map[string]any{"name": script.Name, "script": script.Script})
+	}
+	fields["initScripts"] = scripts
+	return fields, nil
+}
+
+// completeStorages gives each storage all the fields of k8shell's schema, and no other.
+func completeStorages(fields any) {
+	storages, _ := fields.(map[string]any)
 	for name, storage := range storages {
-		value, _ := storage.(map[string]any)
-		value["enabled"] = b.Storages[name].On()
-		delete(value, "afterlife")
-		if value["type"] == blueprint.StorageScratch {
-			value["type"] = blueprint.StorageEmptyDir // which is what is left of it for who does not know the driver
+		whole := emptyStorage()
+		written, _ := storage.(map[string]any)
+		fill(whole, written)
+		storages[name] = whole
+	}
+}
+
+// completeApps gives each application all the fields of k8shell's schema. A later agent may know more of them.
+func completeApps(fields any) {
+	apps, _ := fields.(map[string]any)
+	for name, app := range apps {
+		whole := emptyApp()
+		written, _ := app.(map[string]any)
+		maps.Copy(whole, written)
+		apps[name] = whole
+	}
+}
+
+// asStorages writes storages as k8shell means them: one is off there unless it is switched on, and it has no driver.
+func asStorages(fields any, storages map[string]blueprint.Storage) {
+	completeStorages(fields)
+	for name, storage := range storages {
+		if value, has := at(fields, name).(map[string]any); has {
+			value["enabled"] = storage.On()
+			if storage.Type == blueprint.StorageScratch {
+				value["type"] = blueprint.StorageEmptyDir // which is what is left of it without the driver
+			}
 		}
 	}
-	return fields, nil
 }
 
 // emptyBlueprint has all fields of k8shell's schema. What is empty here may hold anything.
@@ -114,12 +148,29 @@ func emptyBlueprint() map[string]any {
 		"resources": resources(),
 		"podman": map[string]any{
 			"enabled": false, "image": "", "resources": resources(), "createDockerSockSymlink": false,
-			"parentStorages": false, "extFiles": map[string]any{}, "storages": map[string]any{},
+			"parentStorages": []any{}, "extFiles": map[string]any{}, "storages": map[string]any{},
 			"securityContext": map[string]any{},
 		},
 		"storages": map[string]any{}, "initScripts": []any{}, "showInitScriptStatus": false,
 		"securityContext": map[string]any{}, "extFiles": map[string]any{},
 		"enableApps": false, "apps": map[string]any{},
+	}
+}
+
+// emptyStorage has all fields of a storage. An owner that nobody has set is null, and not root.
+func emptyStorage() map[string]any {
+	return map[string]any{
+		"enabled": false, "id": "", "type": "", "path": "", "readonly": false, "sizeLimit": "", "existingClaim": "",
+		"fsOwnerUid": nil, "fsOwnerGid": nil, "claimSpec": map[string]any{}, "claimSpecAnnotations": map[string]any{},
+	}
+}
+
+// emptyApp has all fields of an application. Which type maxRestartBackoff has is not known: it is null unless set.
+func emptyApp() map[string]any {
+	return map[string]any{
+		"name": "", "enabled": false, "binary": "", "versionCmd": []any{}, "versionRegex": "", "install": "",
+		"start": []any{}, "listen": "", "restartPolicy": "", "maxRestartBackoff": nil, "installAsRoot": false,
+		"autoStart": false, "protocol": "",
 	}
 }
 
