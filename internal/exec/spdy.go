@@ -1,9 +1,11 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"sync"
@@ -31,7 +33,7 @@ func overSPDY(ctx context.Context, config *rest.Config, target *url.URL, s Sessi
 		return unbegunError{err}
 	}
 	options := remotecommand.StreamOptions{
-		Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Tty: s.TTY,
+		Stdin: s.Stdin, Stdout: heard.output(s.Stdout), Stderr: heard.output(s.Stderr), Tty: s.TTY,
 		TerminalSizeQueue: s.Sizes,
 	}
 	if s.TTY {
@@ -64,13 +66,15 @@ func newExecutor(config *rest.Config, target *url.URL) (*hearing, remotecommand.
 }
 
 // hearing hears what a server says of the end of a command. client-go takes it for a success if nothing is said, and
-// its streams end in the same way when they are closed and when their connection breaks off.
+// its streams end in the same way when they are closed and when their connection breaks off. Of output that cannot be
+// written, it says nothing.
 type hearing struct {
 	httpstream.UpgradeRoundTripper
 
 	mu     sync.Mutex
 	begun  bool
 	status []byte
+	failed error // the first one of output that could not be written
 }
 
 // NewConnection implements httpstream.UpgradeRoundTripper.
@@ -107,7 +111,30 @@ func (h *hearing) end(err error) error {
 	case len(h.status) == 0 && err != nil:
 		return lostError{err}
 	}
-	return statusOf(h.status)
+	return withOutput(statusOf(h.status), h.failed)
+}
+
+// output is a writer that client-go writes to; nil for none.
+func (h *hearing) output(to io.Writer) io.Writer {
+	if to == nil {
+		return nil
+	}
+	return heardOutput{to, h}
+}
+
+type heardOutput struct {
+	io.Writer
+	by *hearing
+}
+
+func (o heardOutput) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if err != nil {
+		o.by.mu.Lock()
+		defer o.by.mu.Unlock()
+		o.by.failed = cmp.Or(o.by.failed, err)
+	}
+	return n, err
 }
 
 type heardConnection struct {
