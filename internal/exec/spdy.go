@@ -155,10 +155,20 @@ type heardStream struct {
 	by *hearing
 }
 
+// Read reads the status. What is longer than a status may be is not read: client-go would keep all of it.
 func (s heardStream) Read(p []byte) (int, error) {
 	n, err := s.Stream.Read(p)
-	s.by.mu.Lock()
-	defer s.by.mu.Unlock()
-	s.by.status = append(s.by.status, p[:min(n, maxStatus-len(s.by.status))]...)
-	return n, err
+	if s.by.hear(p[:n]) {
+		return n, err
+	}
+	_ = s.Reset()
+	return n, io.EOF
+}
+
+// hear keeps a part of the status; false if that is all there may be.
+func (h *hearing) hear(part []byte) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.status = append(h.status, part[:min(len(part), maxStatus-len(h.status))]...)
+	return len(h.status) < maxStatus
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -81,5 +82,36 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// A server whose status does not end is told to stop: it may send without end, and nothing keeps what it sends.
+func TestStatusWithoutEndOverSPDY(t *testing.T) {
+	const most = 256 << 20
+	sent := make(chan int, 1)
+	server, at := servingSPDY(t, func(streams map[string]httpstream.Stream) {
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			_, _ = streams["error"].Read(make([]byte, 1)) // which ends when the stream is reset
+		}()
+		n, part := 0, strings.Repeat(" ", bufferSize)
+		for going := true; going && n < most; n += len(part) {
+			_, err := io.WriteString(streams["error"], part)
+			select {
+			case <-stopped:
+				going = false
+			default:
+				going = err == nil
+			}
+		}
+		sent <- n
+	})
+	_, err := Stream(t.Context(), server, at, Session{Stdout: io.Discard, Stderr: io.Discard})
+	if how, _ := Unsure(err); how != "ended without saying how" {
+		t.Errorf("%q: %.200v", how, err)
+	}
+	if n := <-sent; n >= most {
+		t.Errorf("all %d bytes are read", n)
 	}
 }
