@@ -90,7 +90,7 @@ func (c Console) refused(ctx context.Context, o outcome) error {
 	case http.StatusOK:
 		return c.unconnected(said)
 	case http.StatusUnauthorized:
-		if o.gateway && !c.direct {
+		if !c.direct && (o.gateway || !o.status) {
 			return c.serverRefused(said)
 		}
 		return fault.New(fault.Unauthenticated, "%s does not accept your credentials for the console of machine %s: %s",

@@ -51,6 +51,15 @@ func TestWhoseFault(t *testing.T) {
 			says: "the API server may not open the console of machine web at its poollet: a token is required",
 			hint: "not about your permissions",
 		},
+		"the API server has no login at a poollet of ironcore": {
+			code: 401, body: "Unauthorized", want: fault.Unavailable,
+			says: "the API server may not open the console of machine web at its poollet: Unauthorized",
+			hint: "not about your permissions",
+		},
+		"no login at a poollet of ironcore": {
+			code: 401, body: "Unauthorized", direct: true, want: fault.Unauthenticated,
+			says: "does not accept your credentials", hint: "log in again",
+		},
 		"no Role": {
 			code: 403, body: status(403, Group, noRole), want: fault.PermissionDenied, says: "you may not create",
 			hint: `"machines.compute.ironcore.dev/exec"`,
