@@ -100,6 +100,20 @@ func Refusal(err error) (status metav1.Status, is bool) {
 	return refused.ErrStatus, true
 }
 
+// answeredError is that of an answer in words alone, where a session was asked for over SPDY.
+type answeredError struct {
+	error
+	code int
+}
+
+func (a answeredError) Unwrap() error { return a.error }
+
+// InWords is the code of a server that has refused a session, if its answer is not a Status; 0 for any other error.
+func InWords(err error) (code int) {
+	answered, _ := errors.AsType[answeredError](err)
+	return answered.code
+}
+
 // Cause is why a connection could not become a session: the error of that does not unwrap.
 func Cause(err error) error {
 	if upgrade, ok := errors.AsType[*httpstream.UpgradeFailureError](err); ok {

@@ -86,7 +86,7 @@ func (h *hearing) NewConnection(answer *http.Response) (httpstream.Connection, e
 	}
 	conn, err := h.UpgradeRoundTripper.NewConnection(answer)
 	if err != nil {
-		return nil, err
+		return nil, answeredError{err, answer.StatusCode}
 	}
 	if version := answer.Header.Get(httpstream.HeaderProtocolVersion); version != protocolOfSPDY {
 		_ = conn.Close()

@@ -170,7 +170,7 @@ func TestAnswersOfAPoollet(t *testing.T) {
 		http.StatusBadRequest:          {fault.Failed, "kubectl describe machine web"},
 		http.StatusUnauthorized:        {fault.Unauthenticated, "log in again"},
 		http.StatusForbidden:           {fault.PermissionDenied, "machine-pool-NAME-user"},
-		http.StatusNotFound:            {fault.NotFound, "not the machine that you have named"},
+		http.StatusNotFound:            {fault.Unavailable, "enter the machine again"},
 		http.StatusTooManyRequests:     {fault.Unavailable, "in 7 s"},
 		http.StatusInternalServerError: {fault.Unavailable, "ask who runs"},
 	} {

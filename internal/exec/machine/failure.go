@@ -152,7 +152,7 @@ func (c Console) serverRefused(said string) error {
 func (c Console) notFound(ctx context.Context, o outcome) error {
 	said := o.said
 	switch {
-	case strings.Contains(said, "page not found"):
+	case !o.status: // a runtime's, or that of an API server that serves no such path
 		if !c.direct && !c.served(ctx) {
 			return notServed(errors.New(said))
 		}

@@ -86,6 +86,15 @@ func TestWhoseFault(t *testing.T) {
 			code: 404, body: noPage, direct: true, want: fault.Unavailable,
 			says: "the runtime of machine web does not know the URL", hint: "enter the machine again",
 		},
+		"an expired URL, in other words": {
+			code: 404, body: "no such token", want: fault.Unavailable,
+			says: "the runtime of machine web does not know the URL of the session: no such token",
+			hint: "enter the machine again",
+		},
+		"another thing, in the words of an expired URL": {
+			code: 404, body: status(404, Group, noPage), want: fault.NotFound,
+			says: "what the console of machine web takes", hint: "not the machine that you have named",
+		},
 		"no machines at all": {
 			code: 404, body: noPage, unserved: true, want: fault.NotFound, says: "this cluster has no machines",
 			hint: "--context",
