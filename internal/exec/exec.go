@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -120,6 +122,12 @@ func Cause(err error) error {
 		return upgrade.Cause
 	}
 	return err
+}
+
+// Means is true if what a server says names this very object, as API servers and gateways do: kind is "workspace", or
+// "machine".
+func Means(said, kind, name string) bool {
+	return strings.Contains(said, strconv.Quote(name)) || strings.Contains(said+" ", kind+" "+name+" ")
 }
 
 // Beginning keeps the first bytes of what is written: the other end can write anything. It
