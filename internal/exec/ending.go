@@ -125,8 +125,8 @@ func statusOf(text []byte) error {
 	return errors.New(cmp.Or(status.Message, "the server says that the command failed, and not why"))
 }
 
-// withOutput is how a command ended, with the first error of writing its output: what has succeeded, and whose output is
-// not all there, is no success.
+// withOutput is how a command ended, with the first error of writing its output: where output is missing, nothing has
+// succeeded.
 func withOutput(end, failed error) error {
 	if end == nil && failed != nil && !isGone(failed) {
 		return fmt.Errorf("write the output: %w", failed)

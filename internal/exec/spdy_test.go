@@ -45,7 +45,9 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		status  int
 		want    string
 	}{
-		"the disk is full":                   {syscall.ENOSPC, succeeded, 0, "write the output: no space left on device"},
+		"the disk is full": {
+			syscall.ENOSPC, succeeded, 0, "write the output: no space left on device",
+		},
 		"the disk is full, and it failed":    {syscall.ENOSPC, failedBy7, 7, ""},
 		"the reader has gone":                {syscall.EPIPE, succeeded, 0, ""},
 		"the reader in berth has gone":       {io.ErrClosedPipe, succeeded, 0, ""},

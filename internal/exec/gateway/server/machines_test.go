@@ -127,8 +127,8 @@ func target(t *testing.T) *kube.Client {
 			case id("removed"):
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusNotFound)
-				_, _ = io.WriteString(w,
-					`{"kind":"Status","status":"Failure","code":404,"message":"404 page not found, words of the target"}`)
+				_, _ = io.WriteString(w, `{"kind":"Status","status":"Failure","code":404,`+
+					`"message":"404 page not found, words of the target"}`)
 				return
 			}
 			r.URL.RawQuery = "stdin=true&stdout=true&tty=true"
