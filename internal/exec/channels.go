@@ -9,7 +9,6 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -74,15 +73,8 @@ func attached(ctx context.Context, conn *websocket.Conn, s Session, p patience) 
 	if err != nil {
 		return brokenOff(err, c.status)
 	}
-	err = statusOf(c.status)
-	if err == nil && c.failed != nil && !isGone(c.failed) {
-		return fmt.Errorf("write the output: %w", c.failed)
-	}
-	return err
+	return withOutput(statusOf(c.status), c.failed)
 }
-
-// isGone is true for the error of writing to a reader that has gone, such as head.
-func isGone(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) }
 
 // receive passes on what comes, until the server closes the connection.
 func (c *channels) receive() error {

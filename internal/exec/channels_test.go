@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -255,15 +254,6 @@ func TestPausedReaderOfWhatHasEnded(t *testing.T) {
 	})
 	if err != nil || out.n != messages*bufferSize {
 		t.Errorf("%d bytes: %v", out.n, err)
-	}
-}
-
-// Output that cannot be written is an error of a command that has succeeded, unless its reader has gone.
-func TestOutputThatCannotBeWritten(t *testing.T) {
-	full := writer(func([]byte) (int, error) { return 0, syscall.ENOSPC })
-	server, at := serving(t, func(conn *websocket.Conn) { says(t, conn, "\x01a", "\x01b", succeeded) })
-	if _, err := Stream(t.Context(), server, at, Session{Stdout: full}); !errors.Is(err, syscall.ENOSPC) || IsLost(err) {
-		t.Error(err)
 	}
 }
 

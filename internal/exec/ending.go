@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"syscall"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/remotecommand"
@@ -123,3 +124,15 @@ func statusOf(text []byte) error {
 	}
 	return errors.New(cmp.Or(status.Message, "the server says that the command failed, and not why"))
 }
+
+// withOutput is how a command ended, with the first error of writing its output: where output is missing, nothing has
+// succeeded.
+func withOutput(end, failed error) error {
+	if end == nil && failed != nil && !isGone(failed) {
+		return fmt.Errorf("write the output: %w", failed)
+	}
+	return end
+}
+
+// isGone is true for the error of writing to a reader that has gone, such as head.
+func isGone(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -100,12 +102,32 @@ func Refusal(err error) (status metav1.Status, is bool) {
 	return refused.ErrStatus, true
 }
 
+// answeredError is that of an answer in words alone, where a session was asked for over SPDY.
+type answeredError struct {
+	error
+	code int
+}
+
+func (a answeredError) Unwrap() error { return a.error }
+
+// InWords is the code of a server that has refused a session, if its answer is not a Status; 0 for any other error.
+func InWords(err error) (code int) {
+	answered, _ := errors.AsType[answeredError](err)
+	return answered.code
+}
+
 // Cause is why a connection could not become a session: the error of that does not unwrap.
 func Cause(err error) error {
 	if upgrade, ok := errors.AsType[*httpstream.UpgradeFailureError](err); ok {
 		return upgrade.Cause
 	}
 	return err
+}
+
+// Means is true if what a server says names this very object, as API servers and gateways do: kind is "workspace", or
+// "machine".
+func Means(said, kind, name string) bool {
+	return strings.Contains(said, strconv.Quote(name)) || strings.Contains(said+" ", kind+" "+name+" ")
 }
 
 // Beginning keeps the first bytes of what is written: the other end can write anything. It

@@ -1,9 +1,11 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"sync"
@@ -31,7 +33,7 @@ func overSPDY(ctx context.Context, config *rest.Config, target *url.URL, s Sessi
 		return unbegunError{err}
 	}
 	options := remotecommand.StreamOptions{
-		Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Tty: s.TTY,
+		Stdin: s.Stdin, Stdout: heard.output(s.Stdout), Stderr: heard.output(s.Stderr), Tty: s.TTY,
 		TerminalSizeQueue: s.Sizes,
 	}
 	if s.TTY {
@@ -64,13 +66,15 @@ func newExecutor(config *rest.Config, target *url.URL) (*hearing, remotecommand.
 }
 
 // hearing hears what a server says of the end of a command. client-go takes it for a success if nothing is said, and
-// its streams end in the same way when they are closed and when their connection breaks off.
+// its streams end in the same way when they are closed and when their connection breaks off. Of output that cannot be
+// written, it says nothing.
 type hearing struct {
 	httpstream.UpgradeRoundTripper
 
 	mu     sync.Mutex
 	begun  bool
 	status []byte
+	failed error // the first one of output that could not be written
 }
 
 // NewConnection implements httpstream.UpgradeRoundTripper.
@@ -82,7 +86,7 @@ func (h *hearing) NewConnection(answer *http.Response) (httpstream.Connection, e
 	}
 	conn, err := h.UpgradeRoundTripper.NewConnection(answer)
 	if err != nil {
-		return nil, err
+		return nil, answeredError{err, answer.StatusCode}
 	}
 	if version := answer.Header.Get(httpstream.HeaderProtocolVersion); version != protocolOfSPDY {
 		_ = conn.Close()
@@ -107,7 +111,30 @@ func (h *hearing) end(err error) error {
 	case len(h.status) == 0 && err != nil:
 		return lostError{err}
 	}
-	return statusOf(h.status)
+	return withOutput(statusOf(h.status), h.failed)
+}
+
+// output is a writer that client-go writes to; nil for none.
+func (h *hearing) output(to io.Writer) io.Writer {
+	if to == nil {
+		return nil
+	}
+	return heardOutput{to, h}
+}
+
+type heardOutput struct {
+	io.Writer
+	by *hearing
+}
+
+func (o heardOutput) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if err != nil {
+		o.by.mu.Lock()
+		defer o.by.mu.Unlock()
+		o.by.failed = cmp.Or(o.by.failed, err)
+	}
+	return n, err
 }
 
 type heardConnection struct {
@@ -128,10 +155,20 @@ type heardStream struct {
 	by *hearing
 }
 
+// Read reads the status. What is longer than a status may be is not read: client-go would keep all of it.
 func (s heardStream) Read(p []byte) (int, error) {
 	n, err := s.Stream.Read(p)
-	s.by.mu.Lock()
-	defer s.by.mu.Unlock()
-	s.by.status = append(s.by.status, p[:min(n, maxStatus-len(s.by.status))]...)
-	return n, err
+	if s.by.hear(p[:n]) {
+		return n, err
+	}
+	_ = s.Reset()
+	return n, io.EOF
+}
+
+// hear keeps a part of the status; false if that is all there may be.
+func (h *hearing) hear(part []byte) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.status = append(h.status, part[:min(len(part), maxStatus-len(h.status))]...)
+	return len(h.status) < maxStatus
 }

@@ -38,8 +38,8 @@ const (
 )
 
 // Files gives every file below a directory to files; empty is the whole commit. They are regular files, whether
-// executable or not, and links: what else there is, is refused by its name, as are names that are none on some system. What the
-// remote has left out is fetched at once. An error of files is returned as it is.
+// executable or not, and links: what else there is, is refused by its name, as are names that are none on some system.
+// What the remote has left out is fetched at once. An error of files is returned as it is.
 func (s *Snapshot) Files(ctx context.Context, dir string, files Files) error {
 	watched, stop := s.fetcher.remote.watched(ctx)
 	defer stop()

@@ -45,7 +45,8 @@ func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-use
 func Serving() []Command {
 	return []Command{
 		serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayPool(),
-		serveGatewayMachines(), enterByGateway(), enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem(), serveWorkspacesGuard(),
+		serveGatewayMachines(), enterByGateway(), enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem(),
+		serveWorkspacesGuard(),
 	}
 }
 
@@ -162,7 +163,10 @@ func serveGatewayMachines() Command {
 		About: "Connect to the consoles of machines. Grant it on the API server that has the machines, in their " +
 			"namespace, to the user of `--target-kubeconfig`.",
 		Rules: []Rule{
-			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "whether it is the one that is meant"},
+			{
+				Group: groupMachines, Resource: "machines", Verbs: []string{"get"},
+				Why: "whether it is the one that is meant",
+			},
 			{Group: groupMachines, Resource: "machines/exec", Verbs: []string{"get", "create"}, Why: "its console"},
 		},
 	}

@@ -28,6 +28,7 @@ func TestGateway(t *testing.T) {
 		{"ssh", (*gatewayWorld).testSSH},
 		{"client certificate", (*gatewayWorld).testClientCertificate},
 		{"refusals", (*gatewayWorld).testRefusals},
+		{"many endings", (*gatewayWorld).testManyEndings},
 		{"nothing is left", (*gatewayWorld).testNothingIsLeft},
 		{"another certificate", (*gatewayWorld).testRotation},
 		{"the pod is replaced", (*gatewayWorld).testReplaced},

@@ -74,11 +74,11 @@ The gateway is a Service; how it is reached from outside (a load balancer, an in
 that passes TLS through) is up to the cluster, and --host names it in the certificate.
 Users get the ClusterRole workspace-user, by a RoleBinding in each namespace.
 
-With --machine-pool the gateway is the poollet of that pool as well, on port 12319 of the
-Service, too. The API server of machines has a certificate of --client-ca. The credential of --target-kubeconfig is printed in a Secret, with the
-content of the files that it names and its current context alone; one that a command
-makes is refused. Whatever enters all machines of the pool, such as the API server of
-machines, gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
+With --machine-pool the gateway is the poollet of that pool as well, on port 12319 of the Service, too.
+The API server of machines has a certificate of --client-ca. The credential of --target-kubeconfig is
+printed in a Secret, with the content of the files that it names and its current context alone; one that
+a command makes is refused. Whatever enters all machines of the pool, such as the API server of machines,
+gets the ClusterRole machine-pool-NAME-user, by a ClusterRoleBinding.
 
 The role workspaces reads the file of --configuration, which is printed in a Secret: above
 all "limits", and "jobs" if the desired state of workspaces is kept in NATS, which takes

@@ -85,7 +85,7 @@ func (g Gateway) refused(code int, message string, t Destination, err error) err
 			WithHint("%s", t.permission())
 	case http.StatusNotFound:
 		hint := "check the name, and the namespace (--namespace)"
-		if !strings.Contains(message, t.Workspace+t.Machine) { // it is about something else
+		if !t.isMeant(message) { // it is about something else
 			hint = "check the URL of the gateway in the configuration; it may also be of another version"
 		}
 		return fault.New(fault.NotFound, "gateway %s: %s", g.Name, message).WithHint("%s", hint)
@@ -97,6 +97,14 @@ func (g Gateway) refused(code int, message string, t Destination, err error) err
 		return fault.New(fault.Unavailable, "gateway %s: %s", g.Name, message).WithHint("try again in a while")
 	}
 	return fault.New(fault.Internal, "gateway %s: %w", g.Name, err)
+}
+
+// isMeant is true if a gateway speaks of this very object.
+func (t Destination) isMeant(message string) bool {
+	if t.Machine != "" {
+		return exec.Means(message, "machine", t.Machine)
+	}
+	return exec.Means(message, "workspace", t.Workspace)
 }
 
 // permission is what to ask for.

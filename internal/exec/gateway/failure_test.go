@@ -15,10 +15,11 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-func answered(code int32) error {
+func answered(code int32) error { return answeredWith(code, "so it is") }
+
+func answeredWith(code int32, message string) error {
 	return &httpstream.UpgradeFailureError{Cause: &apierrors.StatusError{ErrStatus: metav1.Status{
-		Code:    code,
-		Message: "so it is",
+		Code: code, Message: message,
 	}}}
 }
 
@@ -45,9 +46,24 @@ func TestFailure(t *testing.T) {
 			"you may not enter machine vm in namespace dev", "machinepools/proxy",
 		},
 		"404": {
-			&httpstream.UpgradeFailureError{Cause: &apierrors.StatusError{ErrStatus: metav1.Status{
-				Code: 404, Message: "workspace alice not found in namespace dev",
-			}}}, workspace, fault.NotFound, "workspace alice not found", "--namespace",
+			answeredWith(404, "workspace alice not found in namespace dev"), workspace, fault.NotFound,
+			"workspace alice not found", "--namespace",
+		},
+		"404 of a machine": {
+			answeredWith(404, "machine vm not found in namespace dev"), machine, fault.NotFound,
+			"machine vm not found", "--namespace",
+		},
+		"404 of another workspace, whose name begins so": {
+			answeredWith(404, "workspace alice-2 not found in namespace dev"), workspace, fault.NotFound,
+			"workspace alice-2 not found", "the URL of the gateway",
+		},
+		"404 of a workspace in a namespace of that name": {
+			answeredWith(404, "workspace bob not found in namespace alice"), workspace, fault.NotFound,
+			"workspace bob not found", "the URL of the gateway",
+		},
+		"404 of a workspace with the name of the machine": {
+			answeredWith(404, "workspace vm not found in namespace dev"), machine, fault.NotFound,
+			"workspace vm not found", "the URL of the gateway",
 		},
 		"404 of something else": {answered(404), workspace, fault.NotFound, "so it is", "the URL of the gateway"},
 		"it does not know how it ended": {

@@ -83,6 +83,7 @@ type outcome struct {
 	code       int
 	retryAfter string // seconds
 	said       string
+	status     bool // it is a Status: API servers and gateways answer so, and what is behind them in words alone
 	gateway    bool // it is that of a gateway, which may be behind an API server
 }
 
@@ -92,7 +93,7 @@ func (a *answer) outcome(err error) outcome {
 	defer a.mu.Unlock()
 	o := outcome{code: a.code, retryAfter: a.retryAfter, said: words(err)}
 	if status, is := exec.Refusal(err); is {
-		o.code, o.said = int(status.Code), status.Message
+		o.code, o.said, o.status = int(status.Code), status.Message, true
 		if d := status.Details; d != nil {
 			o.gateway = d.Group == kube.Group
 			if d.RetryAfterSeconds > 0 {

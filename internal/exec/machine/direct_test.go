@@ -170,7 +170,7 @@ func TestAnswersOfAPoollet(t *testing.T) {
 		http.StatusBadRequest:          {fault.Failed, "kubectl describe machine web"},
 		http.StatusUnauthorized:        {fault.Unauthenticated, "log in again"},
 		http.StatusForbidden:           {fault.PermissionDenied, "machine-pool-NAME-user"},
-		http.StatusNotFound:            {fault.NotFound, "not the machine that you have named"},
+		http.StatusNotFound:            {fault.Unavailable, "enter the machine again"},
 		http.StatusTooManyRequests:     {fault.Unavailable, "in 7 s"},
 		http.StatusInternalServerError: {fault.Unavailable, "ask who runs"},
 	} {
@@ -202,7 +202,8 @@ func TestEndedByThePoollet(t *testing.T) {
 		})
 	})
 	_, err := p.open(t, Trust{CAFile: p.authority.File}, exec.Session{Stdout: io.Discard})
-	if want := "the session with the console of machine web has ended: these words"; fault.CodeOf(err) != fault.Unavailable || err.Error() != want {
+	want := "the session with the console of machine web has ended: these words"
+	if fault.CodeOf(err) != fault.Unavailable || err.Error() != want {
 		t.Errorf("%s: %v, want %s", fault.CodeOf(err), err, want)
 	}
 }
@@ -218,11 +219,11 @@ func TestOutcome(t *testing.T) {
 		want outcome
 	}{
 		"over WebSockets": {seen: &answer{}, err: refused, want: outcome{
-			code: http.StatusTooManyRequests, retryAfter: "7", said: "these words",
+			code: http.StatusTooManyRequests, retryAfter: "7", said: "these words", status: true,
 		}},
 		"of a gateway": {seen: &answer{}, err: &apierrors.StatusError{ErrStatus: metav1.Status{
 			Code: http.StatusForbidden, Message: "these words", Details: &metav1.StatusDetails{Group: kube.Group},
-		}}, want: outcome{code: http.StatusForbidden, said: "these words", gateway: true}},
+		}}, want: outcome{code: http.StatusForbidden, said: "these words", status: true, gateway: true}},
 		"over SPDY": {
 			seen: &answer{code: http.StatusTooManyRequests, retryAfter: "5"},
 			err:  errors.New("unable to upgrade connection: these words"),

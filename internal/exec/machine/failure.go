@@ -8,7 +8,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -90,7 +89,7 @@ func (c Console) refused(ctx context.Context, o outcome) error {
 	case http.StatusOK:
 		return c.unconnected(said)
 	case http.StatusUnauthorized:
-		if o.gateway && !c.direct {
+		if !c.direct && (o.gateway || !o.status) {
 			return c.serverRefused(said)
 		}
 		return fault.New(fault.Unauthenticated, "%s does not accept your credentials for the console of machine %s: %s",
@@ -152,7 +151,7 @@ func (c Console) serverRefused(said string) error {
 func (c Console) notFound(ctx context.Context, o outcome) error {
 	said := o.said
 	switch {
-	case strings.Contains(said, "page not found"):
+	case !o.status: // a runtime's, or that of an API server that serves no such path
 		if !c.direct && !c.served(ctx) {
 			return notServed(errors.New(said))
 		}
@@ -162,7 +161,7 @@ func (c Console) notFound(ctx context.Context, o outcome) error {
 	case strings.Contains(said, named("machinepools")+` "`):
 		return fault.New(fault.NotFound, "the pool of machine %s does not exist: %s", c.Name, said).
 			WithHint("the machine refers to it; ask who runs the machines")
-	case !c.isMeant(said):
+	case !exec.Means(said, "machine", c.Name):
 		return fault.New(fault.NotFound, "what the console of machine %s takes is not there: %s", c.Name, said).
 			WithHint("that is not the machine that you have named; ask who runs the machines")
 	case c.direct:
@@ -174,11 +173,6 @@ func (c Console) notFound(ctx context.Context, o outcome) error {
 	return fault.New(fault.NotFound, "the console of machine %s in namespace %s cannot be found: %s", c.Name,
 		c.Namespace, said).
 		WithHint("see `kubectl get machines --namespace %s`, or choose another namespace with --namespace", c.Namespace)
-}
-
-// isMeant is true if what is said names this machine, as API servers and gateways do.
-func (c Console) isMeant(said string) bool {
-	return strings.Contains(said, strconv.Quote(c.Name)) || strings.Contains(said+" ", "machine "+c.Name+" ")
 }
 
 // served asks whether the API server knows machines at all; true if that cannot be found out.

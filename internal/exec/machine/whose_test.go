@@ -51,6 +51,15 @@ func TestWhoseFault(t *testing.T) {
 			says: "the API server may not open the console of machine web at its poollet: a token is required",
 			hint: "not about your permissions",
 		},
+		"the API server has no login at a poollet of ironcore": {
+			code: 401, body: "Unauthorized", want: fault.Unavailable,
+			says: "the API server may not open the console of machine web at its poollet: Unauthorized",
+			hint: "not about your permissions",
+		},
+		"no login at a poollet of ironcore": {
+			code: 401, body: "Unauthorized", direct: true, want: fault.Unauthenticated,
+			says: "does not accept your credentials", hint: "log in again",
+		},
 		"no Role": {
 			code: 403, body: status(403, Group, noRole), want: fault.PermissionDenied, says: "you may not create",
 			hint: `"machines.compute.ironcore.dev/exec"`,
@@ -76,6 +85,15 @@ func TestWhoseFault(t *testing.T) {
 		"an expired URL, directly": {
 			code: 404, body: noPage, direct: true, want: fault.Unavailable,
 			says: "the runtime of machine web does not know the URL", hint: "enter the machine again",
+		},
+		"an expired URL, in other words": {
+			code: 404, body: "no such token", want: fault.Unavailable,
+			says: "the runtime of machine web does not know the URL of the session: no such token",
+			hint: "enter the machine again",
+		},
+		"another thing, in the words of an expired URL": {
+			code: 404, body: status(404, Group, noPage), want: fault.NotFound,
+			says: "what the console of machine web takes", hint: "not the machine that you have named",
 		},
 		"no machines at all": {
 			code: 404, body: noPage, unserved: true, want: fault.NotFound, says: "this cluster has no machines",

@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/berthdev/berth/internal/exec"
 	"github.com/berthdev/berth/internal/exec/machine"
@@ -108,7 +107,7 @@ func ofMachine(o Object, err error, log *slog.Logger) error {
 	}
 	status, _ := exec.Refusal(err)
 	switch {
-	case strings.Contains(err.Error(), "404 page not found"):
+	case exec.InWords(err) == http.StatusNotFound:
 		return fault.New(fault.Unavailable,
 			"the runtime of machine %s does not know the URL of the session, which works once; enter it again", o.Name)
 	case status.Code == http.StatusTooManyRequests:

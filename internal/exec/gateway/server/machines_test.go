@@ -44,7 +44,8 @@ func (front) Pool(context.Context, string) (machine.Pool, error) { return machin
 func users() front {
 	all := front{}
 	for _, name := range []string{
-		"web", "lost", "closed", "broken", "taken", "elsewhere", "expired", "full", "other", "bare", "forbidden",
+		"web", "lost", "closed", "broken", "taken", "elsewhere", "expired", "full", "removed", "other", "bare",
+		"forbidden",
 	} {
 		all["dev/"+name] = machine.Machine{
 			Namespace: "dev", Name: name, UID: "uid-" + name, Pool: "east", ID: "machinebroker://" + id(name),
@@ -115,13 +116,19 @@ func target(t *testing.T) *kube.Client {
 				http.Error(w, "words of the target", http.StatusConflict)
 				return
 			case id("expired"):
-				http.NotFound(w, r)
+				http.Error(w, "words of the target", http.StatusNotFound)
 				return
 			case id("full"):
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusTooManyRequests)
 				_, _ = io.WriteString(w,
 					`{"kind":"Status","status":"Failure","code":429,"message":"words of the target"}`)
+				return
+			case id("removed"):
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusNotFound)
+				_, _ = io.WriteString(w, `{"kind":"Status","status":"Failure","code":404,`+
+					`"message":"404 page not found, words of the target"}`)
 				return
 			}
 			r.URL.RawQuery = "stdin=true&stdout=true&tty=true"
@@ -195,6 +202,7 @@ func TestMachines(t *testing.T) {
 		"dev/taken":     {fault.Internal, "the console of machine taken cannot be reached" + unreached, true},
 		"dev/elsewhere": {fault.Internal, "the console of machine elsewhere cannot be reached" + unreached, true},
 		"dev/expired":   {fault.Unavailable, "the runtime of machine expired does not know the URL", true},
+		"dev/removed":   {fault.Internal, "the console of machine removed cannot be reached" + unreached, true},
 		"dev/full":      {fault.Unavailable, "the runtime of machine full has too many sessions", true},
 	} {
 		t.Run(name, func(t *testing.T) {
