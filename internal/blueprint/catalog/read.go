@@ -26,12 +26,6 @@ import (
 // maxTotal is the limit of all files, and of all ConfigMaps, in bytes; yamldoc has that of one file.
 const maxTotal = 8 << 20
 
-// isYAML reports whether a file or a key of a ConfigMap is one of blueprints.
-func isYAML(name string) bool {
-	extension := filepath.Ext(name)
-	return extension == ".yaml" || extension == ".yml"
-}
-
 // listDir are the YAML files of a directory, sorted.
 func listDir(dir string) (paths []string, err error) {
 	files, err := os.ReadDir(dir)
@@ -39,7 +33,7 @@ func listDir(dir string) (paths []string, err error) {
 		return nil, err
 	}
 	for _, file := range files {
-		if !file.IsDir() && isYAML(file.Name()) {
+		if !file.IsDir() && blueprint.IsFile(file.Name()) {
 			paths = append(paths, filepath.Join(dir, file.Name()))
 		}
 	}
@@ -198,7 +192,7 @@ func readConfigMap(ctx context.Context, client kube.Interface, c blueprint.Confi
 		return nil, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(read.Data)) {
-		if isYAML(key) {
+		if blueprint.IsFile(key) {
 			sources = append(sources, blueprint.Source{
 				Name: fmt.Sprintf("configmap/%s/%s:%s", c.Namespace, c.Name, key),
 				Text: []byte(read.Data[key]),

@@ -126,17 +126,23 @@ func areLabels(n *yaml.Node) bool {
 func SwitchOff(n *yaml.Node, inherited []string) { switchOff(n, inherited, nil, "storages") }
 
 func switchOff(n *yaml.Node, inherited []string, changed func(at *yaml.Node, storage string), path ...string) {
-	each(n, func(key, storage *yaml.Node) {
-		known := slices.Contains(inherited, key.Value)
-		if known || storage.Kind != yaml.MappingNode || find(storage, "enabled") != nil {
-			return
-		}
+	undecided(n, inherited, func(key, storage *yaml.Node) {
 		off := scalar(key, "false")
 		off.Tag = "!!bool"
 		storage.Content = append([]*yaml.Node{scalar(key, "enabled"), off}, storage.Content...)
 		moveHead(storage)
 		if changed != nil {
 			changed(key, key.Value)
+		}
+	}, path...)
+}
+
+// undecided calls for the storages that are new in a blueprint and do not say whether they are wanted.
+func undecided(n *yaml.Node, inherited []string, call func(key, storage *yaml.Node), path ...string) {
+	each(n, func(key, storage *yaml.Node) {
+		known := slices.Contains(inherited, key.Value)
+		if !known && storage.Kind == yaml.MappingNode && find(storage, "enabled") == nil {
+			call(key, storage)
 		}
 	}, path...)
 }

@@ -12,8 +12,8 @@ import (
 
 // replacement is a text that is to be in a file.
 type replacement struct {
-	from, path string
-	text       []byte
+	from, path   string
+	before, text []byte // before is what was in the file that it comes from
 
 	part string      // a file beside it that has the text
 	mode fs.FileMode // of the file that it comes from
