@@ -116,6 +116,7 @@ func (s *Set) read(file string, node *yaml.Node) (entry, []yamldoc.Problem) {
 		return entry{}, c.Problems
 	}
 	original.Adopt(node, nil)
+	original.Refuse(c, node)
 	c.Check(node, reflect.TypeFor[blueprint.Blueprint]())
 	e := entry{file: file, node: node}
 	e.identify(c)
@@ -222,6 +223,7 @@ func (s *Set) readCustom(custom blueprint.Source) (entry, []yamldoc.Problem) {
 		top = inner
 	}
 	original.Adopt(top, nil)
+	original.Refuse(c, top)
 	checkCustomFields(c, top)
 	e.node = top
 	e.identify(c)

@@ -62,8 +62,8 @@ type file struct {
 const maxIncludes = 8 << 20
 
 // Convert makes berth's form of files of k8shell: those of platform blueprints, and custom ones, by their names. Files
-// that others include are left out. What they inherit from may also be one of the others. The problems are those of files that cannot be read or written; what is wrong with
-// their blueprints is for package catalog to say.
+// that others include are left out. What they inherit from may also be one of the others. The problems are those of
+// files that cannot be read or written; what is wrong with their blueprints is for package catalog to say.
 func Convert(sources []blueprint.Source, others Lookup) (all []File, changes []Change, problems []yamldoc.Problem) {
 	c := &converter{
 		written: map[string]*yaml.Node{}, others: others, included: map[string]bool{}, left: maxIncludes,

@@ -10,8 +10,8 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// finish writes a file, unless it is to stay as it is. It is read again: what would be read as something else is written without comments, which are
-// what can go wrong.
+// finish writes a file, unless it is to stay as it is. It is read again: what would be read as something else is
+// written without comments, which are what can go wrong.
 func (c *converter) finish(f *file) File {
 	if f.document == nil {
 		return File{Source: f.Source, Text: f.Text}
