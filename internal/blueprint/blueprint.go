@@ -5,6 +5,7 @@ package blueprint
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 )
 
@@ -202,6 +203,12 @@ type Source struct {
 type ConfigMap struct {
 	Namespace string `yaml:"namespace"`
 	Name      string `yaml:"name"`
+}
+
+// IsFile says of the name of a file of a directory, or of a key of a ConfigMap, that it is one of blueprints.
+func IsFile(name string) bool {
+	extension := path.Ext(name)
+	return extension == ".yaml" || extension == ".yml"
 }
 
 // CustomFile is the file of a repository, at its root, that holds its blueprint.

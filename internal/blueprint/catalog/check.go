@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/original"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
@@ -54,6 +55,21 @@ func Read(paths []string) ([]blueprint.Source, []yamldoc.Problem, error) {
 	}
 	sources, problems := readFiles(files)
 	return sources, problems, nil
+}
+
+// Written finds the built-in and the configured blueprints as they are written, except those of files that are given.
+// What is wrong with them is for CheckParsed to say.
+func Written(c Configured, given []blueprint.Source) (original.Lookup, error) {
+	s, err := Builtin()
+	if err != nil {
+		return nil, err
+	}
+	configured, _, err := readDir(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s.add(except(slices.Concat(configured, c.More), given)...)
+	return func(name string) *yaml.Node { return s.entries[name].node }, nil
 }
 
 // CheckParsed is Check for files that have been read already, some problems of which are known: parsed is what is in

@@ -36,7 +36,7 @@ func (d Draft) Scratch() []string {
 // Resolve evaluates the expressions and validates the result. The name in the metadata is filled in.
 func (d Draft) Resolve(ctx context.Context, known expression.Facts) (blueprint.Blueprint, error) {
 	known.Metadata.Name = d.lineage[0]
-	final, problems := d.set.language.resolve(ctx, d.merged, known)
+	final, problems := d.evaluated(ctx, d.merged, known)
 	b, err := d.decode(final)
 	if err != nil {
 		return blueprint.Blueprint{}, d.undecodable(err)
@@ -64,7 +64,7 @@ func (d Draft) proxies(ctx context.Context, known expression.Facts) map[string]s
 			env[name] = value
 		}
 	}
-	final, _ := d.set.language.resolve(ctx, layer.Value{Fields: map[string]layer.Value{"env": {Fields: env}}}, known)
+	final, _ := d.evaluated(ctx, layer.Value{Fields: map[string]layer.Value{"env": {Fields: env}}}, known)
 	var b blueprint.Blueprint
 	_ = final.Node().Decode(&b)
 	return b.Env
@@ -73,7 +73,8 @@ func (d Draft) proxies(ctx context.Context, known expression.Facts) map[string]s
 // limits are the problems that the expressions have for everybody: which values they have is not known, but whether
 // they are too many, or too much work.
 func (d Draft) limits(ctx context.Context) []string {
-	return d.set.language.limits(ctx, d.merged, standIn(d.lineage[0]))
+	_, problems := d.all(ctx, d.merged, standIn(d.lineage[0]), expression.IsLimit)
+	return problems
 }
 
 // standIn is somebody for whom expressions are evaluated whose user is not known.
@@ -91,7 +92,12 @@ func standIn(name string) expression.Facts {
 // isOwn reports whether a field has been set by a user: in their own blueprint, or by a flag.
 func (d Draft) isOwn(field string) bool {
 	at, ok := d.merged.Lookup(field)
-	return ok && (at.File == "" || d.own.custom && at.File == d.own.file)
+	return ok && d.isUsers(at)
+}
+
+// isUsers reports whether a user has written what is at a place.
+func (d Draft) isUsers(at layer.Place) bool {
+	return at.File == "" || d.own.custom && at.File == d.own.file
 }
 
 func (d Draft) decode(v layer.Value) (blueprint.Blueprint, error) {

@@ -79,20 +79,14 @@ func (l *language) check(text string, expected expression.Result) error {
 	return cel.Check(text, expected)
 }
 
-// resolve evaluates the expressions of a blueprint. They see it without the expressions, so that their order does not
-// matter.
-func (l *language) resolve(ctx context.Context, v layer.Value, known expression.Facts) (layer.Value, []string) {
-	return l.all(ctx, v, known, func(error) bool { return true })
-}
-
-// limits are the problems of a blueprint's expressions that it has for everybody.
-func (l *language) limits(ctx context.Context, v layer.Value, known expression.Facts) []string {
-	_, problems := l.all(ctx, v, known, expression.IsLimit)
-	return problems
+// evaluated has the values of expressions in the place of these. They see the blueprint without expressions, so that
+// their order does not matter.
+func (d Draft) evaluated(ctx context.Context, v layer.Value, known expression.Facts) (layer.Value, []string) {
+	return d.all(ctx, v, known, func(error) bool { return true })
 }
 
 // all evaluates the expressions, and reports some of their errors.
-func (l *language) all(ctx context.Context, v layer.Value, known expression.Facts,
+func (d Draft) all(ctx context.Context, v layer.Value, known expression.Facts,
 	report func(error) bool,
 ) (layer.Value, []string) {
 	var problems []string
@@ -102,7 +96,7 @@ func (l *language) all(ctx context.Context, v layer.Value, known expression.Fact
 		return fields
 	})
 	count := 0
-	return v.Evaluate(root, func(path, text string, t reflect.Type) *yaml.Node {
+	return v.Evaluate(root, func(path string, leaf layer.Value, t reflect.Type) *yaml.Node {
 		count++
 		if count > maxEvaluated {
 			if count == maxEvaluated+1 {
@@ -111,7 +105,11 @@ func (l *language) all(ctx context.Context, v layer.Value, known expression.Fact
 			}
 			return layer.Null()
 		}
-		result, err := l.evaluate(ctx, text, resultOf(t), known, plain())
+		l := d.set.language
+		if d.isUsers(leaf.At) {
+			l = l.ofUser()
+		}
+		result, err := l.evaluate(ctx, leaf.Scalar.Value, resultOf(t), known, plain())
 		if err != nil && report(err) {
 			problems = append(problems, path+": "+err.Error())
 		}
@@ -129,6 +127,9 @@ func (l *language) evaluate(ctx context.Context, text string, expected expressio
 	if err != nil {
 		return nil, err
 	}
+	if l.user {
+		cel = cel.OfUsers()
+	}
 	result, err := cel.Evaluate(ctx, text, expected, known, fields)
 	if err != nil {
 		return nil, err
@@ -142,11 +143,11 @@ func (l *language) evaluate(ctx context.Context, text string, expected expressio
 
 // withoutUser shows expressions where a string can be, and null in other places.
 func withoutUser(v layer.Value) layer.Value {
-	return v.Evaluate(reflect.TypeFor[blueprint.Blueprint](), func(_, text string, t reflect.Type) *yaml.Node {
+	return v.Evaluate(reflect.TypeFor[blueprint.Blueprint](), func(_ string, leaf layer.Value, t reflect.Type) *yaml.Node {
 		if result := resultOf(t); result != expression.Text && result != expression.Scalar {
 			return layer.Null()
 		}
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: layer.ExpressionTag + " " + text}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: layer.ExpressionTag + " " + leaf.Scalar.Value}
 	})
 }
 

@@ -5,6 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/internal/blueprint/expression"
+	"github.com/berthdev/berth/internal/blueprint/layer"
 	"github.com/berthdev/berth/internal/fault"
 )
 
@@ -39,5 +43,20 @@ func TestTooManyExpressions(t *testing.T) {
 				t.Errorf("it says %v", err)
 			}
 		})
+	}
+}
+
+// What a user writes reads no variables also if it were evaluated without having been checked.
+func TestUsersReadNoVariables(t *testing.T) {
+	set := platformSet(t)
+	known := expression.Facts{Variables: map[string]string{"SITE": "north"}}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: layer.ExpressionTag, Value: `env("SITE")`}
+	for file, reads := range map[string]bool{"platform.yaml": true, "mine.yaml": false, "": false} {
+		d := Draft{set: set, own: entry{file: "mine.yaml", custom: true}}
+		v := layer.Value{Fields: map[string]layer.Value{"image": layer.New("x", file, n)}}
+		got, problems := d.evaluated(t.Context(), v, known)
+		if read := got.Fields["image"].Scalar.Value == "north"; read != reads || read == (len(problems) > 0) {
+			t.Errorf("%q: %+v %q", file, got.Fields["image"].Scalar, problems)
+		}
 	}
 }

@@ -218,10 +218,8 @@ func TestFormsOfAField(t *testing.T) {
 		"k8shelld: {ignoreOrphans: [a]}":   `k8shelld.ignoreOrphans=["a"]`,
 		"podman: {parentStorages: [a]}\n" +
 			"storages: {a: {type: memory, path: /a}}": `podman.parentStorages=["a"]`,
-		"podman: {parentStorages: false}":                  `podman.parentStorages=null`,
-		"network: {allowEgressToPods: [{labels: {a: b}}]}": `network.allowEgressToPods=[{"labels":{"a":"b"}}]`,
-		"network: {allowEgressToPods: [{a: b, namespace: c}]}": `network.allowEgressToPods=` +
-			`[{"labels":{"a":"b","namespace":"c"},"namespace":"*"}]`,
+		"podman: {parentStorages: false}":                          `podman.parentStorages=null`,
+		"network: {allowEgressToPods: [{labels: {a: b}}]}":         `network.allowEgressToPods=[{"labels":{"a":"b"}}]`,
 		"network: {allowEgressToPods: [{namespace: c}]}":           "!labels: required",
 		"network: {allowEgressToPods: [{labels: {a: b}, nme: c}]}": "!unknown field",
 		"podman: {parentStorages: [b]}":                            `!the blueprint has no storage "b"`,
@@ -269,4 +267,23 @@ func first(t *testing.T, set *Set) blueprint.Blueprint {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// A namespace beside labels may be berth's field, where labels: is forgotten, or a label of k8shell's: neither is chosen.
+func TestAmbiguousPods(t *testing.T) {
+	const both = `Write {namespace: dev, labels: {...}} or {namespace: "*", labels: {namespace: dev, ...}}`
+	for written, want := range map[string]string{
+		"{namespace: dev, app: db}":           both,
+		"{namespace: dev, labels: {app: db}}": "",
+		"{app: db, tier: data}":               "",
+		"{app: !cel user.username}":           "",
+		"{app: 1}":                            `unknown field "app"`,
+		"{app: }":                             `unknown field "app"`,
+	} {
+		text := "blueprints:\n- {name: a, template: base, network: {allowEgressToPods: [" + written + "]}}\n"
+		_, err := load(t, map[string]string{"a.yaml": text})
+		if said := strings.Join(problemsOf(err), "\n"); (want == "") != (err == nil) || !strings.Contains(said, want) {
+			t.Errorf("%s: %q, want %q", written, said, want)
+		}
+	}
 }

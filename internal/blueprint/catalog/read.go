@@ -26,12 +26,6 @@ import (
 // maxTotal is the limit of all files, and of all ConfigMaps, in bytes; yamldoc has that of one file.
 const maxTotal = 8 << 20
 
-// isYAML reports whether a file or a key of a ConfigMap is one of blueprints.
-func isYAML(name string) bool {
-	extension := filepath.Ext(name)
-	return extension == ".yaml" || extension == ".yml"
-}
-
 // listDir are the YAML files of a directory, sorted.
 func listDir(dir string) (paths []string, err error) {
 	files, err := os.ReadDir(dir)
@@ -39,7 +33,7 @@ func listDir(dir string) (paths []string, err error) {
 		return nil, err
 	}
 	for _, file := range files {
-		if !file.IsDir() && isYAML(file.Name()) {
+		if !file.IsDir() && blueprint.IsFile(file.Name()) {
 			paths = append(paths, filepath.Join(dir, file.Name()))
 		}
 	}
@@ -122,6 +116,7 @@ func (s *Set) read(file string, node *yaml.Node) (entry, []yamldoc.Problem) {
 		return entry{}, c.Problems
 	}
 	original.Adopt(node, nil)
+	original.Refuse(c, node)
 	c.Check(node, reflect.TypeFor[blueprint.Blueprint]())
 	e := entry{file: file, node: node}
 	e.identify(c)
@@ -198,7 +193,7 @@ func readConfigMap(ctx context.Context, client kube.Interface, c blueprint.Confi
 		return nil, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(read.Data)) {
-		if isYAML(key) {
+		if blueprint.IsFile(key) {
 			sources = append(sources, blueprint.Source{
 				Name: fmt.Sprintf("configmap/%s/%s:%s", c.Namespace, c.Name, key),
 				Text: []byte(read.Data[key]),
@@ -228,6 +223,7 @@ func (s *Set) readCustom(custom blueprint.Source) (entry, []yamldoc.Problem) {
 		top = inner
 	}
 	original.Adopt(top, nil)
+	original.Refuse(c, top)
 	checkCustomFields(c, top)
 	e.node = top
 	e.identify(c)

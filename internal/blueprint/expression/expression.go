@@ -128,9 +128,11 @@ func (l *Language) Check(text string, expected Result) error {
 
 // CheckUsers is Check for what a user writes, who reads no variables of berth's environment.
 func (l *Language) CheckUsers(text string, expected Result) error {
-	_, err := compile(l.users, text, expected)
-	return err
+	return l.OfUsers().Check(text, expected)
 }
+
+// OfUsers is the language of what users write.
+func (l *Language) OfUsers() *Language { return &Language{env: l.users, users: l.users} }
 
 func compile(env *cel.Env, text string, expected Result) (*cel.Ast, error) {
 	ast, issues := env.Compile(text)

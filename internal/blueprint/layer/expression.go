@@ -38,12 +38,12 @@ func (v Value) Expressions() map[string]string {
 
 // Evaluate replaces each expression by a node. The value is one of type root, and evaluate is given the type of the
 // expression's field.
-func (v Value) Evaluate(root reflect.Type, evaluate func(path, expression string, t reflect.Type) *yaml.Node) Value {
+func (v Value) Evaluate(root reflect.Type, evaluate func(path string, leaf Value, t reflect.Type) *yaml.Node) Value {
 	return v.evaluate("", root, evaluate)
 }
 
 func (v Value) evaluate(path string, t reflect.Type,
-	by func(path, expression string, t reflect.Type) *yaml.Node,
+	by func(path string, leaf Value, t reflect.Type) *yaml.Node,
 ) Value {
 	switch {
 	case v.Fields != nil:
@@ -59,7 +59,7 @@ func (v Value) evaluate(path string, t reflect.Type,
 		}
 		return out
 	case v.IsExpression():
-		return Value{At: v.At, Scalar: by(path, v.Scalar.Value, t)}
+		return Value{At: v.At, Scalar: by(path, v, t)}
 	}
 	return v
 }

@@ -140,7 +140,8 @@ func TestEvaluate(t *testing.T) {
 	v := written(t, "inner: {text: !cel t, list: [1, !cel l]}\nenv: {A: 1.10, B: !cel e, C: ~}\n"+
 		"any: {x: !cel a, y: 1.10}\nunknown: !cel u\n")
 	var seen []string
-	out := v.Evaluate(reflect.TypeFor[outer](), func(path, text string, typ reflect.Type) *yaml.Node {
+	out := v.Evaluate(reflect.TypeFor[outer](), func(path string, leaf Value, typ reflect.Type) *yaml.Node {
+		text := leaf.Scalar.Value
 		seen = append(seen, fmt.Sprintf("%s %s %s", path, text, typ))
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "done"}
 	})

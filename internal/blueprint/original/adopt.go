@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/berthdev/berth/internal/blueprint"
+	"github.com/berthdev/berth/internal/blueprint/layer"
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
@@ -104,21 +105,39 @@ func flagAsList(at **yaml.Node, item string, changed func(at *yaml.Node)) {
 	changed(written)
 }
 
-// areLabels says whether an entry has labels alone: it is berth's own if it has a field "labels", or nothing but a
-// namespace.
+// areLabels says whether an entry has labels alone: it is berth's own if it has a field "labels", or a namespace.
 func areLabels(n *yaml.Node) bool {
-	if n.Kind != yaml.MappingNode || yamldoc.Field(n, "labels") != nil {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		return false
 	}
-	other := false
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := yamldoc.Resolve(n.Content[i])
-		other = other || key.Value != "namespace"
-		if yamldoc.Resolve(n.Content[i+1]).Kind != yaml.ScalarNode {
+		key, value := yamldoc.Resolve(n.Content[i]), yamldoc.Resolve(n.Content[i+1])
+		if key.Value == "labels" || key.Value == "namespace" || value.Kind != yaml.ScalarNode ||
+			value.ShortTag() != "!!str" && !layer.IsExpression(value) {
 			return false
 		}
 	}
-	return other
+	return true
+}
+
+// Refuse reports the entries of a blueprint that may be berth's or k8shell's, as each means something else, and leaves
+// them out.
+func Refuse(c *yamldoc.Checker, n *yaml.Node) {
+	pods := slot(n, "network", "allowEgressToPods")
+	if pods == nil || yamldoc.Resolve(*pods).Kind != yaml.SequenceNode {
+		return
+	}
+	list := yamldoc.Resolve(*pods)
+	list.Content = slices.DeleteFunc(list.Content, func(item *yaml.Node) bool {
+		item = yamldoc.Resolve(item)
+		namespace := text(item, "namespace")
+		if namespace == "" || find(item, "labels") != nil || len(item.Content) == 2 {
+			return false
+		}
+		c.Problemf(item, "network.allowEgressToPods: of namespace %[1]s alone, or of all with a label namespace? "+
+			"Write {namespace: %[1]s, labels: {...}} or {namespace: \"*\", labels: {namespace: %[1]s, ...}}", namespace)
+		return true
+	})
 }
 
 // SwitchOff switches off the storages of a blueprint that are new in it and do not say whether they are wanted: k8shell
@@ -126,17 +145,23 @@ func areLabels(n *yaml.Node) bool {
 func SwitchOff(n *yaml.Node, inherited []string) { switchOff(n, inherited, nil, "storages") }
 
 func switchOff(n *yaml.Node, inherited []string, changed func(at *yaml.Node, storage string), path ...string) {
-	each(n, func(key, storage *yaml.Node) {
-		known := slices.Contains(inherited, key.Value)
-		if known || storage.Kind != yaml.MappingNode || find(storage, "enabled") != nil {
-			return
-		}
+	undecided(n, inherited, func(key, storage *yaml.Node) {
 		off := scalar(key, "false")
 		off.Tag = "!!bool"
 		storage.Content = append([]*yaml.Node{scalar(key, "enabled"), off}, storage.Content...)
 		moveHead(storage)
 		if changed != nil {
 			changed(key, key.Value)
+		}
+	}, path...)
+}
+
+// undecided calls for the storages that are new in a blueprint and do not say whether they are wanted.
+func undecided(n *yaml.Node, inherited []string, call func(key, storage *yaml.Node), path ...string) {
+	each(n, func(key, storage *yaml.Node) {
+		known := slices.Contains(inherited, key.Value)
+		if !known && storage.Kind == yaml.MappingNode && find(storage, "enabled") == nil {
+			call(key, storage)
 		}
 	}, path...)
 }

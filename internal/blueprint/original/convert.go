@@ -27,18 +27,24 @@ type Change struct {
 // File is a file as it was converted.
 type File struct {
 	Source blueprint.Source
-	// Text is berth's form of it.
+	// Text is berth's form of it: the source as it is, if nothing in it is changed.
 	Text []byte
 	// Top is the same, where everything is at its place in the source; nil if the file is empty.
 	Top *yaml.Node
+	// Beside are the files of its directory that are written out in it, and that berth would read as blueprints.
+	Beside []string
 }
+
+// Lookup finds the blueprint of a name that is not among the files; nil if there is none.
+type Lookup func(name string) *yaml.Node
 
 // converter converts files together, as their blueprints inherit from each other.
 type converter struct {
 	files    []*file
 	written  map[string]*yaml.Node // the platform blueprints by name
-	included map[string]bool       // files that are parts of others
-	left     int                   // bytes that may be included
+	others   Lookup
+	included map[string]bool // files that are parts of others
+	left     int             // bytes that may be included
 	changes  []Change
 	problems []yamldoc.Problem
 }
@@ -48,16 +54,20 @@ type file struct {
 	blueprint.Source
 	document   *yaml.Node
 	blueprints []*yaml.Node
+	beside     []string
+	ours       bool // a custom blueprint in berth's form: there is nothing to convert
 }
 
 // maxIncludes is how many bytes all files together may include.
 const maxIncludes = 8 << 20
 
 // Convert makes berth's form of files of k8shell: those of platform blueprints, and custom ones, by their names. Files
-// that others include are left out. The problems are those of files that cannot be read or written; what is wrong with
-// their blueprints is for package catalog to say.
-func Convert(sources []blueprint.Source) (all []File, changes []Change, problems []yamldoc.Problem) {
-	c := &converter{written: map[string]*yaml.Node{}, included: map[string]bool{}, left: maxIncludes}
+// that others include are left out. What they inherit from may also be one of the others. The problems are those of
+// files that cannot be read or written; what is wrong with their blueprints is for package catalog to say.
+func Convert(sources []blueprint.Source, others Lookup) (all []File, changes []Change, problems []yamldoc.Problem) {
+	c := &converter{
+		written: map[string]*yaml.Node{}, others: others, included: map[string]bool{}, left: maxIncludes,
+	}
 	for _, source := range sources {
 		c.read(source)
 	}
@@ -106,6 +116,10 @@ func (c *converter) read(source blueprint.Source) {
 		f.document = nil
 		return
 	}
+	if f.custom() && Unwrapped(top) == nil {
+		f.ours = true
+		return
+	}
 	if !f.custom() && source.Dir != "" {
 		c.include(f)
 	}
@@ -118,7 +132,11 @@ func (c *converter) read(source blueprint.Source) {
 func (c *converter) include(f *file) {
 	i := Includer{Dir: f.Dir, File: f.Name, Left: &c.left, Changed: func(at *yaml.Node, tag, path string) {
 		if tag == IncludeTag {
-			c.included[filepath.Join(f.Dir, path)] = true
+			included := filepath.Join(f.Dir, path)
+			c.included[included] = true
+			if blueprint.IsFile(included) && filepath.Dir(included) == filepath.Clean(f.Dir) {
+				f.beside = append(f.beside, included)
+			}
 		}
 		c.change(f, at, "", "", tag+" "+path+": the file is written out here")
 	}}
@@ -164,18 +182,15 @@ func (c *converter) change(f *file, at *yaml.Node, name, field, message string) 
 
 // shape gives a file the outer form that berth writes, and returns its blueprints.
 func (c *converter) shape(f *file) []*yaml.Node {
-	if f.document == nil {
+	if f.document == nil || f.ours {
 		return nil
 	}
 	top := f.document.Content[0]
-	if f.custom() {
-		if inner := Unwrapped(top); inner != nil {
-			c.change(f, top, "", "", "the key blueprint is gone: its fields are those of the file")
-			raise(top, inner)
-			f.document.Content[0] = inner
-			return []*yaml.Node{inner}
-		}
-		return []*yaml.Node{top}
+	if inner := Unwrapped(top); f.custom() && inner != nil {
+		c.change(f, top, "", "", "the key blueprint is gone: its fields are those of the file")
+		raise(top, inner)
+		f.document.Content[0] = inner
+		return []*yaml.Node{inner}
 	}
 	theirs, ok := Blueprints(top)
 	if !ok {

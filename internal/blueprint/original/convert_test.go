@@ -24,7 +24,7 @@ func converted(t *testing.T, paths ...string) ([]original.File, []original.Chang
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
-	files, changes, problems := original.Convert(sources)
+	files, changes, problems := original.Convert(sources, others(t, ""))
 	given, parsed := []blueprint.Source{}, map[string]*yaml.Node{}
 	for _, file := range files {
 		given, parsed[file.Source.Name] = append(given, file.Source), file.Top
@@ -33,6 +33,16 @@ func converted(t *testing.T, paths ...string) ([]original.File, []original.Chang
 		t.Fatal(err, fault.From(err).Problems)
 	}
 	return files, changes
+}
+
+// others are the built-in blueprints, and those of a directory.
+func others(t *testing.T, dir string) original.Lookup {
+	t.Helper()
+	all, err := catalog.Written(catalog.Configured{Dir: dir}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // A directory of k8shell as it was and as it is: the comments are kept, and what has changed is said.
@@ -107,7 +117,7 @@ func TestConvertFields(t *testing.T) {
 		source := blueprint.Source{
 			Name: "a.yaml", Text: []byte("blueprints:\n- name: a\n  template: base\n" + indented(agent+test.written)),
 		}
-		files, changes, problems := original.Convert([]blueprint.Source{source})
+		files, changes, problems := original.Convert([]blueprint.Source{source}, others(t, ""))
 		if len(problems) > 0 || !strings.Contains(string(files[0].Text), test.want) {
 			t.Errorf("%s: %q\n%s", test.written, problems, files[0].Text)
 		}
@@ -133,7 +143,7 @@ func TestConvertInheritedStorages(t *testing.T) {
 - {name: one, template: top, storages: {a: {enabled: true}, b: {path: /c}, c: {type: memory, path: /d}}}
 - {name: two, template: one, storages: {a: {path: /e}}}
 `)}
-	files, _, problems := original.Convert([]blueprint.Source{source})
+	files, _, problems := original.Convert([]blueprint.Source{source}, others(t, ""))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -162,6 +172,57 @@ func TestConvertInheritedStorages(t *testing.T) {
 	}
 }
 
+// What is inherited is also that of blueprints that are not among the files. Of one that is not known nothing is said.
+func TestConvertOverOthers(t *testing.T) {
+	dir := t.TempDir()
+	text := "- {name: site, template: base, storages: {home: {type: memory, path: /h}}}\n"
+	if err := os.WriteFile(filepath.Join(dir, "site.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ written, want, field string }{
+		{"template: site, storages: {home: {path: /d}}", "home: {path: /d}", ""},
+		{"template: site, storages: {new: {path: /d}}", "new: {enabled: false, path: /d}", "storages.new.enabled"},
+		{"template: base, storages: {home: {path: /d}}", "home: {enabled: false", "storages.home.enabled"},
+		{"template: gone, storages: {home: {path: /d}}", "home: {path: /d}", "!storages.home.enabled"},
+		{"template: gone, storages: {home: {enabled: true}}", "home: {enabled: true}", ""},
+	} {
+		source := blueprint.Source{Name: blueprint.CustomFile, Text: []byte("blueprint: {" + test.written + "}\n")}
+		files, changes, problems := original.Convert([]blueprint.Source{source}, others(t, dir))
+		if len(problems) > 0 || !strings.Contains(string(files[0].Text), test.want) {
+			t.Errorf("%s: %q\n%s", test.written, problems, files[0].Text)
+		}
+		said := ""
+		for _, c := range changes {
+			if c.Field == "" {
+				continue
+			}
+			if said += c.Field; c.Differs {
+				said = "!" + said
+			}
+		}
+		if said != test.field {
+			t.Errorf("%s: it is said of %q, want %q", test.written, said, test.field)
+		}
+	}
+}
+
+// What needs no change stays as it is, with its blank lines, quotes and ends of lines.
+func TestConvertLeavesAsItIs(t *testing.T) {
+	for name, text := range map[string]string{
+		"a.yaml":             "blueprints:\r\n\r\n- name: 'a'\r\n  template: \"base\"\r\n\r\n  resources: {cpu: 1}\r\n",
+		blueprint.CustomFile: "template: base\n\nstorages: {a: &a {type: 'memory', path: /a}}\n",
+		"b" + blueprint.CustomFile: "template: base\nnetwork: {networkPolicyClass: isolated}\n" +
+			"storages: {a: {type: memory, path: /a, id: x}}\n",
+		"empty.yaml": "# Nothing.\n\n",
+	} {
+		source := blueprint.Source{Name: name, Text: []byte(text)}
+		files, _, problems := original.Convert([]blueprint.Source{source}, others(t, ""))
+		if len(problems) > 0 || string(files[0].Text) != text {
+			t.Errorf("%s: %q becomes %q (%v)", name, text, files[0].Text, problems)
+		}
+	}
+}
+
 // What cannot be converted is said with its place in the source, and that of all files.
 func TestConvertSaysWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
@@ -177,7 +238,7 @@ func TestConvertSaysWhatIsWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, _, problems := original.Convert(sources)
+	files, _, problems := original.Convert(sources, others(t, ""))
 	given, parsed := []blueprint.Source{}, map[string]*yaml.Node{}
 	for _, file := range files {
 		given, parsed[file.Source.Name] = append(given, file.Source), file.Top
@@ -210,7 +271,7 @@ func FuzzConvert(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, name := range []string{"a.yaml", blueprint.CustomFile} {
 			source := blueprint.Source{Name: name, Text: []byte(text)}
-			files, _, problems := original.Convert([]blueprint.Source{source})
+			files, _, problems := original.Convert([]blueprint.Source{source}, nil)
 			if len(problems) > 0 {
 				continue
 			}

@@ -10,13 +10,16 @@ import (
 	"github.com/berthdev/berth/internal/yamldoc"
 )
 
-// finish writes a file. It is read again: what would be read as something else is written without comments, which are
-// what can go wrong.
+// finish writes a file, unless it is to stay as it is. It is read again: what would be read as something else is
+// written without comments, which are what can go wrong.
 func (c *converter) finish(f *file) File {
 	if f.document == nil {
 		return File{Source: f.Source, Text: f.Text}
 	}
 	top := f.document.Content[0]
+	if !slices.ContainsFunc(c.changes, func(ch Change) bool { return ch.File == f.Name && !ch.Differs }) {
+		return File{Source: f.Source, Text: f.Text, Top: top}
+	}
 	text, ok := encoded(f.document)
 	if !ok {
 		uncomment(f.document)
@@ -26,7 +29,7 @@ func (c *converter) finish(f *file) File {
 			c.problems = append(c.problems, yamldoc.Problem{File: f.Name, Message: "cannot be written again as YAML"})
 		}
 	}
-	return File{Source: f.Source, Text: text, Top: top}
+	return File{Source: f.Source, Text: text, Top: top, Beside: f.beside}
 }
 
 // encoded is a document as YAML, if it is read as the same again.

@@ -1,38 +1,46 @@
 package original
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-)
+	"sync"
 
-// token is a part of an expression: a string, a name, or anything else.
-var token = regexp.MustCompile(`(?s)[rR](?:"""(?:.*?)"""|'''(?:.*?)'''|"[^"]*"|'[^']*')|` +
-	`(?:"""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|` +
-	`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|[A-Za-z_][A-Za-z0-9_]*|.`)
+	"github.com/berthdev/berth/internal/blueprint/expression"
+)
 
 // absent are what k8shell has in place of the parts of a repository where there is none; berth has an empty text.
 func absent() []string { return []string{"norepoowner", "noreponame", "noaddress"} }
 
-// convertExpression gives an expression the variables that berth has. The notes are of what has another value.
+// language is berth's, by which it is seen whether an expression is one.
+var language = sync.OnceValues(expression.New) //nolint:gochecknoglobals // takes time to make
+
+// edit is a text that takes the place of a part of an expression, by characters.
+type edit struct {
+	start, stop int
+	text        string
+}
+
+// convertExpression gives an expression the variables that berth has. The notes are of what has another value. One that
+// cannot be read stays as it is: the catalog says what is wrong with it.
 func convertExpression(text string) (converted string, notes []string) {
-	tokens := token.FindAllString(text, -1)
-	if strings.Join(tokens, "") != text {
-		return text, nil // no text
+	parts, err := expression.Parts(text)
+	if err != nil {
+		return text, nil
 	}
+	metadata := slices.ContainsFunc(parts, func(p expression.Part) bool { return p.Variable == "metadata" })
 	repository, environment := false, false
-	for i, t := range tokens {
-		before, after := solid(tokens[:i], -1), solid(tokens[i+1:], 1)
-		quoted := strings.Trim(t, `"'`)
+	var edits []edit
+	characters := []rune(text)
+	for _, p := range parts {
 		switch {
-		case t == wrapper && before != "." && !ours(tokens[i+1:]):
-			tokens[i] = "metadata.name"
-		case quoted != t && slices.Contains(absent(), quoted) && strings.Contains(text, "metadata"):
-			tokens[i] = t[:1] + t[len(t)-1:]
-		case before == "." && slices.Contains([]string{"repoName", "repoOwner", "repoAddress"}, t):
+		case p.Variable == wrapper && !p.Mapping:
+			edits = append(edits, edit{p.Start, p.Stop, "metadata.name"})
+		case p.Variable == "metadata" && slices.Contains([]string{"repoName", "repoOwner", "repoAddress"}, p.Field):
 			repository = true
-		case t == "env" && before != "." && after == "(":
+		case p.Function == "env":
 			environment = true
+		case metadata && slices.Contains(absent(), p.Text):
+			edits = append(edits, edit{p.Start, p.Stop, strings.Repeat(string(characters[p.Stop-1]), 2)})
 		}
 	}
 	if repository {
@@ -41,34 +49,27 @@ func convertExpression(text string) (converted string, notes []string) {
 	if environment {
 		notes = append(notes, "env reads the variables alone that blueprintVariables in the configuration names")
 	}
-	return strings.Join(tokens, ""), notes
+	converted = edited(text, edits)
+	if converted != text && valid(text) && !valid(converted) {
+		return text, append(notes, "blueprint is a mapping of fields here, and the name of the blueprint to k8shell")
+	}
+	return converted, notes
 }
 
-// ours says of what follows the name blueprint that it is berth's mapping: a field of it is chosen, and no method
-// called.
-func ours(rest []string) bool {
-	words := make([]string, 0, 3)
-	for _, t := range rest {
-		if strings.TrimSpace(t) != "" {
-			words = append(words, t)
-		}
-		if len(words) == cap(words) {
-			break
-		}
-	}
-	return len(words) > 0 && (words[0] == "[" || words[0] == "." && (len(words) < 3 || words[2] != "("))
+func valid(text string) bool {
+	cel, err := language()
+	return err == nil && cel.Check(text, expression.Scalar) == nil
 }
 
-// solid is the first token that is no space, from the begin, or from the end.
-func solid(tokens []string, direction int) string {
-	for i := range tokens {
-		t := tokens[i]
-		if direction < 0 {
-			t = tokens[len(tokens)-1-i]
-		}
-		if strings.TrimSpace(t) != "" {
-			return t
-		}
+// edited is a text with its edits, the last one first, so that the others stay at their places.
+func edited(text string, edits []edit) string {
+	slices.SortFunc(edits, func(a, b edit) int { return b.start - a.start })
+	characters := []rune(text)
+	for _, e := range edits {
+		characters = slices.Replace(characters, e.start, e.stop, []rune(e.text)...)
 	}
-	return ""
+	if len(edits) == 0 {
+		return text
+	}
+	return strings.Clone(string(characters))
 }

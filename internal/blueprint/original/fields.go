@@ -20,11 +20,14 @@ type subject struct {
 	node  *yaml.Node
 	name  string
 	chain []*yaml.Node // the blueprint and its ancestors as they were, nearest first
+	// missing is the template that ends the chain, as nobody has it; empty if nothing is missing.
+	missing string
 }
 
 // convert converts the fields of a blueprint.
 func (c *converter) convert(f *file, n *yaml.Node) {
-	s := subject{converter: c, file: f, node: n, name: text(n, "name"), chain: c.lineage(n)}
+	s := subject{converter: c, file: f, node: n, name: text(n, "name")}
+	s.chain, s.missing = c.lineage(n)
 	if f.custom() {
 		s.name = ""
 	}
@@ -38,15 +41,22 @@ func (c *converter) convert(f *file, n *yaml.Node) {
 	s.expressions("", n)
 }
 
-// lineage is a blueprint and its ancestors as they were. What is not among the files ends it.
-func (c *converter) lineage(n *yaml.Node) (chain []*yaml.Node) {
+// lineage is a blueprint and its ancestors as they were, also those that are not among the files. missing is the
+// template that ends it, as there is none of this name.
+func (c *converter) lineage(n *yaml.Node) (chain []*yaml.Node, missing string) {
 	chain = []*yaml.Node{yamldoc.Expand(n)}
 	seen := []string{text(n, "name")}
 	for {
 		template := text(chain[len(chain)-1], "template")
-		parent, ok := c.written[template]
-		if !ok || slices.Contains(seen, template) {
-			return chain
+		if template == "" || slices.Contains(seen, template) {
+			return chain, ""
+		}
+		parent := c.written[template]
+		if parent == nil && c.others != nil {
+			parent = c.others(template)
+		}
+		if parent == nil {
+			return chain, template
 		}
 		chain, seen = append(chain, parent), append(seen, template)
 	}
@@ -134,6 +144,13 @@ func (s subject) storages(path ...string) {
 			s.storage(below(outer, key.Value), key, storage, append(slices.Clone(path), key.Value))
 		}
 	}, path...)
+	if s.missing != "" {
+		undecided(s.node, known, func(key, _ *yaml.Node) {
+			s.differs(key, below(outer, key.Value)+".enabled", "not given, and template "+s.missing+" is not known: "+
+				"a storage that is new here is off to k8shell")
+		}, path...)
+		return
+	}
 	switchOff(s.node, known, func(at *yaml.Node, name string) {
 		s.changed(at, below(outer, name)+".enabled", "a storage is off unless it is switched on")
 	}, path...)

@@ -1,8 +1,11 @@
 package blueprint
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -23,8 +26,8 @@ func NewConvert(f *cmdutil.Factory, runF func(context.Context, *Options) error) 
 		Use:   "convert FILE|DIR",
 		Short: "Convert blueprints of k8shell",
 		Long: `Convert blueprints of k8shell, and list what is changed: where a field has another
-meaning there, berth's form is written, and comments are kept. berth reads the rest as
-it is. The list also has what is left and means something else here, to be looked at.
+meaning there, berth's form is written. Comments are kept, blank lines and quotes are
+not; a file with nothing to change stays as it is. berth reads the rest as it is. The list also has what is left and means something else here, to be looked at.
 
 Without --to or --in-place, nothing is written. The files of a directory are converted
 together, as their blueprints inherit from each other; those that others include are
@@ -61,7 +64,11 @@ func Convert(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	files, changes, found := original.Convert(sources)
+	others, err := catalog.Written(configured, sources)
+	if err != nil {
+		return err
+	}
+	files, changes, found := original.Convert(sources, others)
 	var given []blueprint.Source
 	parsed := map[string]*yaml.Node{}
 	for _, file := range files {
@@ -76,21 +83,51 @@ func Convert(ctx context.Context, o *Options) error {
 	document := v1.BlueprintConversion{Blueprints: done.Blueprints, Files: []v1.ConvertedFile{}}
 	var writes []replacement
 	for _, file := range files {
-		w := replacement{from: file.Source.Name, path: o.target(file.Source.Name), text: file.Text}
+		w := replacement{
+			from: file.Source.Name, path: o.target(file.Source.Name), before: file.Source.Text, text: file.Text,
+		}
+		if o.InPlace && bytes.Equal(w.before, w.text) {
+			w.path = ""
+		}
 		document.Files = append(document.Files, v1.ConvertedFile{From: w.from, To: w.path})
-		writes = append(writes, w)
+		if w.path != "" {
+			writes = append(writes, w)
+		}
 	}
 	for _, c := range changes {
 		document.Changes = append(document.Changes, v1.BlueprintChange{
 			File: c.File, Line: c.Line, Blueprint: c.Blueprint, Field: c.Field, Message: c.Message, Differs: c.Differs,
 		})
 	}
-	if o.To != "" || o.InPlace {
+	if o.InPlace {
+		if err := left(files); err != nil {
+			return err
+		}
+	}
+	if len(writes) > 0 {
 		if err := write(writes, o.InPlace); err != nil {
 			return err
 		}
 	}
 	return printer.Print(o.IO, o.Output, result.BlueprintConversion{BlueprintConversion: document})
+}
+
+// left returns an error if files that are written out in others would be left where berth reads them as blueprints.
+func left(files []original.File) error {
+	var problems []string
+	for _, file := range files {
+		for _, beside := range file.Beside {
+			problems = append(problems, fmt.Sprintf("%s: is written out in %s, and would be left here as a file of "+
+				"blueprints", beside, file.Source.Name))
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.Sort(problems)
+	err := fault.New(fault.InvalidArgument, "nothing is written: files would be left that are no blueprints")
+	err.Problems = slices.Compact(problems)
+	return err.WithHint("use --to with another directory")
 }
 
 // target is where a file is written to; empty for nowhere.

@@ -128,3 +128,47 @@ func TestBlueprintConvertCustom(t *testing.T) {
 		t.Errorf("%v %q", err, read(t, "real"))
 	}
 }
+
+// A repository's file alone inherits from what is configured.
+func TestBlueprintConvertOverConfigured(t *testing.T) {
+	inTeam(t, "blueprints:\n- {name: site, template: base, storages: {home: {type: memory, path: /h}}}\n")
+	text := "blueprint:\n  template: site\n  storages: {home: {path: /data}}\n"
+	if err := os.WriteFile(".k8shell.yaml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmdtest.Must(t, 0, "blueprint", "convert", ".k8shell.yaml", "--in-place", "--blueprints", "bp")
+	if got := read(t, ".k8shell.yaml"); got != "template: site\nstorages: {home: {path: /data}}\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// In place, nothing may be left that berth reads as blueprints and that is none.
+func TestBlueprintConvertIncluded(t *testing.T) {
+	inTeam(t, "blueprint:\n  name: dev\n  template: base\n  storages: !include parts.yaml\n")
+	parts := "home: {enabled: true, type: memory, path: /h}\n"
+	if err := os.WriteFile("bp/parts.yaml", []byte(parts), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"bp", "bp/team.yaml"} {
+		_, stderr := cmdtest.Must(t, 2, "blueprint", "convert", path, "--in-place")
+		if !strings.Contains(stderr, "bp/parts.yaml: is written out in bp/team.yaml") ||
+			!strings.Contains(stderr, "--to") || !strings.Contains(read(t, "bp/team.yaml"), "!include") {
+			t.Errorf("%s: %s", path, stderr)
+		}
+	}
+	cmdtest.Must(t, 0, "blueprint", "convert", "bp", "--to", "out")
+	cmdtest.Must(t, 0, "blueprint", "validate", "out")
+}
+
+// In place, a file with nothing to change is not written.
+func TestBlueprintConvertWritesNoMore(t *testing.T) {
+	text := "blueprints:\r\n\r\n- name: 'dev'\r\n  template: base\r\n"
+	inTeam(t, text)
+	before, _ := os.Stat("bp/team.yaml")
+	document, _ := cmdtest.Must(t, 0, "blueprint", "convert", "bp", "--in-place", "-o", "json")
+	after, err := os.Stat("bp/team.yaml")
+	if err != nil || !os.SameFile(before, after) || read(t, "bp/team.yaml") != text ||
+		strings.Contains(document, `"to"`) {
+		t.Errorf("%v %s", err, document)
+	}
+}
