@@ -18,6 +18,7 @@ package provision
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/internal/apply"

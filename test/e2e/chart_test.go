@@ -5,9 +5,13 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -58,14 +62,43 @@ func TestAgentRuntime(t *testing.T) {
 	w.eventually("nothing is left", func() bool { return len(w.leftovers()) == 0 })
 }
 
-// An agent comes up under each network class, and is entered.
+// An agent comes up under each network class, and is entered. Whether its port is closed is for the cluster's network
+// to say, and this one's enforces no policies: the policy that is there lets in k8shell's proxy and API server alone.
 func TestAgentInEachClass(t *testing.T) {
 	w := newWorld(t)
-	for _, class := range []string{"isolated", "user", "workspace", "system"} {
-		w.must(0, "provision", "alice~agent", "--set", "network.networkPolicyClass="+class)
+	users := w.write(t.TempDir(), "users.yaml",
+		"users: [{username: alice, organization: acme, uid: 4001, blueprints: [agent]}]")
+	config := fmt.Sprintf("controlNamespace: control\nidentity: {providers: [{kind: file, path: %s}]}\n", users)
+	for _, class := range []string{"isolated", "user", "workspace", "organization", "system"} {
+		w.configured(config, "provision", "alice~agent", "--set", "network.networkPolicyClass="+class).mustBe(w, 0)
 		w.must(0, "exec", "alice~agent", "--", "true")
+		policy, err := w.NetworkingV1().NetworkPolicies(w.namespace).
+			Get(t.Context(), "np-"+w.idOf("alice~agent")+"-"+class, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var clients []networkingv1.NetworkPolicyPeer
+		for _, rule := range policy.Spec.Ingress {
+			if opens(rule, 2822) {
+				clients = append(clients, rule.From...)
+			}
+		}
+		if len(clients) != 1 || clients[0].NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"] != "control" ||
+			clients[0].PodSelector.MatchExpressions[0].Key != "k8shell.io/app" {
+			t.Errorf("%s lets in %+v", class, policy.Spec.Ingress)
+		}
 		w.must(0, "delete", "alice~agent")
 	}
+}
+
+// opens says whether a rule opens a port of TCP.
+func opens(rule networkingv1.NetworkPolicyIngressRule, port int32) bool {
+	return len(rule.Ports) == 0 || slices.ContainsFunc(rule.Ports, func(p networkingv1.NetworkPolicyPort) bool {
+		if p.Protocol != nil && *p.Protocol != corev1.ProtocolTCP {
+			return false
+		}
+		return p.Port == nil || p.Port.IntVal == port || p.EndPort != nil && p.Port.IntVal < port && port <= *p.EndPort
+	})
 }
 
 // Two workspaces share a claim, which a user who is not root can write to, and

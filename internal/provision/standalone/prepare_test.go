@@ -60,6 +60,7 @@ func TestPrepareSaysWhoGetsAtCredentials(t *testing.T) {
 	}
 	b := &spec.Blueprint
 	b.Name, b.Image, b.HelperImage, b.Podman.Enabled, b.Podman.Image = "dev", "x", "y", true, "z"
+	b.Podman.SecurityContext = map[string]any{"privileged": true}
 	target, _, _ := on(t)
 	var said notes
 	target.Steps = deploy.NewSteps(event.NewStream("alice", time.Now, &said), time.Now)
