@@ -130,7 +130,8 @@ func TestRecordsKeepTheContract(t *testing.T) {
 			[2]string{"Error", "no image"},
 		},
 		"gone": {
-			[]v1.Stage{v1.StageTerminating, v1.StageStopped, v1.StageUnknown}, nil,
+			[]v1.Stage{v1.StageTerminating, v1.StageStopped, v1.StageUnknown},
+			nil,
 			[2]string{"Unknown", "Unknown"},
 		},
 		"hasty": {

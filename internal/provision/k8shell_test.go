@@ -22,8 +22,8 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lifecycle"
 	"github.com/berthdev/berth/internal/provision/inventory/fleet"
-	"github.com/berthdev/berth/internal/provision/k8shelltest"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/release/k8shelltest"
 )
 
 // theirs is a workspace that k8shell has made.

@@ -11,8 +11,8 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/provision/k8shelltest"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/release/k8shelltest"
 )
 
 // A workspace as k8shell's own chart lays it down is listed, diagnosed, entered, stopped, started and deleted.

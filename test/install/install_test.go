@@ -38,8 +38,10 @@ func TestInstall(t *testing.T) {
 	}{
 		"the first time": {
 			offers: []release{fine}, want: newest,
-			says: []string{"installed ~/.local/bin/berth, version 1.3.0\n", "export PATH=\"~/.local/bin:$PATH\"",
-				"next: berth doctor", "cosign is not installed"},
+			says: []string{
+				"installed ~/.local/bin/berth, version 1.3.0\n", "export PATH=\"~/.local/bin:$PATH\"",
+				"next: berth doctor", "cosign is not installed",
+			},
 		},
 		"an upgrade": {
 			has: "1.2.9", offers: []release{fine}, want: newest,
@@ -199,8 +201,8 @@ func TestReleaseHasIt(t *testing.T) {
 		"LICENSE", "README.md", "completions/*", "man/*.1",
 		"checksum ${artifact}.sigstore.json", "install.sh", "checksums.txt",
 	}
-	if is := append(says, made.Checksum.Name); !slices.Equal(is, want) {
-		t.Errorf("a release has %q, want %q", is, want)
+	if says = append(says, made.Checksum.Name); !slices.Equal(says, want) {
+		t.Errorf("a release has %q, want %q", says, want)
 	}
 }
 

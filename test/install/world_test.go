@@ -145,7 +145,8 @@ func (s system) link(t *testing.T, program, name string) {
 func (s system) run(text, releases string, env ...string) (output string, err error) {
 	cmd := exec.Command(filepath.Join(s.bin, "sh"))
 	cmd.Stdin = strings.NewReader(text)
-	cmd.Env = append(env, "HOME="+s.home, "PATH="+s.bin, "TMPDIR="+s.home, "BERTH_RELEASES="+releases)
+	cmd.Env = append([]string{"HOME=" + s.home, "PATH=" + s.bin, "TMPDIR=" + s.home, "BERTH_RELEASES=" + releases},
+		env...)
 	out, err := cmd.CombinedOutput()
 	return strings.NewReplacer(s.home, "~", releases, "URL").Replace(string(out)), err
 }
@@ -159,7 +160,7 @@ func (s system) write(t *testing.T, path, text string) {
 	}
 }
 
-func (s system) program() string { return filepath.Join(s.home, ".local/bin/berth") }
+func (s system) program() string { return filepath.Join(s.home, ".local", "bin", "berth") }
 
 // files are the files below the home directory.
 func (s system) files(t *testing.T) []string {

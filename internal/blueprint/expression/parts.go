@@ -112,7 +112,7 @@ func (w *walker) comprehension(c ast.ComprehensionExpr, bound []string) {
 	w.walk(c.AccuInit(), bound, Part{})
 	result := append(slices.Clone(bound), c.AccuVar())
 	w.walk(c.Result(), result, Part{})
-	inner := append(result, c.IterVar(), c.IterVar2())
+	inner := slices.Concat(result, []string{c.IterVar(), c.IterVar2()})
 	w.walk(c.LoopCondition(), inner, Part{})
 	w.walk(c.LoopStep(), inner, Part{})
 }

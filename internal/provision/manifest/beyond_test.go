@@ -10,8 +10,8 @@ import (
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/provision/k8shelltest"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/release/k8shelltest"
 )
 
 // What a workspace is made of is nothing beyond it; what somebody adds to its recorded values

@@ -85,28 +85,26 @@ func (t Target) warnOfOpen(policies []*unstructured.Unstructured) {
 // namedIn is how a record names objects that it does not make, so that they are deleted with the workspace. It has
 // nothing of what is in them.
 func namedIn(objects []*unstructured.Unstructured) (text string, err error) {
+	var names []*unstructured.Unstructured
 	for _, object := range objects {
 		name := kube.Named(object.GetKind(), object.GetName())
 		name.SetAPIVersion(object.GetAPIVersion())
 		name.SetNamespace(object.GetNamespace())
 		name.SetLabels(object.GetLabels())
-		more, err := inManifest(name)
-		if err != nil {
-			return "", err
-		}
-		text += more
+		names = append(names, name)
 	}
-	return text, nil
+	return inManifest(names...)
 }
 
 // inManifest are objects as a record has them.
-func inManifest(objects ...*unstructured.Unstructured) (all string, err error) {
+func inManifest(objects ...*unstructured.Unstructured) (string, error) {
+	var all strings.Builder
 	for _, object := range objects {
 		text, err := yaml.Marshal(object.Object)
 		if err != nil {
 			return "", err
 		}
-		all += "---\n" + string(text)
+		all.WriteString("---\n" + string(text))
 	}
-	return all, nil
+	return all.String(), nil
 }
