@@ -69,7 +69,7 @@ func TestWorkspaceFromBeginningToEnd(t *testing.T) {
 	}
 
 	deleted := decode[v1.Deletion](w, w.must(0, "delete", "alice~dev", "-o", "json"))
-	if !deleted.Gone || deleted.Objects != 6 {
+	if !deleted.Gone || deleted.Objects != 5 {
 		t.Errorf("%+v", deleted)
 	}
 	w.eventually("nothing is left", func() bool { return len(w.leftovers()) == 0 })

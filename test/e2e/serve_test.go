@@ -192,8 +192,8 @@ func (w *world) holders() func() map[string]bool {
 
 // An instance that nobody works on is warned about: of another class, and of ours while
 // no server leads.
-func TestBundleOfNobody(t *testing.T) {
-	w := newBundles(t)
+func testBundleOfNobody(t *testing.T) {
+	w := newBundlesAlone(t)
 	w.apply(w.must(0, "bundle", "definitions").stdout)
 	for class, want := range map[string]string{
 		foreignClass: "nobody has worked on it yet: class " + foreignClass + " is not one of berth's",

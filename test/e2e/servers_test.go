@@ -36,6 +36,7 @@ func TestServers(t *testing.T) {
 		{"role", testRolesOfServing},
 		{"bundle of another provisioner", testServeBundleOfAnotherProvisioner},
 		{"reconcile a bundle of another provisioner", testReconcileBundleOfAnotherProvisioner},
+		{"of nobody", testBundleOfNobody},
 		{"reconcile what renders again", testBundleThatRendersAgain},
 	} {
 		t.Run(test.name, test.run)
