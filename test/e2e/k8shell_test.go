@@ -3,9 +3,12 @@
 package e2e
 
 import (
+	"maps"
+	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
@@ -77,5 +80,64 @@ func (w *world) lay(k k8shelltest.Workspace) {
 	records := release.Records{Secrets: w.CoreV1().Secrets(w.namespace), Namespace: w.namespace}
 	if err := records.Create(w.Context(), k.Release(time.Now())); err != nil {
 		w.Fatal(err)
+	}
+}
+
+// The agent of a pod that lacks what it needs refuses to start, as k8shell's does; it only warns of a file that it can
+// do without.
+func TestAgentRefuses(t *testing.T) {
+	w := newWorld(t)
+	w.must(0, "provision", "alice~agent")
+	id := w.idOf("alice~agent")
+	files, err := w.CoreV1().ConfigMaps(w.namespace).Get(t.Context(), id+"-k8shelld-config", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drop := func(capability corev1.Capability) func(*corev1.SecurityContext) {
+		return func(c *corev1.SecurityContext) {
+			c.Capabilities = &corev1.Capabilities{Drop: []corev1.Capability{capability}}
+		}
+	}
+	const capabilities = "fatal: lacks one of the capabilities"
+	for name, c := range map[string]struct {
+		without string // a file of its configuration
+		secured func(*corev1.SecurityContext)
+		says    string
+		phase   corev1.PodPhase
+	}{
+		"config":    {"config.yaml", nil, "fatal: /etc/k8shell/config.yaml cannot be read", corev1.PodFailed},
+		"profile":   {"profile.yaml", nil, "fatal: /etc/k8shell/profile.yaml cannot be read", corev1.PodFailed},
+		"blueprint": {"blueprint.yaml", nil, "warning: /etc/k8shell/blueprint.yaml cannot be", corev1.PodRunning},
+		"chown":     {"", drop("CHOWN"), capabilities, corev1.PodFailed},
+		"setuid":    {"", drop("SETUID"), capabilities, corev1.PodFailed},
+		"setgid":    {"", drop("SETGID"), capabilities, corev1.PodFailed},
+		"etc": {
+			"", func(c *corev1.SecurityContext) { c.ReadOnlyRootFilesystem = new(true) },
+			"fatal: /etc cannot be written to", corev1.PodFailed,
+		},
+	} {
+		name = "lacks-" + name
+		lacks := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: maps.Clone(files.Data)}
+		delete(lacks.Data, c.without)
+		if _, err := w.CoreV1().ConfigMaps(w.namespace).Create(t.Context(), lacks, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: *w.pod(id).Spec.DeepCopy()}
+		pod.Spec.NodeName, pod.Spec.RestartPolicy = "", corev1.RestartPolicyNever
+		for i, volume := range pod.Spec.Volumes {
+			if volume.ConfigMap != nil && volume.ConfigMap.Name == files.Name {
+				pod.Spec.Volumes[i].ConfigMap.Name = name
+			}
+		}
+		if c.secured != nil {
+			c.secured(pod.Spec.Containers[0].SecurityContext)
+		}
+		if _, err := w.CoreV1().Pods(w.namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.eventually(name+" is "+string(c.phase), func() bool {
+			is := w.pod(name)
+			return is != nil && is.Status.Phase == c.phase && strings.Contains(w.output("logs", name), c.says)
+		})
 	}
 }
