@@ -146,11 +146,11 @@ func TestAgentStarts(t *testing.T) {
 		"enabled: false", "enabled: true", `address: ""`, "address: http://api").Replace(agentConfig)
 	m.files["etc/tls/k8shelld/tls.crt"], m.files["etc/tls/k8shelld/tls.key"] = "x", "x"
 	m.env["K8SHELL_PAT_TOKEN"] = "secret"
-	home := filepath.Join(root, "home/alice")
+	home := filepath.Join(root, "home", "alice")
 	for i, want := range []string{"one\n/home/alice\n1234\nend\n", "one\n/home/alice\n1234\nend\n"} {
 		cmd, out := m.start(t)
 		within(t, out, "it listens, and the scripts have run", func() bool {
-			_, err := os.Stat(filepath.Join(home, ".k8shell/flags/__init_03_end"))
+			_, err := os.Stat(filepath.Join(home, ".k8shell", "flags", "__init_03_end"))
 			return err == nil && strings.Contains(out.String(), "__init_02_bad has failed") &&
 				listens(cmd.Process.Pid, 2823) && strings.Contains(out.String(), "listening on 2823")
 		})
@@ -168,7 +168,7 @@ func TestAgentStarts(t *testing.T) {
 			t.Errorf("nothing is said of the blueprint: %s", out)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(home, ".k8shell/flags/__init_02_bad")); err == nil {
+	if _, err := os.Stat(filepath.Join(home, ".k8shell", "flags", "__init_02_bad")); err == nil {
 		t.Error("what has failed has its flag")
 	}
 }
@@ -210,7 +210,7 @@ func agentRoot(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(root, "dev/null"), nil, 0o644); err != nil { // as good as the device, here
+	if err := os.WriteFile(filepath.Join(root, "dev", "null"), nil, 0o644); err != nil { // as good as the device, here
 		t.Fatal(err)
 	}
 	if out, err := initBase(root); err != nil {
@@ -260,7 +260,7 @@ func unpack(t *testing.T, content io.Reader, root string) {
 func listens(pid, port int) bool {
 	wanted := ":" + strings.ToUpper(strconv.FormatInt(int64(port)+1<<16, 16))[1:] + " "
 	for _, table := range []string{"tcp", "tcp6"} {
-		text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "net", table))
+		text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/net/" + table)
 		for line := range strings.Lines(string(text)) {
 			if strings.Contains(line, wanted) && strings.Contains(line, " 0A ") {
 				return true
