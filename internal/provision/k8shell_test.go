@@ -79,9 +79,11 @@ func TestK8shellsWorkspace(t *testing.T) {
 		c := modelCommand{pr, p, t, "alice~model", event.NewStream("alice~model", time.Now)}
 		id := c.parsed().ID()
 		records := pr.Records()
-		if err := records.Create(t.Context(), theirs(id).Release(time.Now())); err != nil {
+		record, err := theirs(id).Record(time.Now())
+		if err != nil {
 			t.Fatal(err)
 		}
+		server.lay(t, record)
 		objects, err := theirs(id).Objects()
 		if err != nil {
 			t.Fatal(err)

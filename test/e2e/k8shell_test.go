@@ -14,7 +14,6 @@ import (
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/release/k8shelltest"
 )
 
@@ -63,6 +62,11 @@ func (w *world) lay(k k8shelltest.Workspace) {
 	if err != nil {
 		w.Fatal(err)
 	}
+	record, err := k.Record(time.Now())
+	if err != nil {
+		w.Fatal(err)
+	}
+	objects = append(objects, record)
 	client, err := dynamic.NewForConfig(w.config)
 	if err != nil {
 		w.Fatal(err)
@@ -76,10 +80,6 @@ func (w *world) lay(k k8shelltest.Workspace) {
 			Create(w.Context(), object, metav1.CreateOptions{FieldManager: "helm"}); err != nil {
 			w.Fatal(err)
 		}
-	}
-	records := release.Records{Secrets: w.CoreV1().Secrets(w.namespace), Namespace: w.namespace}
-	if err := records.Create(w.Context(), k.Release(time.Now())); err != nil {
-		w.Fatal(err)
 	}
 }
 

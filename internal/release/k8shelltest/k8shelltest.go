@@ -1,9 +1,12 @@
 // Package k8shelltest lays down workspaces as k8shell's own chart renders them. It is written from what is known of that
-// chart, which docs/k8shell.md has, and not from berth's.
+// chart, which docs/k8shell.md has, and of what Helm makes of a release, and not from what berth does.
 package k8shelltest
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -11,10 +14,9 @@ import (
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	helm "helm.sh/helm/v3/pkg/release"
+	helmtime "helm.sh/helm/v3/pkg/time"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
-
-	"github.com/berthdev/berth/internal/release"
 )
 
 // Workspace is what is said of one.
@@ -173,7 +175,7 @@ func (w Workspace) Release(now time.Time) *helm.Release {
 		"# BLUEPRINT", "# "+w.Blueprint, ": USERNAME", ": "+w.Username, "ORGANIZATION", w.Organization,
 		": AGENT", ": "+w.Agent, "image: IMAGE", "image: "+w.Image, "value: IMAGE", "value: "+w.Image).Replace(chart)
 	record := &helm.Release{
-		Name: w.ID, Namespace: w.Namespace, Version: 1, Info: &helm.Info{}, Manifest: manifest,
+		Name: w.ID, Namespace: w.Namespace, Version: 1, Manifest: manifest,
 		Chart: &helmchart.Chart{Metadata: &helmchart.Metadata{
 			APIVersion: helmchart.APIVersionV2, Name: "workspace", Version: "0.15.2-161561a", AppVersion: "v0.17.1",
 		}},
@@ -195,9 +197,41 @@ func (w Workspace) Release(now time.Time) *helm.Release {
 			"k8shell.io/organization": w.Organization,
 		},
 	}
-	release.Deployed(record, now)
-	record.Info.FirstDeployed = record.Info.LastDeployed
+	record.Info = &helm.Info{
+		FirstDeployed: helmtime.Time{Time: now}, LastDeployed: helmtime.Time{Time: now},
+		Status: helm.StatusDeployed, Description: "Install complete",
+	}
 	return record
+}
+
+// Record is the Secret that Helm keeps the release in.
+func (w Workspace) Record(now time.Time) (*unstructured.Unstructured, error) {
+	record := w.Release(now)
+	text, err := json.Marshal(record)
+	if err != nil {
+		return nil, err
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(text); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	labels := map[string]any{"name": w.ID, "owner": "helm", "status": "deployed", "version": "1"}
+	for name, value := range record.Labels {
+		labels[name] = value
+	}
+	// Helm encodes its text, and Kubernetes what is in a Secret.
+	encoded := base64.StdEncoding.EncodeToString(packed.Bytes())
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
+		"metadata": map[string]any{
+			"name": "sh.helm.release.v1." + w.ID + ".v1", "namespace": w.Namespace, "labels": labels,
+		},
+		"data": map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(encoded))},
+	}}, nil
 }
 
 // Objects are those of the release as Helm has created them, with its marks.
@@ -212,11 +246,11 @@ func (w Workspace) Objects() ([]*unstructured.Unstructured, error) {
 			continue
 		}
 		object := &unstructured.Unstructured{Object: content}
-		owner := release.Owner(w.ID, w.Namespace)
 		labels, annotations := maps.Clone(object.GetLabels()), map[string]string{}
-		maps.Copy(labels, owner.Labels)
 		maps.Copy(annotations, object.GetAnnotations())
-		maps.Copy(annotations, owner.Annotations)
+		labels["app.kubernetes.io/managed-by"] = "Helm"
+		annotations["meta.helm.sh/release-name"] = w.ID
+		annotations["meta.helm.sh/release-namespace"] = w.Namespace
 		object.SetLabels(labels)
 		object.SetAnnotations(annotations)
 		object.SetNamespace(w.Namespace)
