@@ -100,7 +100,7 @@ func TestVariablesOfTheEnvironment(t *testing.T) {
 	}
 	_, err = d.Resolve(t.Context(), expression.Facts{Variables: map[string]string{"OTHER": "x"}})
 	if said := problemsOf(err); len(said) != 1 ||
-		!strings.Contains(said[0], "env.A: the variable HOME must not be read, or is none: blueprintVariables") {
+		!strings.Contains(said[0], "env.A: the environment variable HOME may not be read: blueprintVariables") {
 		t.Errorf("%q", said)
 	}
 	b, err := d.Resolve(t.Context(), expression.Facts{Variables: map[string]string{"HOME": "/x"}})

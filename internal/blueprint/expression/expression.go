@@ -189,8 +189,8 @@ func (l *Language) Evaluate(ctx context.Context, text string, expected Result, k
 		return nil, errSize
 	case err != nil && strings.Contains(text, "env(") && strings.Contains(err.Error(), noKey):
 		_, name, _ := strings.Cut(err.Error(), noKey)
-		return nil, fmt.Errorf("the variable %s must not be read, or is none: blueprintVariables in the configuration "+
-			"has the names of those that may be", oneLine(name))
+		return nil, fmt.Errorf("the environment variable %s may not be read: blueprintVariables in the configuration "+
+			"does not list it", oneLine(name))
 	case err != nil:
 		return nil, errors.New(oneLine(err.Error()))
 	}

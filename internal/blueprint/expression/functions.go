@@ -19,8 +19,8 @@ func readsVariable(of cel.MacroExprFactory, _ ast.Expr, args []ast.Expr) (ast.Ex
 	return of.NewCall(operators.Index, of.NewIdent(variables), args[0]), nil
 }
 
-// refusesVariable keeps env(NAME) from those whose blueprints the platform did not write: they would read what is in
-// the environment of whoever provisions.
+// refusesVariable keeps env(NAME) from those whose blueprints the platform did not write: they would read the
+// environment of their users.
 func refusesVariable(of cel.MacroExprFactory, _ ast.Expr, args []ast.Expr) (ast.Expr, *common.Error) {
 	return nil, of.NewError(args[0].ID(), "env() is for platform blueprints alone")
 }

@@ -17,7 +17,7 @@ import (
 const wrapper = "blueprint"
 
 // Blueprints are those of a file that is not a mapping with a list "blueprints": a list, a mapping "blueprint", or the
-// fields of one blueprint; false if it is none of these.
+// fields of one blueprint. It reports whether the file is one of these.
 func Blueprints(top *yaml.Node) ([]*yaml.Node, bool) {
 	if top.Kind == yaml.SequenceNode {
 		some := slices.ContainsFunc(top.Content, func(n *yaml.Node) bool {

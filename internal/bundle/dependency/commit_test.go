@@ -78,7 +78,9 @@ func TestSiblingsOfACommit(t *testing.T) {
 		with("charts/within", chartOf("within", "1.0.0", on("../odd"))).
 		with("charts/odd", chartOf("lib", "1.0.0")).write(t)
 	outside := files{}.with("lib", chartOf("lib", "1.0.0")).write(t)
-	for link, to := range map[string]string{"charts/away": outside, "charts/odd/values.yaml": "/etc/passwd", "charts/lib/values.yaml": "base.yaml"} {
+	for link, to := range map[string]string{
+		"charts/away": outside, "charts/odd/values.yaml": "/etc/passwd", "charts/lib/values.yaml": "base.yaml",
+	} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
