@@ -37,7 +37,7 @@ func answer(ctx context.Context, dir string) error {
 			r.PatchType, r.Patch = &kind, []byte(`[{"op":"add","path":"/spec/profile","value":"classic"}]`)
 		}
 	}))
-	server := &http.Server{Addr: ":8443", Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Addr: ":8443", Handler: leaving(ctx, mux), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() {
 		ended <- server.ListenAndServeTLS(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"))
@@ -46,8 +46,23 @@ func answer(ctx context.Context, dir string) error {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
+		time.Sleep(drain)
 		return errors.Join(server.Shutdown(context.WithoutCancel(ctx)), ignoreClosed(<-ended))
 	}
+}
+
+// drain is how long a server that is to end answers the connections that it has.
+const drain = 2 * time.Second
+
+// leaving closes a connection with its next answer once the server is to end. The API server keeps its connections and
+// asks by HTTP/1.1: a request that it writes while Shutdown closes an idle one fails with EOF.
+func leaving(ctx context.Context, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ctx.Err() != nil {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func ignoreClosed(err error) error {
