@@ -13,7 +13,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 # Where generated files are, and nothing else.
 GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md docs/causes.md internal/commands/explain/examples
 
-.PHONY: help build test test-unit test-ssh-clients mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check man release-check
+.PHONY: help build test test-unit test-ssh-clients mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check site man release-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,9 @@ generate-check: generate ## Fail if what is committed is not what make generate 
 		printf 'These generated files are not up to date; run make generate and commit them:\n%s\n' "$$changed" >&2; \
 		exit 1; \
 	fi
+
+site: ## Build the site of the documentation into site/dist (it takes npm)
+	@scripts/site
 
 man: ## Write the man pages into man/, for a release
 	rm -rf man

@@ -29,24 +29,28 @@ func causes(all files) error {
 	if err != nil {
 		return err
 	}
-	treated := treated(dumps)
-	var explained []v1.Explanation
-	for _, e := range catalog.Explanations() {
-		observed := v1.Explanation{Policies: treated[e.Code].policies()}
-		if d, err := dumps[e.Dump].read(cause.DefaultPolicy()); err == nil && codeOf(d) == e.Code {
-			observed.Example = &d
-		}
-		text, err := observation(observed)
-		if err != nil {
+	explained := observed(dumps)
+	for _, e := range explained {
+		if all[examplesDir+"/"+e.Code+".json"], err = observation(e); err != nil {
 			return err
 		}
-		all[examplesDir+"/"+e.Code+".json"] = text
-		e.Policies, e.Example = observed.Policies, observed.Example
-		explained = append(explained, e.Explanation)
 	}
 	text, err := pageOf(explained)
 	all[causesPage] = []byte(text)
 	return err
+}
+
+// observed is the catalogue with what the dumps show of each cause.
+func observed(dumps map[string]dump) (explained []v1.Explanation) {
+	treated := treated(dumps)
+	for _, e := range catalog.Explanations() {
+		e.Policies = treated[e.Code].policies()
+		if d, err := dumps[e.Dump].read(cause.DefaultPolicy()); err == nil && codeOf(d) == e.Code {
+			e.Example = &d
+		}
+		explained = append(explained, e.Explanation)
+	}
+	return explained
 }
 
 // observation is what the dumps show of a cause: its part of an Explanation.
@@ -101,15 +105,20 @@ func causeSection(e v1.Explanation) (string, error) {
 	b.WriteString(listed("How to recognize it:", e.Signs))
 	b.WriteString(listed("What to do:", e.Remedies))
 	b.WriteString(listed("What becomes of the workspace:", result.Explanation{Explanation: e}.Treatments()))
+	text, err := exampleOf(e)
+	return b.String() + text, err
+}
+
+// exampleOf is what berth says of the example of a cause; empty if it has none.
+func exampleOf(e v1.Explanation) (string, error) {
 	if e.Example == nil {
-		return b.String(), nil
+		return "", nil
 	}
 	lines, err := result.Diagnosis{Diagnosis: *e.Example}.Text(style.Page{
 		Styles: style.New(style.NoColour, true),
 		Width:  exampleWidth,
 	})
-	fmt.Fprintf(&b, "\n```\n$ berth diagnose -f dump.yaml\n%s```\n", style.JoinLines(lines))
-	return b.String(), err
+	return fmt.Sprintf("\n```\n$ berth diagnose -f dump.yaml\n%s```\n", style.JoinLines(lines)), err
 }
 
 // exampleWidth is how many columns the examples of the page have.

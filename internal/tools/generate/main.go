@@ -2,7 +2,8 @@
 // and pictures. It is run at the top of the checkout. What it writes is the same on every machine and every day, so
 // that a difference always means that the code has changed.
 //
-// With -man DIR it writes the man pages instead, which a release has and the checkout has not.
+// With -man DIR it writes the man pages instead, which a release has and the checkout has not; with -site DIR the pages
+// about causes that the site has, one for each.
 package main
 
 import (
@@ -16,14 +17,22 @@ import (
 
 func main() {
 	dir := flag.String("man", "", "write the man pages into this directory, and nothing else")
+	site := flag.String("site", "", "write the site's pages about causes into this directory, and nothing else")
 	flag.Parse()
-	if err := run(*dir); err != nil {
+	if err := run(*dir, *site); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(man string) error {
+func run(man, site string) error {
+	if site != "" {
+		pages, err := causePages(site)
+		if err != nil {
+			return err
+		}
+		return pages.write()
+	}
 	if man != "" {
 		pages, err := manual(man)
 		if err != nil {
