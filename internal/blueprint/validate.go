@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // Validate returns the problems of a resolved blueprint, each as "path: message".
@@ -101,9 +102,9 @@ func ifGiven(report reporter, field, value string, rule func(string) []string) {
 }
 
 // imageReference is the name of an image, as container runtimes take it apart: host, path, tag and digest.
-var imageReference = regexp.MustCompile(`^(?:(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?` +
+const imageReference pattern.Expr = `^(?:(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?` +
 	`[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*` +
-	`(?::[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(?:@[a-zA-Z][a-zA-Z0-9+._-]*:[0-9a-fA-F]+)?$`)
+	`(?::[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(?:@[a-zA-Z][a-zA-Z0-9+._-]*:[0-9a-fA-F]+)?$`
 
 func imageName(report reporter, field, image string) {
 	switch {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 func validateNetwork(report reporter, n Network) {
@@ -111,7 +112,7 @@ func validateScripts(report reporter, scripts []InitScript) {
 
 // The names of init scripts: as people name files, and as the keys of a ConfigMap and the names of flags can be. What
 // begins with k8shell. is berth's own.
-var fileName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+const fileName pattern.Expr = `^[A-Za-z0-9_][A-Za-z0-9_.-]*$`
 
 const (
 	maxScriptName = 63
