@@ -108,8 +108,11 @@ func withoutDriverFor(t *testing.T, dir, user, command string, before []string, 
 			command = to
 		}
 	}
-	f := fault.From(do(command))
-	if f == nil || f.Code != fault.InvalidArgument ||
+	err := do(command)
+	if err == nil {
+		t.Fatal("it goes on")
+	}
+	if f := fault.From(err); f.Code != fault.InvalidArgument ||
 		f.Message != "storage build is of type scratch, and the cluster has no CSI driver "+driver ||
 		!strings.Contains(f.Hint, install) || !strings.Contains(f.Hint, "in blueprint model") {
 		t.Errorf("it ends with %+v", f)

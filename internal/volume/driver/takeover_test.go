@@ -141,8 +141,8 @@ func TestTakeOverRefused(t *testing.T) {
 		Name: "katbox.csi.paypal.com", Node: "n", Directory: filepath.Join(n.root, "work"), Afterlife: time.Hour,
 		PruneInterval: time.Second, Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil)),
 	})
-	if f := fault.From(err); f == nil || !strings.Contains(f.Message, "deletedVolumes.db") ||
-		!strings.Contains(f.Hint, "move that file out") {
+	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "deletedVolumes.db") ||
+		!strings.Contains(fault.From(err).Hint, "move that file out") {
 		t.Errorf("%v", err)
 	}
 	if n.there(n.root+"/work/queue.db") || !n.there(n.data(old)+"/file") {

@@ -110,8 +110,8 @@ func TestKatboxRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			records, err := ReadKatbox(file, func(err error) { t.Error(err) })
-			if f := fault.From(err); f == nil || f.Code != fault.Unavailable || len(records) > 0 ||
-				!strings.Contains(f.Hint, "move that file out of the directory") {
+			if fault.CodeOf(err) != fault.Unavailable || len(records) > 0 ||
+				!strings.Contains(fault.From(err).Hint, "move that file out of the directory") {
 				t.Errorf("%v, %v", records, err)
 			}
 			if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
@@ -125,7 +125,7 @@ func TestKatboxRefused(t *testing.T) {
 func TestKatboxRuns(t *testing.T) {
 	file, _ := katbox(t, map[string]string{})
 	_, err := readKatbox(file, 10*time.Millisecond, func(err error) { t.Error(err) })
-	if f := fault.From(err); f == nil || f.Code != fault.Conflict || !strings.Contains(f.Hint, "katbox's DaemonSet") {
+	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(fault.From(err).Hint, "katbox's DaemonSet") {
 		t.Errorf("%v", err)
 	}
 }
