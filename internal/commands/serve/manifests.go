@@ -106,20 +106,31 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 			return o.validate()
 		}),
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version), "the image to run")
-	flags.StringVar(&o.Issuer, "cert-manager", "",
-		"cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
+	o.podFlags(cmd)
 	o.bundleFlags(cmd)
 	o.gatewayFlags(cmd)
 	o.workspaceFlags(cmd)
+	o.volumeFlags(cmd)
+	return cmd
+}
+
+// podFlags adds the flags of all roles.
+func (o *ManifestsOptions) podFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version),
+		"the image to run")
+	flags.StringVar(&o.Issuer, "cert-manager", "",
+		"cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
 	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
+}
+
+// volumeFlags adds the flags of the role volumes.
+func (o *ManifestsOptions) volumeFlags(cmd *cobra.Command) {
 	o.Scratch.flags(cmd)
-	flags.StringVar(&o.Like, flagLike, "", "the driver that the role volumes takes the place of: "+katbox+
+	cmd.Flags().StringVar(&o.Like, flagLike, "", "the driver that the role volumes takes the place of: "+katbox+
 		"; its name and its directory are the defaults then")
 	_ = cmd.RegisterFlagCompletionFunc(flagLike,
 		cobra.FixedCompletions([]cobra.Completion{katbox}, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
 }
 
 // bundleFlags adds the flags of the role bundles.

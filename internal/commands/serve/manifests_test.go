@@ -108,7 +108,10 @@ func TestManifestsOptions(t *testing.T) {
 				o.Driver, o.Directory, o.Afterlife = "k.example.com", "/k", 3*time.Hour
 			}),
 		},
-		"in the place of another driver": {Args: "volumes --like hostpath", Err: `--like must be katbox, got "hostpath"`},
+		"in the place of another driver": {
+			Args: "volumes --like hostpath",
+			Err:  `--like must be katbox, got "hostpath"`,
+		},
 		"katbox for another role":        {Args: "bundles --like katbox", Err: "--like requires the role volumes"},
 		"scratch volumes elsewhere": {Args: "volumes --namespace ns", Want: defaults(func(o *serve.ManifestsOptions) {
 			o.Roles, o.Namespace, o.Scratch = []string{"volumes"}, "ns", serve.DefaultScratch()

@@ -41,7 +41,7 @@ func readKatbox(file string, patience time.Duration, problem func(error)) (recor
 	if err != nil {
 		return nil, katboxFault(file, err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	defer func() {
 		if p := recover(); p != nil { // the library panics on some damages
 			records, err = nil, katboxFault(file, fmt.Errorf("%v", p))

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,7 +115,7 @@ func TestKatboxRefused(t *testing.T) {
 				!strings.Contains(fault.From(err).Hint, "move that file out of the directory") {
 				t.Errorf("%v, %v", records, err)
 			}
-			if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, before) {
 				t.Errorf("it has changed: %v", err)
 			}
 		})
