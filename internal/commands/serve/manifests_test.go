@@ -112,7 +112,7 @@ func TestManifestsOptions(t *testing.T) {
 			Args: "volumes --like hostpath",
 			Err:  `--like must be katbox, got "hostpath"`,
 		},
-		"katbox for another role":        {Args: "bundles --like katbox", Err: "--like requires the role volumes"},
+		"katbox for another role": {Args: "bundles --like katbox", Err: "--like requires the role volumes"},
 		"scratch volumes elsewhere": {Args: "volumes --namespace ns", Want: defaults(func(o *serve.ManifestsOptions) {
 			o.Roles, o.Namespace, o.Scratch = []string{"volumes"}, "ns", serve.DefaultScratch()
 		})},
