@@ -141,7 +141,8 @@ func structured(report reporter, field string, value map[string]any, into any) b
 // ValidateOwn returns the problems of what a user has set in a resolved blueprint, each as "path: message", that a
 // platform blueprint may have; own says of a field whether it is the user's. That is a security boundary, as
 // CustomFields is: what a repository mounts is not over what its platform relies on, root does not prepare it where the
-// template does not run as root, and what others may have stays theirs.
+// template does not run as root, which driver mounts something is not its choice, and what others may have stays
+// theirs.
 func (b Blueprint) ValidateOwn(own func(field string) bool) (problems []string) {
 	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	home := b.platformHome(own)
@@ -154,6 +155,9 @@ func (b Blueprint) ValidateOwn(own func(field string) bool) (problems []string) 
 				s.Path, strings.Join(userPaths(), ", "))
 		}
 		validateOwner(report, field, s, forbidden, own)
+		if s.Driver != "" && own(field+".driver") {
+			report("%s.driver: not available to users: a CSI driver is the platform's to name", field)
+		}
 	}
 	return problems
 }

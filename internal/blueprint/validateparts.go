@@ -162,6 +162,10 @@ func validateStorage(report, relate reporter, field, name string, s Storage) {
 	}
 	quantity(report, field+".sizeLimit", s.SizeLimit, disk())
 	validateAfterlife(report, relate, field+".afterlife", s)
+	ifGiven(report, field+".driver", s.Driver, driverName)
+	if s.Driver != "" && s.Type != StorageScratch {
+		relate("%s.driver: only allowed with type scratch", field)
+	}
 	ifGiven(report, field+".id", s.ID, validation.IsDNS1123Label)
 	if s.ID != "" && s.Type != StorageShared {
 		relate("%s.id: only allowed with type shared", field)
@@ -169,6 +173,15 @@ func validateStorage(report, relate reporter, field, name string, s Storage) {
 	userID(report, field+".fsOwnerUid", s.FsOwnerUID)
 	userID(report, field+".fsOwnerGid", s.FsOwnerGID)
 	validateClaim(report, relate, field, s)
+}
+
+// driverName finds what is wrong with the name of a CSI driver.
+func driverName(name string) []string {
+	const longest = 63
+	if len(name) > longest {
+		return []string{validation.MaxLenError(longest)}
+	}
+	return validation.IsDNS1123Subdomain(name)
 }
 
 // ifWritten is how a problem of a value is reported that may be missing.

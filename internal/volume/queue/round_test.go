@@ -2,6 +2,7 @@ package queue
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +106,49 @@ func TestLifespan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := Lifespan(c.asked, time.Hour); got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// The number of volumes that wait is bounded: the oldest go first, and what is due or stays anyway counts.
+func TestSurplus(t *testing.T) {
+	const hour = time.Hour
+	old := func(id string, seconds int, lifespan time.Duration) *entry {
+		return &entry{Record: waits(id, seconds, lifespan)}
+	}
+	kept := func(e *entry) *entry { e.retry = at(1000); return e }
+	for name, c := range map[string]struct {
+		order  []*entry
+		most   int
+		factor float64
+		want   string
+	}{
+		"no bound":                      {[]*entry{old("a", 1, hour), old("b", 2, hour)}, 0, 1, ""},
+		"as many as may":                {[]*entry{old("a", 1, hour), old("b", 2, hour)}, 2, 1, ""},
+		"one too many: the oldest goes": {[]*entry{old("a", 1, hour), old("b", 2, hour), old("c", 3, hour)}, 2, 1, "a"},
+		"two too many": {
+			[]*entry{old("a", 1, hour), old("b", 2, hour), old("c", 3, hour)}, 1, 1, "a b",
+		},
+		"a younger one that is due makes room": {
+			[]*entry{old("a", 1, hour), old("b", 2, hour), old("c", 3, time.Second)}, 2, 1, "",
+		},
+		"one that is due is not enough": {
+			[]*entry{old("a", 1, hour), old("b", 2, hour), old("c", 3, time.Second)}, 1, 1, "a",
+		},
+		"under pressure all are due": {
+			[]*entry{old("a", 1, hour), old("b", 2, hour), old("c", 3, hour)}, 1, 0, "",
+		},
+		"one that cannot be removed stays, and the next goes": {
+			[]*entry{kept(old("a", 1, hour)), old("b", 2, hour), old("c", 3, hour)}, 2, 1, "b",
+		},
+		"more stay than may": {
+			[]*entry{kept(old("a", 1, hour)), kept(old("b", 2, hour)), old("c", 3, hour)}, 1, 1, "c",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(ids(surplus(c.order, c.factor, at(100), c.most)), " "); got != c.want {
+				t.Errorf("go %q, want %q", got, c.want)
 			}
 		})
 	}
