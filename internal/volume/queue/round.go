@@ -95,8 +95,10 @@ func (q *Queue) failed(id string, now time.Time, err error) (again time.Time) {
 
 // Disk is what the disk of the volumes has at one moment.
 type Disk struct {
-	// Free, Total and Used are bytes; what is reserved for the system is neither free nor used.
+	// Free, Total and Used are bytes of the file system; what is reserved for root is free.
 	Free, Total, Used int64
+	// Available is what is free for everybody: Free without root's reserve.
+	Available int64
 	// FreeInodes and Inodes count files; Inodes is 0 on a file system that has no limit.
 	FreeInodes, Inodes int64
 }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -169,12 +170,12 @@ func TestDecode(t *testing.T) {
 	whole := Record{Volume: volume.Volume{
 		ID: "v", PodUID: "p", Namespace: "ns", Pod: "pod", Workspace: "w", UserString: "u", Storage: "s",
 		Published: at(1), Deleted: at(2), Lifespan: time.Hour, Bytes: 3, Inodes: 4,
-	}, Target: "/t"}
+	}, Target: "/t", Asked: new(2 * time.Hour)}
 	text, err := encode(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := decode("v", text); err != nil || got != whole {
+	if got, err := decode("v", text); err != nil || !reflect.DeepEqual(got, whole) {
 		t.Errorf("it comes back as %+v, %v", got, err)
 	}
 	for name, c := range map[string]string{
@@ -185,6 +186,8 @@ func TestDecode(t *testing.T) {
 		"no lifespan":                 `{"id":"v","podUID":"p"}`,
 		"a lifespan less than none":   `{"id":"v","podUID":"p","lifespan":"-1h"}`,
 		"a time in words":             `{"id":"v","podUID":"p","lifespan":"1h","deleted":"yesterday"}`,
+		"an afterlife less than none": `{"id":"v","podUID":"p","lifespan":"1h","asked":"-1h"}`,
+		"an afterlife in words":       `{"id":"v","podUID":"p","lifespan":"1h","asked":"long"}`,
 		"something else than a field": `[]`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -192,5 +195,21 @@ func TestDecode(t *testing.T) {
 				t.Errorf("it is read as %+v", r)
 			}
 		})
+	}
+}
+
+// A record of before it was kept what the pod asked for is not given more than it had.
+func TestDecodeAsked(t *testing.T) {
+	for record, want := range map[string]time.Duration{
+		`{"id":"v","podUID":"p","lifespan":"1h"}`:              time.Hour,
+		`{"id":"v","podUID":"p","lifespan":"1h","asked":""}`:   5 * time.Hour,
+		`{"id":"v","podUID":"p","lifespan":"1h","asked":"3h"}`: 3 * time.Hour,
+		`{"id":"v","podUID":"p","lifespan":"1h","asked":"9h"}`: 5 * time.Hour,
+		`{"id":"v","podUID":"p","lifespan":"1h","asked":"0s"}`: 0,
+	} {
+		r, err := decode("v", []byte(record))
+		if got := Lifespan(r.Asked, 5*time.Hour); err != nil || got != want {
+			t.Errorf("%s: it stays for %s, %v", record, got, err)
+		}
 	}
 }
