@@ -19,7 +19,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build bin/berth
-	CGO_ENABLED=0 go build -trimpath -o bin/berth ./cmd/berth
+	CGO_ENABLED=0 go build -tags grpcnotrace -trimpath -o bin/berth ./cmd/berth # the tag: docs/design/dependencies.md
 
 test: test-unit ## Run all tests (Linux and root: some of them start a real cluster)
 	@if [[ $$(uname -s) != Linux || $$(id -u) != 0 ]]; then \
@@ -85,7 +85,7 @@ lint: ## Check style, architecture, scripts and module files
 build-others: ## Compile for macOS and Windows, to see that it compiles
 	@for os in darwin windows; do \
 		echo "== GOOS=$$os go build ./cmd/berth"; \
-		GOOS=$$os CGO_ENABLED=0 go build -o /dev/null ./cmd/berth; \
+		GOOS=$$os CGO_ENABLED=0 go build -tags grpcnotrace -o /dev/null ./cmd/berth; \
 	done
 
 fmt: ## Format the Go files

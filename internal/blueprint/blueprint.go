@@ -4,9 +4,7 @@ package blueprint
 
 import (
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 )
 
 // Blueprint is a blueprint, as written or with everything inherited.
@@ -159,6 +157,8 @@ type Storage struct {
 	// Afterlife is how long the data of a scratch storage outlives its pod, a duration such as 6h or 90m, and never
 	// longer than that of the node, which holds if it is left out.
 	Afterlife string `yaml:"afterlife" json:"afterlife,omitempty"`
+	// Driver is the name of the CSI driver of a scratch storage, if it is not scratch.berth.dev.
+	Driver string `yaml:"driver" json:"driver,omitempty"`
 	// ExistingClaim is a volume claim of the namespace to mount instead of making one, for local and shared.
 	ExistingClaim string `yaml:"existingClaim" json:"existingClaim,omitempty"`
 	// FsOwnerUID is the user ID that the directory is given to before the workspace starts.
@@ -177,14 +177,15 @@ func (s Storage) On() bool { return s.Enabled == nil || *s.Enabled }
 // Claimed says whether the storage is a volume claim.
 func (s Storage) Claimed() bool { return s.Type == StorageLocal || s.Type == StorageShared }
 
-// Scratch are the names of the scratch storages that are switched on, in order.
-func (b Blueprint) Scratch() (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(b.Storages)) {
-		if s := b.Storages[name]; s.On() && s.Type == StorageScratch {
-			names = append(names, name)
+// Scratch are the scratch storages that are switched on, by name, each with the CSI driver that it names, or none.
+func (b Blueprint) Scratch() map[string]string {
+	drivers := map[string]string{}
+	for name, s := range b.Storages {
+		if s.On() && s.Type == StorageScratch {
+			drivers[name] = s.Driver
 		}
 	}
-	return names
+	return drivers
 }
 
 // Source is a text with blueprints: a file of platform blueprints, or a user's own.

@@ -4,17 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // quantityText are the quantities that are parsed: of some length, and with an exponent of two digits. What takes
 // longer to compare than to write, such as 1e2147483647, would occupy the program that compares it for hours, the API
 // server included.
-var quantityText = regexp.MustCompile(`^[+-]?[0-9.]{1,30}([eE][+-]?[0-9]{1,2}|[a-zA-Z]{0,2})$`)
+const quantityText pattern.Expr = `^[+-]?[0-9.]{1,30}([eE][+-]?[0-9]{1,2}|[a-zA-Z]{0,2})$`
 
 // ParseQuantity parses a quantity of Kubernetes that can be worked with.
 func ParseQuantity(text string) (resource.Quantity, error) {
@@ -72,7 +73,7 @@ func (of measure) problem(value string) string {
 }
 
 // measured is a number and a unit, as people write them.
-var measured = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)$`)
+const measured pattern.Expr = `^([0-9]+(?:\.[0-9]+)?) *([a-zA-Z]*)$`
 
 // split takes a number and its unit apart; both are empty if it is something else.
 func split(value string) (number, unit string) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 // Validate returns the problems of a resolved blueprint, each as "path: message".
@@ -101,9 +102,9 @@ func ifGiven(report reporter, field, value string, rule func(string) []string) {
 }
 
 // imageReference is the name of an image, as container runtimes take it apart: host, path, tag and digest.
-var imageReference = regexp.MustCompile(`^(?:(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?` +
+const imageReference pattern.Expr = `^(?:(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[0-9]+)?/)?` +
 	`[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*` +
-	`(?::[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(?:@[a-zA-Z][a-zA-Z0-9+._-]*:[0-9a-fA-F]+)?$`)
+	`(?::[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(?:@[a-zA-Z][a-zA-Z0-9+._-]*:[0-9a-fA-F]+)?$`
 
 func imageName(report reporter, field, image string) {
 	switch {
@@ -140,7 +141,8 @@ func structured(report reporter, field string, value map[string]any, into any) b
 // ValidateOwn returns the problems of what a user has set in a resolved blueprint, each as "path: message", that a
 // platform blueprint may have; own says of a field whether it is the user's. That is a security boundary, as
 // CustomFields is: what a repository mounts is not over what its platform relies on, root does not prepare it where the
-// template does not run as root, and what others may have stays theirs.
+// template does not run as root, which driver mounts something is not its choice, and what others may have stays
+// theirs.
 func (b Blueprint) ValidateOwn(own func(field string) bool) (problems []string) {
 	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	home := b.platformHome(own)
@@ -153,6 +155,9 @@ func (b Blueprint) ValidateOwn(own func(field string) bool) (problems []string) 
 				s.Path, strings.Join(userPaths(), ", "))
 		}
 		validateOwner(report, field, s, forbidden, own)
+		if s.Driver != "" && own(field+".driver") {
+			report("%s.driver: not available to users: a CSI driver is the platform's to name", field)
+		}
 	}
 	return problems
 }

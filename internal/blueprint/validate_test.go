@@ -194,6 +194,19 @@ func TestValidate(t *testing.T) {
 				"storages.x.claimSpecAnnotations: requires claimSpec",
 			},
 		},
+		"a driver": {storage(Storage{Type: StorageScratch, Path: "/a", Driver: "katbox.csi.paypal.com"}), nil},
+		"no driver": {
+			storage(Storage{Type: StorageScratch, Path: "/a", Driver: "Kat Box"}),
+			[]string{"storages.x.driver: "},
+		},
+		"a long driver": {
+			storage(Storage{Type: StorageScratch, Path: "/a", Driver: strings.Repeat("a", 64)}),
+			[]string{"storages.x.driver: "},
+		},
+		"the driver of no scratch storage": {
+			storage(Storage{Type: StorageEmptyDir, Path: "/a", Driver: "katbox.csi.paypal.com"}),
+			[]string{"storages.x.driver: only allowed with type scratch"},
+		},
 		"a scratch claim": {
 			storage(Storage{Type: StorageScratch, Path: "/a", ClaimSpec: claim("ReadWriteOnce")}),
 			[]string{"storages.x.claimSpec: only allowed with types local and shared"},

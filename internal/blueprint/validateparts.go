@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/berthdev/berth/internal/pattern"
 )
 
 func validateNetwork(report reporter, n Network) {
@@ -111,7 +112,7 @@ func validateScripts(report reporter, scripts []InitScript) {
 
 // The names of init scripts: as people name files, and as the keys of a ConfigMap and the names of flags can be. What
 // begins with k8shell. is berth's own.
-var fileName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+const fileName pattern.Expr = `^[A-Za-z0-9_][A-Za-z0-9_.-]*$`
 
 const (
 	maxScriptName = 63
@@ -161,6 +162,10 @@ func validateStorage(report, relate reporter, field, name string, s Storage) {
 	}
 	quantity(report, field+".sizeLimit", s.SizeLimit, disk())
 	validateAfterlife(report, relate, field+".afterlife", s)
+	ifGiven(report, field+".driver", s.Driver, driverName)
+	if s.Driver != "" && s.Type != StorageScratch {
+		relate("%s.driver: only allowed with type scratch", field)
+	}
 	ifGiven(report, field+".id", s.ID, validation.IsDNS1123Label)
 	if s.ID != "" && s.Type != StorageShared {
 		relate("%s.id: only allowed with type shared", field)
@@ -168,6 +173,15 @@ func validateStorage(report, relate reporter, field, name string, s Storage) {
 	userID(report, field+".fsOwnerUid", s.FsOwnerUID)
 	userID(report, field+".fsOwnerGid", s.FsOwnerGID)
 	validateClaim(report, relate, field, s)
+}
+
+// driverName finds what is wrong with the name of a CSI driver.
+func driverName(name string) []string {
+	const longest = 63
+	if len(name) > longest {
+		return []string{validation.MaxLenError(longest)}
+	}
+	return validation.IsDNS1123Subdomain(name)
 }
 
 // ifWritten is how a problem of a value is reported that may be missing.

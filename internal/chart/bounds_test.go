@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"text/template"
 
 	"github.com/berthdev/berth/internal/chart/budget"
+	"github.com/berthdev/berth/third_party/template"
 )
 
 // allFunctions are those of templates, with those that are put into templates.

@@ -8,11 +8,11 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/berthdev/berth/internal/chart/budget"
 	"github.com/berthdev/berth/internal/chart/chartutil"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/third_party/template"
 )
 
 // isPartial says whether a template is for others and makes nothing itself.

@@ -2,7 +2,8 @@ package chart
 
 import (
 	"context"
-	"text/template"
+
+	"github.com/berthdev/berth/third_party/template"
 )
 
 // Functions are those of templates, for tests that call all of them.

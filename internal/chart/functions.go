@@ -9,7 +9,6 @@ import (
 	"maps"
 	"reflect"
 	"strings"
-	"text/template"
 
 	"github.com/BurntSushi/toml"
 	"github.com/Masterminds/sprig/v3"
@@ -19,6 +18,7 @@ import (
 	"github.com/berthdev/berth/internal/chart/budget"
 	"github.com/berthdev/berth/internal/chart/chartutil"
 	"github.com/berthdev/berth/internal/yamldoc"
+	"github.com/berthdev/berth/third_party/template"
 )
 
 // Lookup finds an object of the cluster, or a list of them if name is empty. It is empty, and
@@ -33,7 +33,7 @@ func (e messageError) Error() string { return string(e) }
 // functions are those of Helm, but include, tpl and template. None of them asks anything but
 // the cluster.
 func functions(ctx context.Context, lookup Lookup) template.FuncMap {
-	f := sprig.TxtFuncMap()
+	f := template.FuncMap(sprig.TxtFuncMap())
 	delete(f, "env")
 	delete(f, "expandenv")
 	maps.Copy(f, merging(f))

@@ -1,12 +1,14 @@
 package chart
 
 import (
+	"io"
 	"strings"
 	"testing"
-	"text/template"
+	texttemplate "text/template"
 	"time"
 
 	"github.com/berthdev/berth/internal/chart/chartutil"
+	"github.com/berthdev/berth/third_party/template"
 )
 
 // compared are values of all kinds that templates see, and some that they do not.
@@ -29,9 +31,15 @@ func TestComparisons(t *testing.T) {
 	const text = `{{ define "one" }}{{ eq .a }}{{ end }}{{ define "eq" }}{{ eq .a .b }}{{ end }}{{ define "ne" }}{{ ` +
 		`ne .a .b }}{{ end }}` +
 		`{{ define "any" }}{{ eq .a .b .c }}{{ end }}{{ define "piped" }}{{ .a | eq .b | ne .c }}{{ end }}`
-	theirs := template.Must(template.New("").Parse(text))
-	ours := template.Must(template.New("").Funcs(comparisons()).Parse(text))
-	run := func(t *template.Template, name string, values map[string]any) string {
+	theirs := texttemplate.Must(texttemplate.New("").Parse(text))
+	ours, err := template.New("").Funcs(comparisons()).Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type runner interface {
+		ExecuteTemplate(w io.Writer, name string, data any) error
+	}
+	run := func(t runner, name string, values map[string]any) string {
 		var out strings.Builder
 		if err := t.ExecuteTemplate(&out, name, values); err != nil {
 			return err.Error()

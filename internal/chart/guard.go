@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"text/template"
 	"time"
 
 	"github.com/berthdev/berth/internal/chart/budget"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/third_party/template"
 )
 
 // The limits of single values; package budget has those of all together.

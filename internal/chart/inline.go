@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"text/template"
 	"text/template/parse"
 
 	"github.com/berthdev/berth/internal/chart/budget"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/third_party/template"
 )
 
 // parsed are the names of functions for the parser, with those of text/template.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 	"text/template/parse"
 
 	"github.com/berthdev/berth/internal/chart/budget"
+	"github.com/berthdev/berth/third_party/template"
 )
 
 // The names of functions that are put into templates: a step of a loop, what is printed, what a

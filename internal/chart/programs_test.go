@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	texttemplate "text/template"
 
 	"github.com/berthdev/berth/internal/chart"
+	texttemplate "github.com/berthdev/berth/third_party/template"
 )
 
 // count is how many programs are rendered: more if somebody asks for it.

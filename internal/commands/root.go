@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -51,17 +52,30 @@ func Tree() *cobra.Command {
 	return newRoot(cmdutil.NewFactory(terminal.Streams{}, os.Getenv))
 }
 
+// addVersionFlag adds --version. Cobra's own prints by text/template, which keeps every method of the program:
+// third_party/template.
+func addVersionFlag(root *cobra.Command, io terminal.Streams) {
+	asked := root.Flags().BoolP("version", "v", false, "version for berth")
+	help := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if !*asked {
+			return help(cmd, args)
+		}
+		_, err := fmt.Fprintf(io.Out, "berth %s\n", cmdutil.Version().Version)
+		return err
+	}
+}
+
 func newRoot(f *cmdutil.Factory) *cobra.Command {
 	root := cmdutil.Group(&cobra.Command{
 		Use:               "berth",
 		Short:             "A ready workspace on Kubernetes, from the terminal",
 		Long:              about,
-		Version:           cmdutil.Version().Version,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 	})
-	root.SetVersionTemplate("berth {{.Version}}\n")
+	addVersionFlag(root, f.IO)
 	root.SetIn(f.IO.In)
 	root.SetOut(f.IO.Out)
 	root.SetErr(f.IO.Err)

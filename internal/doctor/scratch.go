@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,7 +73,11 @@ func (l live) scratch(ctx context.Context, configured *Configured) (Finding, err
 	var wanted []string
 	if configured != nil {
 		b, _ := configured.Default(ctx) // another check says what is wrong with it
-		wanted = b.Scratch()
+		for _, name := range slices.Sorted(maps.Keys(b.Scratch())) {
+			if b.Storages[name].Driver == "" || b.Storages[name].Driver == volume.DriverName {
+				wanted = append(wanted, name)
+			}
+		}
 	}
 	storage := l.client.StorageV1()
 	_, err := storage.CSIDrivers().Get(ctx, volume.DriverName, metav1.GetOptions{})

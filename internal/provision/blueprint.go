@@ -1,7 +1,10 @@
 package provision
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -128,52 +131,85 @@ func (c Composed) Complete(ctx context.Context, u userstring.UserString, user id
 // the platform blueprint that it extends has to be allowed.
 func Allowed(user identity.User, b blueprint.Blueprint) error { return user.MayUse(b.Platform) }
 
-// driver is what the cluster says of the CSI driver of scratch storages.
+// drivers are what the cluster says of the CSI drivers of scratch storages, by their names.
+type drivers map[string]driver
+
 type driver struct {
-	asked, missing bool
-	err            error
+	missing bool
+	err     error
 }
 
-// driverFor asks for the driver if a blueprint has scratch storages as it is composed:
-// early, so that the answer comes with the other reads.
-func (p *Provisioner) driverFor(ctx context.Context, c Composed) driver {
-	if len(c.Scratch()) == 0 {
-		return driver{}
+// askForDrivers asks for the drivers of scratch storages, which are given by name with the driver that they name. What
+// is known is not asked for again.
+func (p *Provisioner) askForDrivers(ctx context.Context, scratch map[string]string, known drivers) drivers {
+	all := drivers{}
+	maps.Copy(all, known)
+	for _, name := range scratch {
+		name = driverOf(name)
+		if _, asked := all[name]; !asked {
+			all[name] = p.askForDriver(ctx, name)
+		}
 	}
-	return p.askForDriver(ctx)
+	return all
 }
 
-func (p *Provisioner) askForDriver(ctx context.Context) driver {
-	_, err := p.Client.StorageV1().CSIDrivers().Get(ctx, volume.DriverName, metav1.GetOptions{})
+func (p *Provisioner) askForDriver(ctx context.Context, name string) driver {
+	_, err := p.Client.StorageV1().CSIDrivers().Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return driver{asked: true, missing: true}
+		return driver{missing: true}
 	case apierrors.IsForbidden(err):
-		return driver{asked: true} // without the driver the pod does not start, and says why
+		return driver{} // without the driver the pod does not start, and says why
 	}
-	return driver{asked: true, err: kube.Fault(err,
-		kube.Call{Verb: "get", Resource: "csidrivers.storage.k8s.io", Name: volume.DriverName})}
+	return driver{err: kube.Fault(err, kube.Call{Verb: "get", Resource: "csidrivers.storage.k8s.io", Name: name})}
 }
 
-// checkDriver returns an error if a blueprint has scratch storages and the cluster has
-// no driver for them. Whether it has some may be known only now, with expressions.
-func (p *Provisioner) checkDriver(ctx context.Context, b blueprint.Blueprint, found driver) error {
-	names := b.Scratch()
-	if len(names) == 0 {
-		return nil
+// driverOf is the driver of a scratch storage that names this one, or none.
+func driverOf(named string) string { return cmp.Or(named, volume.DriverName) }
+
+// checkDrivers returns an error if a workspace has scratch storages and the cluster has no driver for them; blueprint
+// is that of the workspace. Which it has may be known only now, with expressions: what is not known yet is asked for.
+// A provisioning, a start, a restart and a rollback look for the drivers before they change anything.
+func (p *Provisioner) checkDrivers(ctx context.Context, scratch map[string]string, known drivers,
+	blueprint string,
+) error {
+	found := p.askForDrivers(ctx, scratch, known)
+	lacking := map[string][]string{}
+	for _, storage := range slices.Sorted(maps.Keys(scratch)) {
+		name := driverOf(scratch[storage])
+		if found[name].missing {
+			lacking[name] = append(lacking[name], storage)
+		} else if err := found[name].err; err != nil {
+			return err
+		}
 	}
-	if !found.asked {
-		found = p.askForDriver(ctx)
+	for _, name := range slices.Sorted(maps.Keys(lacking)) {
+		return withoutDriver(name, lacking[name], blueprint)
 	}
-	if !found.missing {
-		return found.err
+	return nil
+}
+
+// withoutDriver is the error of scratch storages whose driver the cluster does not have.
+func withoutDriver(driver string, storages []string, of string) error {
+	what := "storage " + storages[0] + " is"
+	if len(storages) > 1 {
+		what = "storages " + strings.Join(storages, ", ") + " are"
 	}
-	what := "storage " + names[0] + " is"
-	if len(names) > 1 {
-		what = "storages " + strings.Join(names, ", ") + " are"
+	where := "its blueprint"
+	if of != "" {
+		where = "blueprint " + of
+	}
+	how := "`berth serve manifests volumes`"
+	if driver != volume.DriverName {
+		how = "`berth serve manifests volumes --driver-name " + driver + "`"
 	}
 	return fault.New(fault.InvalidArgument, "%s of type %s, and the cluster has no CSI driver %s", what,
-		blueprint.StorageScratch, volume.DriverName).
-		WithHint("ask your cluster administrator to install it (`berth serve manifests volumes`), or change the type "+
-			"of the storage in blueprint %s", b.Name)
+		blueprint.StorageScratch, driver).
+		WithHint("ask your cluster administrator to install it (%s), or change the type of the storage in %s",
+			how, where)
+}
+
+// checkRecordedDrivers is checkDrivers of a workspace that is made of what is recorded.
+func (s session) checkRecordedDrivers(ctx context.Context, dec decision) error {
+	return s.checkDrivers(ctx, manifest.ScratchOf(dec.deployment.Chart.Values), nil, dec.deployment.Spec.Blueprint.Name)
 }

@@ -21,7 +21,7 @@ type facts struct {
 	user     identity.User
 	may      deploy.Permissions
 	composed Composed
-	scratch  driver
+	scratch  drivers
 	counted  limit.Count
 	// missing is why nothing can be made of the blueprint.
 	missing error
@@ -51,7 +51,8 @@ func (s session) gather(ctx context.Context) (f facts, err error) {
 		}},
 		event.Step{Name: "blueprint", Do: func() (_ string, err error) {
 			if f.composed, err = s.Compose(ctx, s.user); err == nil {
-				f.scratch = s.driverFor(ctx, f.composed)
+				// Early, so that the answer comes with the other reads.
+				f.scratch = s.askForDrivers(ctx, f.composed.Scratch(), nil)
 				return strings.Join(f.composed.Lineage(), " ← "), nil
 			}
 			<-looked
@@ -157,7 +158,7 @@ func (s session) lookup(ctx context.Context) (inventory.Found, error) {
 // specify completes the blueprint, which takes knowing the user, and checks what
 // the workspace is made of.
 func (s session) specify(ctx context.Context, user identity.User, composed Composed,
-	scratch driver,
+	scratch drivers,
 ) (spec manifest.Spec, err error) {
 	if composed.Notice != "" {
 		s.steps.Warn("Blueprint", "", composed.Notice)
@@ -169,7 +170,7 @@ func (s session) specify(ctx context.Context, user identity.User, composed Compo
 	if err := Allowed(user, b); err != nil {
 		return spec, err
 	}
-	if err := s.checkDriver(ctx, b, scratch); err != nil {
+	if err := s.checkDrivers(ctx, b.Scratch(), scratch, b.Name); err != nil {
 		return spec, err
 	}
 	if err := s.checkCertificate(ctx); err != nil {

@@ -29,19 +29,23 @@ func (s session) loadRecorded(ctx context.Context, found inventory.Found) (dec d
 	if err != nil {
 		return decision{}, err
 	}
-	return s.fromValues(values, found, may)
+	return s.fromValues(ctx, values, found, may)
 }
 
-// fromValues is a workspace that is made of values which are recorded.
-func (s session) fromValues(values map[string]any, found inventory.Found, may deploy.Permissions) (dec decision,
-	err error,
-) {
+// fromValues is a workspace that is made of values which are recorded. Only one that is to be made needs the drivers
+// of its scratch storages.
+func (s session) fromValues(ctx context.Context, values map[string]any, found inventory.Found,
+	may deploy.Permissions,
+) (dec decision, err error) {
 	values, blueprint := manifest.OfJob(values, s.jobID)
 	spec := manifest.Spec{User: s.user, Namespace: s.Client.Namespace, JobID: s.jobID, Blueprint: blueprint}
 	dec.found, dec.fromRecord = found, true
 	dec.deployment, dec.plan, err = s.target.LoadRecorded(values, spec, found, may)
 	if err == nil {
 		err = s.within(dec.deployment, found.Record)
+	}
+	if err == nil && dec.plan.Writes() {
+		err = s.checkRecordedDrivers(ctx, dec)
 	}
 	dec.kept = err == nil && dec.plan == deploy.Install && s.target.OnlyPodMissing(found, dec.deployment)
 	return dec, err
@@ -83,7 +87,10 @@ func (s session) fromFormer(ctx context.Context) (dec decision, err error) {
 	if values, err = s.target.Former(ctx); err != nil {
 		return dec, err
 	}
-	return s.fromValues(values, dec.found, may)
+	if dec, err = s.fromValues(ctx, values, dec.found, may); err == nil && !dec.plan.Writes() {
+		err = s.checkRecordedDrivers(ctx, dec)
+	}
+	return dec, err
 }
 
 // restoreStopped replaces what a provisioning would make of a workspace that is stopped by what
@@ -172,7 +179,7 @@ func (s session) withoutBlueprint(ctx context.Context, f facts) (dec decision, e
 			return dec, f.missing
 		}
 		if err == nil {
-			dec, err = s.fromValues(values, f.found, f.may)
+			dec, err = s.fromValues(ctx, values, f.found, f.may)
 		}
 		if err != nil {
 			return dec, err

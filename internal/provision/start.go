@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -18,6 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/deploy"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/provision/limit"
+	"github.com/berthdev/berth/internal/provision/manifest"
 	"github.com/berthdev/berth/internal/userstring"
 	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/cause"
@@ -67,11 +69,12 @@ func (p *Provisioner) Restart(ctx context.Context, t *inventory.Target, stream *
 }
 
 // startsAgain makes the checks of a start before the pod of a workspace goes, and asks the API
-// server whether it admits the next one. Without a pod of its own there is nothing to lose.
+// server whether it admits the next one. Without a pod of its own there is nothing to lose, but
+// nothing is begun either without the drivers of its scratch storages.
 func (p *Provisioner) startsAgain(ctx context.Context, t *inventory.Target, stream *event.Stream) error {
 	old := t.Found.Pod
 	if old == nil || old.DeletionTimestamp != nil {
-		return nil
+		return p.hasDrivers(ctx, t, stream)
 	}
 	u, err := p.State("", t.ID, userstring.Workload{}).UserString(ctx, t.Found.UserString())
 	if err != nil {
@@ -88,7 +91,26 @@ func (p *Provisioner) startsAgain(ctx context.Context, t *inventory.Target, stre
 	if err != nil {
 		return err
 	}
+	if err := s.checkRecordedDrivers(ctx, dec); err != nil {
+		return err
+	}
 	return s.notAdmitted(dec.deployment, old, s.tryPod(ctx, dec.deployment))
+}
+
+// hasDrivers looks for the drivers of the scratch storages of a workspace that has no pod of its own. A workload has
+// them in its template; of what else it is made of the records say it, and without them the start says so.
+func (p *Provisioner) hasDrivers(ctx context.Context, t *inventory.Target, stream *event.Stream) error {
+	if w := t.Found.Workload; w.Injected() {
+		template, _, _ := unstructured.NestedMap(w.Object, "spec", "template")
+		name, _, _ := unstructured.NestedString(template, "metadata", "labels", kube.LabelBlueprint)
+		return p.checkDrivers(ctx, manifest.ScratchOfPod(t.ID, template), nil, name)
+	}
+	values, err := p.session(t.ID, t.Found.WorkloadRef(), stream).valuesOf(ctx, t.Found)
+	if err != nil {
+		return nil //nolint:nilerr // what is wrong with a record, the start says
+	}
+	values, from := manifest.OfJob(values, "")
+	return p.checkDrivers(ctx, manifest.ScratchOf(values), nil, from.Name)
 }
 
 // noDryRun is what the API server says of a webhook that it does not call in a dry run.

@@ -81,7 +81,8 @@ func Volumes() []Command {
 func scratchStorages() Command {
 	return Command{
 		Name: ScratchStorages, Feature: true, Cluster: true,
-		About: "Provision blueprints that have storages of type scratch, in addition to the Role for provision.",
+		About: "Provision, start, restart and roll back workspaces that have storages of type scratch, in addition to " +
+			"the Roles for these.",
 		Rules: []Rule{
 			{
 				Group: groupStorage, Resource: "csidrivers", Verbs: []string{"get"},

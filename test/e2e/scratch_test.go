@@ -79,7 +79,26 @@ func TestScratchStorage(t *testing.T) {
 		`"claimedUser":"system:serviceaccount:`+w.namespace)
 	refusal := w.as(w.role(rbac.Developer())).must(4, "volume", "list", "--driver-namespace", "kube-system").stderr
 	w.contains(refusal, "list pods", "kube-system")
+	w.refusesWithout(developer, dir)
 	developer.must(0, "delete", "alice~kept", "--yes")
+}
+
+// refusesWithout takes the driver's object away: what makes pods of a workspace that has a scratch storage is refused
+// as its provisioning was, and the workspace stays as it is.
+func (w *world) refusesWithout(developer *world, dir string) {
+	w.Helper()
+	const missing = "storage build is of type scratch, and the cluster has no CSI driver scratch.berth.dev"
+	w.kubectl("delete", "csidriver", volume.DriverName)
+	before := w.output("get", "pods", "--output", "jsonpath={.items[*].metadata.uid}")
+	w.contains(developer.must(2, "restart", "alice~kept").stderr, missing, "blueprint kept")
+	w.contains(developer.must(2, "update", "alice~kept", "--rollback").stderr, missing)
+	w.contains(developer.must(2, "update", "alice~kept", "--blueprints", dir).stderr, missing)
+	if after := w.output("get", "pods", "--output", "jsonpath={.items[*].metadata.uid}"); after != before {
+		w.Errorf("there are the pods %q, before %q", after, before)
+	}
+	developer.must(0, "stop", "alice~kept")
+	w.contains(developer.must(2, "start", "alice~kept").stderr, missing)
+	w.contains(developer.must(2, "restart", "alice~kept").stderr, missing)
 }
 
 // restores gets a volume to a directory and into a workspace, byte for byte.
@@ -123,7 +142,7 @@ func (w *world) scratchDriver() {
 			w.Logf("events:\n%s", w.output("get", "events"))
 		}
 		w.kubectl("delete", "daemonset", "berth-volumes", "--cascade=foreground", "--timeout=60s")
-		w.kubectl("delete", "csidriver", s.driver)
+		w.kubectl("delete", "csidriver", s.driver, "--ignore-not-found")
 	})
 	w.kubectl("apply", "--server-side", "-f", file)
 	s.ready()

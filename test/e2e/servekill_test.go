@@ -94,9 +94,15 @@ spec:
 	return dir
 }
 
-// endProcess kills the process of the server in a pod, as a node does that has no memory
-// left. The processes of the cluster are processes of this host, too.
+// endProcess kills the process of the server in a pod.
 func (w *world) endProcess(pod string) {
+	w.Helper()
+	w.endRole(pod, "bundles")
+}
+
+// endRole kills the process of a role in a pod, as a node does that has no memory
+// left. The processes of the cluster are processes of this host, too.
+func (w *world) endRole(pod, role string) {
 	w.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -106,7 +112,7 @@ func (w *world) endProcess(pod string) {
 		environment, _ := os.ReadFile(filepath.Join(process, "environ")) // it may have ended
 		arguments, _ := os.ReadFile(filepath.Join(process, "cmdline"))
 		if !strings.Contains("\x00"+string(environment), "\x00HOSTNAME="+pod+"\x00") ||
-			!strings.Contains(string(arguments), "\x00serve\x00bundles\x00") {
+			!strings.Contains(string(arguments), "\x00serve\x00"+role+"\x00") {
 			continue
 		}
 		id, err := strconv.Atoi(filepath.Base(process))

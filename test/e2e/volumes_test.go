@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,7 @@ import (
 type scratch struct {
 	*world
 	driver, directory string
+	file              string // what was applied
 }
 
 func newScratch(w *world, args ...string) *scratch {
@@ -32,7 +34,7 @@ func newScratch(w *world, args ...string) *scratch {
 		"serve", "manifests", "volumes", "--image", "registry.example.com/berth/berth:" + w.program(binary),
 		"--driver-name", s.driver, "--directory", s.directory,
 	}, args...)
-	file := w.write(w.TempDir(), "driver.yaml", w.must(0, args...).stdout)
+	s.file = w.write(w.TempDir(), "driver.yaml", w.must(0, args...).stdout)
 	w.Cleanup(func() {
 		if w.Failed() {
 			w.Logf("the driver says:\n%s", w.output("logs", "--selector", "app.kubernetes.io/component=volumes",
@@ -44,7 +46,7 @@ func newScratch(w *world, args ...string) *scratch {
 		w.kubectl("delete", "daemonset", "berth-volumes", "--cascade=foreground", "--timeout=60s")
 		w.kubectl("delete", "csidriver", s.driver)
 	})
-	w.kubectl("apply", "--server-side", "-f", file)
+	w.kubectl("apply", "--server-side", "-f", s.file)
 	s.ready()
 	look := pod("look", "sleep 3600")
 	look.Spec.Volumes = []corev1.Volume{{
@@ -156,12 +158,18 @@ func TestScratchVolumes(t *testing.T) {
 	s := newScratch(newWorld(t), "--prune-interval", "1s")
 	for name, test := range map[string]func(*scratch){
 		"afterlife": testAfterlife, "containers": testScratchOfContainers,
-		"refused": testScratchRefused, "upgrade": testScratchUpgrade,
+		"refused": testScratchRefused,
+		"an upgrade": testScratchThrough(func(s *scratch) {
+			s.kubectl("set", "env", "daemonset/berth-volumes", "UPGRADED=yes")
+			s.ready()
+		}),
+		"a rolling restart":       testScratchThrough((*scratch).rollingRestart),
+		"a driver that is killed": testScratchThrough((*scratch).killDriver),
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *s.world
 			w.T = t
-			test(&scratch{world: &w, driver: s.driver, directory: s.directory})
+			test(&scratch{world: &w, driver: s.driver, directory: s.directory, file: s.file})
 		})
 	}
 }
@@ -220,15 +228,19 @@ func testScratchRefused(s *scratch) {
 	s.kubectl("delete", "pod", "sized", "--wait=false") // the kubelet takes its time with what it has not mounted
 }
 
-// The driver is replaced while pods use volumes: they go on, and can be deleted after it. What
+// The driver is replaced or killed while pods use volumes: they go on, and can be deleted after it. What
 // is written is never empty: a container may be killed between opening a file and writing it.
-func testScratchUpgrade(s *scratch) {
+func testScratchThrough(disturb func(*scratch)) func(*scratch) {
+	return func(s *scratch) { s.goesOnThrough(disturb) }
+}
+
+func (s *scratch) goesOnThrough(disturb func(*scratch)) {
+	s.Helper()
 	uid := s.create(s.with(pod("user",
 		"i=0; while :; do i=$((i+1)); echo $i >/data/next && mv /data/next /data/count || exit 1; sleep 0.1; done"),
 		nil))
 	s.running("user")
-	s.kubectl("set", "env", "daemonset/berth-volumes", "UPGRADED=yes")
-	s.ready()
+	disturb(s)
 	before := s.in("user", "cat /data/count")
 	s.eventually("it goes on writing", func() bool { return s.in("user", "cat /data/count") != before })
 	p, err := s.CoreV1().Pods(s.namespace).Get(s.Context(), "user", metav1.GetOptions{})
@@ -241,6 +253,49 @@ func testScratchUpgrade(s *scratch) {
 	if s.node(uid, "cat count") == "" {
 		s.Error("its data is gone")
 	}
+}
+
+// rollingRestart does what kubectl rollout restart does, and waits for its end.
+func (s *scratch) rollingRestart() {
+	s.Helper()
+	before := s.driverPod()
+	patch := fmt.Sprintf(
+		`{"spec": {"template": {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": %q}}}}}`,
+		time.Now().Format(time.RFC3339))
+	if _, err := s.AppsV1().DaemonSets(s.namespace).Patch(s.Context(), "berth-volumes", types.StrategicMergePatchType,
+		[]byte(patch), metav1.PatchOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.ready()
+	if after := s.driverPod(); after.UID == before.UID {
+		s.Error("it is still the same pod")
+	}
+}
+
+// killDriver kills the process of the driver, and waits for the next one.
+func (s *scratch) killDriver() {
+	s.Helper()
+	before := s.driverPod()
+	s.endRole(before.Name, "volumes")
+	s.eventually("the driver runs again", func() bool {
+		status := s.driverPod().Status.ContainerStatuses
+		return len(status) > 0 && status[0].Ready && status[0].RestartCount > before.Status.ContainerStatuses[0].RestartCount
+	})
+}
+
+// driverPod is the only pod of the driver that is not about to end.
+func (s *scratch) driverPod() corev1.Pod {
+	s.Helper()
+	list, err := s.CoreV1().Pods(s.namespace).List(s.Context(),
+		metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=volumes"})
+	if err != nil {
+		s.Fatal(err)
+	}
+	left := slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
+	if len(left) != 1 {
+		s.Fatalf("the driver has %d pods", len(left))
+	}
+	return left[0]
 }
 
 // A hundred pods come and go at once: each has a volume of its own, nothing of them is left, and nothing

@@ -24,8 +24,8 @@ type Draft struct {
 // Lineage is the name and its ancestors, nearest first.
 func (d Draft) Lineage() []string { return d.lineage }
 
-// Scratch are the names of the scratch storages, as far as no expression says whether they are some.
-func (d Draft) Scratch() []string {
+// Scratch are the scratch storages, each with the CSI driver that it names, as far as no expression says that.
+func (d Draft) Scratch() map[string]string {
 	b, err := d.decode(withoutUser(d.merged))
 	if err != nil {
 		return nil // Resolve reports it

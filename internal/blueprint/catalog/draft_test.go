@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -87,7 +88,7 @@ func TestDraftThatIsNoBlueprint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := d.Scratch(); !slices.Equal(got, []string{"build"}) {
+	if got := d.Scratch(); !maps.Equal(got, map[string]string{"build": ""}) {
 		t.Errorf("the scratch storages are %q", got)
 	}
 	d.merged = layer.Value{Fields: map[string]layer.Value{"env": {Items: []layer.Value{}}}}

@@ -90,6 +90,42 @@ storages:
 	}
 }
 
+// A CSI driver mounts what it likes, so that a user names none, not even one for a storage of the platform's.
+func TestDriverOfTheUser(t *testing.T) {
+	for name, c := range map[string]struct{ platform, own, want string }{
+		"their own storage": {
+			"", "{a: {type: scratch, path: /data, driver: other.example.com}}",
+			"storages.a.driver: not available to users",
+		},
+		"the platform's": {
+			"{a: {type: scratch, path: /data}}", "{a: {driver: other.example.com}}",
+			"storages.a.driver: not available to users",
+		},
+		"the platform's choice": {
+			"{a: {type: scratch, path: /data, driver: other.example.com}}", "{a: {afterlife: 1h}}", "",
+		},
+	} {
+		platform := "{}"
+		if c.platform != "" {
+			platform = c.platform
+		}
+		set := platformSet(t)
+		text := "blueprints: [{name: scratchy, template: base, storages: " + platform + "}]"
+		if problems := set.add(blueprint.Source{Name: "scratchy.yaml", Text: []byte(text)}); len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		_, err := resolve(t, set, own("template: scratchy\nstorages: "+c.own+"\n"))
+		switch {
+		case err == nil:
+			if c.want != "" {
+				t.Errorf("%s: it is taken", name)
+			}
+		case c.want == "" || !strings.Contains(strings.Join(fault.From(err).Problems, "; "), c.want):
+			t.Errorf("%s: %v: %q", name, err, fault.From(err).Problems)
+		}
+	}
+}
+
 // A home directory that the user has chosen opens no other place for storages.
 func TestHomeOfTheUserOpensNothing(t *testing.T) {
 	_, err := resolve(t, guardedSet(t),

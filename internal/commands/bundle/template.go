@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,8 +105,13 @@ What is printed of a chart is what "helm template" prints, but for the hooks of 
 	return cmd
 }
 
+// collectAt is after how many percent of growth garbage is collected: this program ends when it has printed, and what a
+// chart of 1,000 objects leaves behind is a tenth of its time to collect at the default of 100.
+const collectAt = 200
+
 // Template prints the objects of a bundle.
 func Template(ctx context.Context, o *TemplateOptions) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	c, p, err := o.load(ctx, &o.ContentOptions)
 	if err != nil {
 		return err

@@ -2,13 +2,14 @@ package cmdutil
 
 import (
 	"cmp"
-	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
@@ -27,12 +28,26 @@ func FitHelp(root *cobra.Command, out terminal.Output) {
 		if room := min(out.Room(), readable); room > 0 {
 			cmd.Long = reflow(cmd.Long, room)
 			cmd.Example = reflow(cmd.Example, room)
-			cmd.SetUsageTemplate(strings.ReplaceAll(
-				cmd.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", room),
-			))
+			usage := wrapped(cmd, room)
+			cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+				_, err := io.WriteString(cmd.OutOrStderr(), usage)
+				return err
+			})
 		}
 		show(cmd, args)
 	})
+}
+
+// wrapped is the usage of a command with its flags as wide as there is room. A template would say so, too, and would
+// bring text/template along: third_party/template.
+func wrapped(cmd *cobra.Command, room int) string {
+	usage := cmd.UsageString()
+	for _, flags := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
+		if written := strings.TrimSpace(flags.FlagUsages()); written != "" {
+			usage = strings.Replace(usage, written, strings.TrimSpace(flags.FlagUsagesWrapped(room)), 1)
+		}
+	}
+	return usage
 }
 
 // reflow breaks a text between words, paragraph by paragraph: lines that are indented are a layout

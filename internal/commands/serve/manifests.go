@@ -48,6 +48,8 @@ type ManifestsOptions struct {
 	Capacity
 	Machines
 	Scratch
+	// Like is the driver in whose place that of scratch volumes is put: its name and directory are the defaults.
+	Like string
 }
 
 // NewManifests makes the command `berth serve manifests`.
@@ -87,14 +89,16 @@ also with --only: the desired state of workspaces is recorded only by those who 
 it themselves.
 
 The role volumes is a DaemonSet with a CSIDriver object. Its pods are privileged, so that
-it has a namespace of its own and is printed alone; docs/volumes.md says why.
+it has a namespace of its own and is printed alone; docs/volumes.md says why. With --like katbox
+pods that name katbox's driver go on.
 
 The role runs in the namespace of --namespace, berth-system unless it is given
 (berth-volumes for volumes).`,
 		Example: `  berth serve manifests bundles --install-role cluster-admin | kubectl apply --server-side -f -
   berth serve manifests bundles --cert-manager letsencrypt --image registry.example.com/berth:v1
   berth serve manifests gateway --machine-pool east --client-ca apiserver-ca.pem --target-kubeconfig east.yaml
-  berth serve manifests volumes --afterlife 24h | kubectl apply --server-side -f -`,
+  berth serve manifests volumes --afterlife 24h | kubectl apply --server-side -f -
+  berth serve manifests volumes --like katbox | kubectl apply --server-side -f -`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: cmdutil.RunE(o, runF, func(_ *cobra.Command, args []string) error {
@@ -102,16 +106,31 @@ The role runs in the namespace of --namespace, berth-system unless it is given
 			return o.validate()
 		}),
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version), "the image to run")
-	flags.StringVar(&o.Issuer, "cert-manager", "",
-		"cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
+	o.podFlags(cmd)
 	o.bundleFlags(cmd)
 	o.gatewayFlags(cmd)
 	o.workspaceFlags(cmd)
-	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
-	o.Scratch.flags(cmd)
+	o.volumeFlags(cmd)
 	return cmd
+}
+
+// podFlags adds the flags of all roles.
+func (o *ManifestsOptions) podFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.Image, "image", "ghcr.io/berthdev/berth:"+imageTag(cmdutil.Version().Version),
+		"the image to run")
+	flags.StringVar(&o.Issuer, "cert-manager", "",
+		"cert-manager's issuer of the certificate: NAME of a ClusterIssuer, or Issuer/NAME")
+	flags.Int32Var(&o.Replicas, "replicas", 2, "how many pods run")
+}
+
+// volumeFlags adds the flags of the role volumes.
+func (o *ManifestsOptions) volumeFlags(cmd *cobra.Command) {
+	o.Scratch.flags(cmd)
+	cmd.Flags().StringVar(&o.Like, flagLike, "", "the driver that the role volumes takes the place of: "+katbox+
+		"; its name and its directory are the defaults then")
+	_ = cmd.RegisterFlagCompletionFunc(flagLike,
+		cobra.FixedCompletions([]cobra.Completion{katbox}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // bundleFlags adds the flags of the role bundles.
@@ -235,13 +254,41 @@ func (o *ManifestsOptions) checkWorkspaces() error {
 func (o *ManifestsOptions) checkVolumes() error {
 	is := slices.Contains(o.Roles, roleVolumes)
 	switch {
+	case o.Like != "" && o.Like != katbox:
+		return invalid("--%s must be %s, got %q", flagLike, katbox, o.Like)
+	case o.Like != "" && !is:
+		return invalid("--%s requires the role %s", flagLike, roleVolumes)
 	case !is && o.Scratch != DefaultScratch():
 		return invalid("%s require the role %s", o.Scratch.arguments(), roleVolumes)
 	case is && slices.ContainsFunc(o.Roles, func(role string) bool { return role != roleVolumes }):
 		return fault.New(fault.InvalidArgument,
 			"the role %s is printed alone: its pods are privileged, and have a namespace of their own", roleVolumes)
 	}
+	if o.Like == katbox {
+		o.likeKatbox()
+	}
 	return o.Scratch.validate()
+}
+
+// katbox is the driver that berth's takes after. Its name is the one that its manifests give it, and so is
+// the directory of the node.
+const (
+	katbox          = "katbox"
+	katboxDriver    = "katbox.csi.paypal.com"
+	katboxDirectory = "/var/lib/csi-katbox-data"
+)
+
+const flagLike = "like"
+
+// likeKatbox has katbox's name and directory where none is given.
+func (s *Scratch) likeKatbox() {
+	d := DefaultScratch()
+	if s.Driver == d.Driver {
+		s.Driver = katboxDriver
+	}
+	if s.Directory == d.Directory {
+		s.Directory = katboxDirectory
+	}
 }
 
 // checkHosts refuses what no certificate can name.

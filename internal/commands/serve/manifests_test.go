@@ -84,16 +84,35 @@ func TestManifestsOptions(t *testing.T) {
 			Err:  "--configuration requires the role workspaces",
 		},
 		"scratch volumes": {
-			Args: "volumes --afterlife 24h --headroom 0.2 --max-volumes 5 --kubelet-directory /k --directory /d " +
+			Args: "volumes --afterlife 24h --headroom 0.2 --max-volumes 5 --max-queued 9 --kubelet-directory /k --directory /d " +
 				"--driver-name n.example.com",
 			Want: defaults(func(o *serve.ManifestsOptions) {
 				o.Roles, o.Namespace = []string{"volumes"}, "berth-volumes"
 				o.Scratch = serve.Scratch{
 					Driver: "n.example.com", Directory: "/d", Kubelet: "/k", Afterlife: 24 * time.Hour,
-					PruneInterval: 5 * time.Second, Headroom: 0.2, MaxVolumes: 5,
+					PruneInterval: 5 * time.Second, Headroom: 0.2, MaxVolumes: 5, MaxQueued: 9,
 				}
 			}),
 		},
+		"in the place of katbox": {
+			Args: "volumes --like katbox",
+			Want: defaults(func(o *serve.ManifestsOptions) {
+				o.Roles, o.Namespace, o.Like = []string{"volumes"}, "berth-volumes", "katbox"
+				o.Driver, o.Directory = "katbox.csi.paypal.com", "/var/lib/csi-katbox-data"
+			}),
+		},
+		"in the place of a katbox of another name": {
+			Args: "volumes --like katbox --drivername k.example.com --workdir /k --afterlifespan 3h",
+			Want: defaults(func(o *serve.ManifestsOptions) {
+				o.Roles, o.Namespace, o.Like = []string{"volumes"}, "berth-volumes", "katbox"
+				o.Driver, o.Directory, o.Afterlife = "k.example.com", "/k", 3*time.Hour
+			}),
+		},
+		"in the place of another driver": {
+			Args: "volumes --like hostpath",
+			Err:  `--like must be katbox, got "hostpath"`,
+		},
+		"katbox for another role": {Args: "bundles --like katbox", Err: "--like requires the role volumes"},
 		"scratch volumes elsewhere": {Args: "volumes --namespace ns", Want: defaults(func(o *serve.ManifestsOptions) {
 			o.Roles, o.Namespace, o.Scratch = []string{"volumes"}, "ns", serve.DefaultScratch()
 		})},

@@ -1,12 +1,14 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
@@ -43,7 +45,11 @@ func NewVolumes(f *cmdutil.Factory, runF func(context.Context, *VolumesOptions) 
 When its pod is gone, the data of a volume stays for --afterlife, or for less if the pod
 asks for less. While less than --headroom of the disk is free, every such time is
 shortened by the part that is missing; the oldest data goes first, and no more than is needed.
-Data that is still mounted is never touched.
+The oldest also goes where more than --max-queued volumes wait. Data that is still mounted is
+never touched.
+
+A directory of katbox is taken over, and so are the names of katbox's flags, such as
+--afterlifespan and --workdir; docs/volumes.md says how to come from there.
 
 Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without
 a certificate only this host is listened on. What is removed is logged with "msg":"audit".`,
@@ -80,13 +86,14 @@ type Scratch struct {
 	Afterlife, PruneInterval   time.Duration
 	Headroom                   float64
 	MaxVolumes                 int64
+	MaxQueued                  int
 }
 
 // DefaultScratch is how a driver keeps them that is told nothing else.
 func DefaultScratch() Scratch {
 	return Scratch{
 		Driver: volume.DriverName, Directory: volume.Directory, Kubelet: "/var/lib/kubelet",
-		Afterlife: 12 * time.Hour, PruneInterval: 5 * time.Second, Headroom: 0.1,
+		Afterlife: 12 * time.Hour, PruneInterval: 5 * time.Second, Headroom: 0.1, MaxQueued: 10_000,
 	}
 }
 
@@ -98,7 +105,22 @@ const (
 	flagPruneInterval = "prune-interval"
 	flagHeadroom      = "headroom"
 	flagMaxVolumes    = "max-volumes"
+	flagMaxQueued     = "max-queued"
 )
+
+// ofKatbox are the names of katbox's flags.
+func ofKatbox() map[string]string {
+	return map[string]string{
+		"afterlifespan": flagAfterlife, "afterLifespan": flagAfterlife, "workdir": flagDirectory,
+		"drivername": flagDriver, "nodeid": flagNode, "pruneinterval": flagPruneInterval,
+		"maxvolumespernode": flagMaxVolumes,
+	}
+}
+
+// asKatbox lets a command take katbox's names of flags, beside its own. No help names them.
+func asKatbox(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	return pflag.NormalizedName(cmp.Or(ofKatbox()[name], name))
+}
 
 func (s *Scratch) flags(cmd *cobra.Command) {
 	flags, d := cmd.Flags(), DefaultScratch()
@@ -112,7 +134,10 @@ func (s *Scratch) flags(cmd *cobra.Command) {
 		"the part of the disk that is to be free, from 0 to 1: with less, data goes earlier")
 	flags.Int64Var(&s.MaxVolumes, flagMaxVolumes, d.MaxVolumes,
 		"how many scratch volumes pods of a node use at most (0: any number)")
-	cmdutil.NoFlagValues(cmd, flagDriver, flagHeadroom, flagMaxVolumes)
+	flags.IntVar(&s.MaxQueued, flagMaxQueued, d.MaxQueued,
+		"how many volumes whose pods are gone a node keeps at most; the oldest of more go (0: any number)")
+	flags.SetNormalizeFunc(asKatbox)
+	cmdutil.NoFlagValues(cmd, flagDriver, flagHeadroom, flagMaxVolumes, flagMaxQueued)
 }
 
 func (s *Scratch) validate() error {
@@ -131,6 +156,8 @@ func (s *Scratch) validate() error {
 		return invalid("--%s must be from 0 to 1, got %v", flagHeadroom, s.Headroom)
 	case s.MaxVolumes < 0:
 		return invalid("--%s must not be negative, got %d", flagMaxVolumes, s.MaxVolumes)
+	case s.MaxQueued < 0:
+		return invalid("--%s must not be negative, got %d", flagMaxQueued, s.MaxQueued)
 	}
 	return nil
 }
@@ -153,5 +180,6 @@ func (s *Scratch) arguments() (all []string) {
 	add(s.PruneInterval != d.PruneInterval, flagPruneInterval, s.PruneInterval)
 	add(s.Headroom != d.Headroom, flagHeadroom, s.Headroom)
 	add(s.MaxVolumes != d.MaxVolumes, flagMaxVolumes, s.MaxVolumes)
+	add(s.MaxQueued != d.MaxQueued, flagMaxQueued, s.MaxQueued)
 	return all
 }

@@ -28,8 +28,7 @@ func Volumes(ctx context.Context, o *VolumesOptions) (err error) {
 	work, err := driver.New(driver.Options{
 		Name: o.Driver, Version: cmp.Or(cmdutil.Version().Version, "unknown"), Node: o.Node, Directory: o.Directory,
 		Afterlife: o.Afterlife, PruneInterval: o.PruneInterval, Headroom: o.Headroom, MaxVolumes: o.MaxVolumes,
-		Log: log,
-		Now: time.Now,
+		MaxQueued: o.MaxQueued, Log: log, Now: time.Now,
 	})
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func TestVolumesOptions(t *testing.T) {
 		"the defaults": {Args: "--node n", Want: defaults(func(*serve.VolumesOptions) {})},
 		"all of it": {
 			Args: "--node n --endpoint unix:///e --directory /d/ --afterlife 1h --prune-interval 1s --headroom 0 " +
-				"--max-volumes 7 --driver-name x.y --kubelet-directory /k --metrics-listen :1 --tls-cert c --tls-key k",
+				"--max-volumes 7 --max-queued 0 --driver-name x.y --kubelet-directory /k --metrics-listen :1 --tls-cert c --tls-key k",
 			Want: defaults(func(o *serve.VolumesOptions) {
 				o.Endpoint, o.About = "unix:///e", serve.About{MetricsListen: ":1", Cert: "c", Key: "k"}
 				o.Scratch = serve.Scratch{
@@ -41,6 +41,26 @@ func TestVolumesOptions(t *testing.T) {
 					PruneInterval: time.Second, MaxVolumes: 7,
 				}
 			}),
+		},
+		"the flags of katbox": {
+			Args: "--nodeid n --endpoint unix:///e --workdir /d --afterlifespan 3h --pruneinterval 1s --headroom .2 " +
+				"--maxvolumespernode 7 --drivername x.y",
+			Want: defaults(func(o *serve.VolumesOptions) {
+				o.Endpoint, o.Driver, o.Directory = "unix:///e", "x.y", "/d"
+				o.Afterlife, o.PruneInterval, o.Headroom, o.MaxVolumes = 3*time.Hour, time.Second, 0.2, 7
+			}),
+		},
+		"katbox's flags in the words of its docs": {
+			Args: "--node n --afterLifespan 3h",
+			Want: defaults(func(o *serve.VolumesOptions) { o.Afterlife = 3 * time.Hour }),
+		},
+		"a flag of katbox that is wrong": {
+			Args: "--node n --afterlifespan -1s",
+			Err:  "--afterlife must not be negative, got -1s",
+		},
+		"fewer that wait than none": {
+			Args: "--node n --max-queued -1",
+			Err:  "--max-queued must not be negative, got -1",
 		},
 		"no node": {Err: "--node is required"},
 		"headroom below the range": {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	osexec "os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec/pod"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/pattern"
 	"github.com/berthdev/berth/internal/provision/inventory"
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
@@ -126,10 +126,10 @@ type log struct {
 	hints []string
 }
 
-var (
-	dated = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[0-9:]+Z \S+ (cause|error|hint|stuck)(?: (\w+))?: (.*)$`)
+const (
+	dated pattern.Expr = `^\d{4}-\d\d-\d\dT[0-9:]+Z \S+ (cause|error|hint|stuck)(?: (\w+))?: (.*)$`
 	// howLong begins the error of a command that has waited: what came of it, and when.
-	howLong = regexp.MustCompile(`^[a-z ]+ after [0-9][0-9a-zµ.]*: `)
+	howLong pattern.Expr = `^[a-z ]+ after [0-9][0-9a-zµ.]*: `
 )
 
 // Write implements io.Writer.

@@ -143,10 +143,26 @@ func beyondVolume(id, path string, v map[string]any) []string {
 				name))
 		}
 	}
-	if csi, has := v["csi"].(map[string]any); has && csi["driver"] != volume.DriverName {
-		problems = append(problems, fmt.Sprintf("%s.csi.driver is %v", path, csi["driver"]))
+	if csi, has := v["csi"].(map[string]any); has {
+		problems = append(problems, beyondScratch(id, path+".csi", csi)...)
 	}
 	return problems
+}
+
+// beyondScratch are the problems of a CSI volume. A driver that is not berth's gets nothing but what is written of a
+// scratch storage: what a driver does otherwise is said by attributes of its own.
+func beyondScratch(id, path string, csi map[string]any) []string {
+	if csi["driver"] == volume.DriverName {
+		return nil
+	}
+	problems := unknown(path, csi, "driver", "readOnly", "volumeAttributes")
+	attributes, _ := csi["volumeAttributes"].(map[string]any)
+	if attributes[volume.AttributeStorage] == nil || attributes[volume.AttributeWorkspace] != id {
+		return append(problems, fmt.Sprintf("%s.driver is %v, and the volume is no scratch storage of the workspace",
+			path, csi["driver"]))
+	}
+	return append(problems, unknown(path+".volumeAttributes", attributes, volume.AttributeStorage,
+		volume.AttributeWorkspace, volume.AttributeUserString, volume.AttributeAfterlife)...)
 }
 
 // BeyondBaseline are what the containers of a pod have and pod security refuses at the level

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,15 @@ func TestBeyond(t *testing.T) {
 			v["names"].(map[string]any)["config"] = "x\n    - name: h\n      hostPath: {path: /}"
 		}, "hostPath"},
 		"a Secret": {func(v map[string]any) { v["gitSecret"] = "another" }, "secretName is another"},
+		"a scratch storage of another driver": {func(v map[string]any) {
+			v["storages"] = []any{scratchValue(s.User.ID(), nil)}
+		}, ""},
+		"another driver for somebody else's workspace": {func(v map[string]any) {
+			v["storages"] = []any{scratchValue("bob-1", nil)}
+		}, "csi.driver is other.example.com, and the volume is no scratch storage of the workspace"},
+		"another driver that is told more": {func(v map[string]any) {
+			v["storages"] = []any{scratchValue(s.User.ID(), map[string]any{"secretProviderClass": "x"})}
+		}, "csi.volumeAttributes.secretProviderClass"},
 		"an object": {func(v map[string]any) {
 			v["imagePullSecrets"] = []any{"x\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: y}\n---"}
 		}, "ServiceAccount"},
@@ -61,6 +71,16 @@ func TestBeyond(t *testing.T) {
 		if got := strings.Join(problems, "; "); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// scratchValue is the chart's value of a scratch storage of another driver than berth's.
+func scratchValue(id string, more map[string]any) map[string]any {
+	attributes := map[string]any{"storage": "build", "workspace": id, "userString": "alice~dev", "afterlife": "1h"}
+	maps.Copy(attributes, more)
+	return map[string]any{
+		"name": "build", "volume": "storage-build", "type": "scratch", "path": "/build", "readonly": true,
+		"owner": "", "sizeLimit": "", "claim": "", "driver": "other.example.com", "attributes": attributes,
 	}
 }
 

@@ -74,7 +74,8 @@ func storage(spec Spec, name, written string, s blueprint.Storage) map[string]an
 		value["annotations"] = s.ClaimSpecAnnotations
 	}
 	if s.Type == blueprint.StorageScratch {
-		value["driver"], value["attributes"] = volume.DriverName, attributes(u, name, s)
+		value["driver"] = cmp.Or(s.Driver, volume.DriverName)
+		value["attributes"] = attributes(u, name, s)
 	}
 	return value
 }
@@ -88,6 +89,32 @@ func attributes(u userstring.UserString, name string, s blueprint.Storage) map[s
 		all[volume.AttributeAfterlife] = s.Afterlife
 	}
 	return all
+}
+
+// ScratchOf are the scratch storages that chart values have, by name, each with its CSI driver.
+func ScratchOf(values map[string]any) map[string]string {
+	drivers := map[string]string{}
+	for _, s := range items(values, "storages") {
+		name, _ := s["name"].(string)
+		if driver, _ := s["driver"].(string); s["type"] == blueprint.StorageScratch && driver != "" {
+			drivers[name] = driver
+		}
+	}
+	return drivers
+}
+
+// ScratchOfPod is ScratchOf of what a pod, or the template of one, has of the workspace.
+func ScratchOfPod(id string, pod map[string]any) map[string]string {
+	drivers := map[string]string{}
+	spec, _ := pod["spec"].(map[string]any)
+	for _, v := range items(spec, "volumes") {
+		storage, _ := at(v, "csi", "volumeAttributes", volume.AttributeStorage).(string)
+		if driver, is := at(v, "csi", "driver").(string); is && at(v, "csi", "volumeAttributes",
+			volume.AttributeWorkspace) == id {
+			drivers[storage] = driver
+		}
+	}
+	return drivers
 }
 
 // owner is what chown takes: 1000:1000, 1000, or :1000.

@@ -5,6 +5,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/json"
@@ -13,7 +14,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"text/template"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +22,7 @@ import (
 
 	"github.com/berthdev/berth/internal/keypair"
 	"github.com/berthdev/berth/internal/rbac"
+	"github.com/berthdev/berth/third_party/template"
 )
 
 // Role is what berth can be in a cluster.
@@ -198,10 +199,10 @@ var templates embed.FS
 
 // objects are those of the templates, each as a document with its fields in order.
 func (r Role) objects(o Options) (documents [][]byte, err error) {
-	parsed, err := template.New("").Funcs(template.FuncMap{"json": toJSON, "text": func(b []byte) (string, error) {
+	parsed := template.New("").Funcs(template.FuncMap{"json": toJSON, "text": func(b []byte) (string, error) {
 		return toJSON(string(b))
-	}}).ParseFS(templates, "templates/*.yaml")
-	if err != nil {
+	}})
+	if err := parseAll(parsed); err != nil {
 		return nil, fmt.Errorf("the templates: %w", err)
 	}
 	files := []string{"access", "trust", "service", "network", "deployment"}
@@ -230,6 +231,18 @@ func (r Role) objects(o Options) (documents [][]byte, err error) {
 		}
 	}
 	return documents, nil
+}
+
+// parseAll adds the templates by the names of their files.
+func parseAll(t *template.Template) error {
+	files, err := templates.ReadDir("templates")
+	for _, file := range files {
+		text, readErr := templates.ReadFile("templates/" + file.Name())
+		if err = cmp.Or(err, readErr); err == nil {
+			_, err = t.New(file.Name()).Parse(string(text))
+		}
+	}
+	return err
 }
 
 // toJSON is a value as YAML on one line.

@@ -2,11 +2,11 @@ package printer
 
 import (
 	"strings"
-	"text/template"
 
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/third_party/template"
 )
 
 type formatKind string

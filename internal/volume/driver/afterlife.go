@@ -21,8 +21,15 @@ import (
 func (d *Driver) Prune(ctx context.Context) {
 	now := d.o.Now()
 	err := d.queue.Run(ctx, queue.Round{
-		Now: now, Headroom: d.o.Headroom, Disk: d.dir.Disk,
-		Remove: func(ctx context.Context, v volume.Volume) error { return d.evict(ctx, v, now) },
+		Now: now, Headroom: d.o.Headroom, Most: d.o.MaxQueued, Disk: d.dir.Disk,
+		Remove: func(ctx context.Context, v volume.Volume) error {
+			reason := "pressure"
+			if queue.Due(v.Deleted, v.Lifespan, 1, now) {
+				reason = "expired"
+			}
+			return d.evict(ctx, v, reason)
+		},
+		Crowded: func(ctx context.Context, v volume.Volume) error { return d.evict(ctx, v, "crowded") },
 		Failed: func(v volume.Volume, again time.Time, err error) {
 			d.o.Log.Error("a volume cannot be removed",
 				about(v, slog.Time("again", again), slog.String("error", fault.Line(err.Error())))...)
@@ -36,8 +43,8 @@ func (d *Driver) Prune(ctx context.Context) {
 	}
 }
 
-// evict removes a volume that is due, unless somebody works with it.
-func (d *Driver) evict(ctx context.Context, v volume.Volume, now time.Time) error {
+// evict removes a volume that is to go, unless somebody works with it.
+func (d *Driver) evict(ctx context.Context, v volume.Volume, reason string) error {
 	release, busy := d.locks.try(v.ID)
 	if busy != nil {
 		return queue.ErrHeld
@@ -48,10 +55,6 @@ func (d *Driver) evict(ctx context.Context, v volume.Volume, now time.Time) erro
 	}
 	if d.held(v.ID) {
 		return queue.ErrHeld
-	}
-	reason := "pressure"
-	if queue.Due(v.Deleted, v.Lifespan, 1, now) {
-		reason = "expired"
 	}
 	return d.remove(ctx, v, reason)
 }

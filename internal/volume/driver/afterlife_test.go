@@ -226,21 +226,21 @@ func files(t *testing.T, most uint64) {
 func TestPruneInUseAgain(t *testing.T) {
 	n := newNode(t)
 	n.gone("v")
-	found, later := n.one(), n.clock.Now().Add(2*time.Hour)
+	found := n.one()
 	release, err := n.locks.take(t.Context(), "v")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.evict(t.Context(), found, later); !errors.Is(err, queue.ErrHeld) {
+	if err := n.evict(t.Context(), found, "expired"); !errors.Is(err, queue.ErrHeld) {
 		t.Errorf("while it is worked on: %v", err)
 	}
 	release()
 	n.publish("v")
-	if err := n.evict(t.Context(), found, later); err != nil || !n.there(n.target("v")+"/file") {
+	if err := n.evict(t.Context(), found, "expired"); err != nil || !n.there(n.target("v")+"/file") {
 		t.Errorf("while it is in use: %v", err)
 	}
 	unmountBelow(t, n.root) // even if nobody sees that it is
-	if err := n.evict(t.Context(), found, later); err != nil || !n.there(n.data("v")+"/file") {
+	if err := n.evict(t.Context(), found, "expired"); err != nil || !n.there(n.data("v")+"/file") {
 		t.Errorf("while it is in use: %v", err)
 	}
 	if f := n.queue.Figures(); f.Used != 1 {

@@ -36,6 +36,8 @@ type Options struct {
 	Headroom float64
 	// MaxVolumes is how many volumes pods of the node may use; 0 for any number.
 	MaxVolumes int64
+	// MaxQueued is how many volumes may be in their afterlife; 0 for any number. The oldest of more go.
+	MaxQueued int
 
 	Log *slog.Logger
 	Now func() time.Time
@@ -94,6 +96,10 @@ func New(o Options) (*Driver, error) {
 	if err := checkDirectory(o.Directory); err != nil {
 		return nil, err
 	}
+	katbox, was, err := readKatbox(o)
+	if err != nil {
+		return nil, err
+	}
 	dir, err := tree.Open(o.Directory)
 	if err != nil {
 		return nil, err
@@ -117,7 +123,7 @@ func New(o Options) (*Driver, error) {
 		o: o, queue: records, dir: dir, measure: make(chan struct{}, 1), holds: map[string]int{},
 		large: map[string]bool{},
 	}
-	if err := d.adopt(o.Now()); err != nil {
+	if err := d.takeUp(katbox, was); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil

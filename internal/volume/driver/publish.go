@@ -69,7 +69,7 @@ func (d *Driver) admit(p publication, before queue.Record, known bool) error {
 	}
 	p.Published = d.o.Now().UTC().Round(0)
 	p.Lifespan = queue.Lifespan(p.afterlife, d.o.Afterlife)
-	if err := d.queue.Use(queue.Record{Volume: p.Volume, Target: p.target}); err != nil {
+	if err := d.queue.Use(queue.Record{Volume: p.Volume, Target: p.target, Asked: p.afterlife}); err != nil {
 		return internal(err)
 	}
 	return nil
@@ -159,8 +159,7 @@ func (d *Driver) undo(p publication, before queue.Record, known bool) error {
 	case known:
 		return d.wait(before, before.Deleted)
 	}
-	p.Lifespan = queue.Lifespan(p.afterlife, d.o.Afterlife)
-	return d.wait(queue.Record{Volume: p.Volume, Target: p.target}, d.o.Now())
+	return d.wait(queue.Record{Volume: p.Volume, Target: p.target, Asked: p.afterlife}, d.o.Now())
 }
 
 func busy(id string) error {
@@ -225,7 +224,7 @@ func (d *Driver) enqueue(id, target string) error {
 // wait puts a volume into its afterlife as of then.
 func (d *Driver) wait(r queue.Record, deleted time.Time) error {
 	r.Deleted = deleted
-	r.Lifespan = min(r.Lifespan, d.o.Afterlife) // the node may allow less now
+	r.Lifespan = queue.Lifespan(r.Asked, d.o.Afterlife) // what the node grants now, not when it was published
 	if err := d.queue.Wait(r); err != nil {
 		return err
 	}

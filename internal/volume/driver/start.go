@@ -177,7 +177,7 @@ func checkDirectory(dir string) error {
 	for _, e := range entries {
 		if e.Name()[0] == '.' || slices.Contains([]string{
 			"lost+found", fileQueue, fileQueue + ".unreadable",
-			volume.Socket,
+			volume.Socket, queue.Katbox, queue.Katbox + takenOver,
 		}, e.Name()) {
 			continue
 		}

@@ -73,7 +73,7 @@ func TestStartAfterRebootWithoutRecords(t *testing.T) {
 			t.Error("the data is gone")
 		}
 		n.unpublish(id)
-		n.clock.add(time.Second)
+		n.clock.add(16 * time.Minute)
 		n.prune()
 		n.wantWaiting("")
 	})
@@ -260,13 +260,22 @@ func TestListAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// The node may allow less than it did when a volume was published.
-func TestShorterAfterlife(t *testing.T) {
-	n := newNode(t)
-	n.publish("v")
-	n.again(func(o *Options) { o.Afterlife = time.Minute })
-	n.unpublish("v")
-	if v := n.one(); v.Lifespan != time.Minute {
-		t.Errorf("it stays for %s", v.Lifespan)
+// What the node grants when the pod is gone counts, not what it granted when the volume was published.
+func TestAfterlifeChanged(t *testing.T) {
+	for _, c := range []struct {
+		asked         string
+		granted, want time.Duration
+	}{
+		{"", time.Minute, time.Minute}, {"", 5 * time.Hour, 5 * time.Hour},
+		{"30m", 5 * time.Hour, 30 * time.Minute}, {"30m", time.Minute, time.Minute},
+		{"3h", 5 * time.Hour, 3 * time.Hour}, {"9h", 5 * time.Hour, 5 * time.Hour}, {"0s", 5 * time.Hour, 0},
+	} {
+		n := newNode(t)
+		n.publish("v", "afterlife", c.asked)
+		n.again(func(o *Options) { o.Afterlife = c.granted })
+		n.unpublish("v")
+		if v := n.one(); v.Lifespan != c.want {
+			t.Errorf("asked for %q, granted %s: it stays for %s", c.asked, c.granted, v.Lifespan)
+		}
 	}
 }

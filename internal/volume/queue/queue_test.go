@@ -163,6 +163,7 @@ type round struct {
 	q       *Queue
 	free    int64
 	late    bool // the disk frees nothing before the round is over
+	most    int
 	refused map[string]error
 	reads   int
 	removed []string
@@ -172,8 +173,18 @@ type round struct {
 func (r *round) run(t *testing.T, now time.Time) {
 	t.Helper()
 	r.removed, r.failed, r.reads = nil, nil, 0
+	remove := func(_ context.Context, v volume.Volume) error {
+		if err := r.refused[v.ID]; err != nil {
+			return err
+		}
+		r.removed = append(r.removed, v.ID)
+		if !r.late {
+			r.free += 100
+		}
+		return r.q.Forget(v.ID)
+	}
 	err := r.q.Run(t.Context(), Round{
-		Now: now, Headroom: 0.5,
+		Now: now, Headroom: 0.5, Most: r.most,
 		Disk: func() (Disk, error) {
 			r.reads++
 			if r.free < 0 {
@@ -181,15 +192,13 @@ func (r *round) run(t *testing.T, now time.Time) {
 			}
 			return Disk{Free: r.free, Total: 1000}, nil
 		},
-		Remove: func(_ context.Context, v volume.Volume) error {
-			if err := r.refused[v.ID]; err != nil {
+		Remove: remove,
+		Crowded: func(ctx context.Context, v volume.Volume) error {
+			if err := remove(ctx, v); err != nil {
 				return err
 			}
-			r.removed = append(r.removed, v.ID)
-			if !r.late {
-				r.free += 100
-			}
-			return r.q.Forget(v.ID)
+			r.removed[len(r.removed)-1] += " of many"
+			return nil
 		},
 		Failed: func(v volume.Volume, again time.Time, err error) {
 			r.failed = append(r.failed, fmt.Sprintf("%s in %s: %v", v.ID, again.Sub(now), err))
@@ -288,6 +297,34 @@ func TestRound(t *testing.T) {
 		r.want(t, "c")
 		r.run(t, at(96))
 		r.want(t, "a")
+	})
+	t.Run("of more than may wait the oldest go, beside those that are due", func(t *testing.T) {
+		r := start(t, 500, append(slices.Clone(three), waits("short", 40, time.Second))...)
+		r.most = 2
+		r.run(t, at(50))
+		r.want(t, "short", "a of many")
+		r.run(t, at(51))
+		r.want(t)
+	})
+	t.Run("one of too many that cannot be removed is tried again, and the next goes meanwhile", func(t *testing.T) {
+		r := start(t, 500, three...)
+		r.most, r.refused["a"] = 2, errors.New("busy")
+		r.run(t, at(50))
+		r.want(t)
+		if want := []string{"a in 5s: busy"}; !slices.Equal(r.failed, want) {
+			t.Errorf("said is %q", r.failed)
+		}
+		r.run(t, at(51))
+		r.want(t, "b of many")
+	})
+	t.Run("one of too many that is held is left to a later round", func(t *testing.T) {
+		r := start(t, 500, three...)
+		r.most, r.refused["a"] = 2, ErrHeld
+		r.run(t, at(50))
+		r.want(t)
+		delete(r.refused, "a")
+		r.run(t, at(51))
+		r.want(t, "a of many")
 	})
 	t.Run("what is held is left to a later round, without a word", func(t *testing.T) {
 		r := start(t, 500, three...)

@@ -21,6 +21,9 @@ type Record struct {
 	volume.Volume
 	// Target is where the kubelet has it.
 	Target string
+	// Asked is the afterlife that its pod asked for; nil for nothing. What the node grants is put to it when
+	// the pod is gone: Lifespan is what both come to.
+	Asked *time.Duration
 }
 
 // Waits says whether it is in its afterlife.
@@ -39,15 +42,22 @@ type stored struct {
 	Published  time.Time `json:"published,omitzero"`
 	Deleted    time.Time `json:"deleted,omitzero"`
 	Lifespan   string    `json:"lifespan"`
-	Bytes      int64     `json:"bytes"`
-	Inodes     int64     `json:"inodes"`
+	// Asked is absent in records of before it was kept, and empty where the pod asked for nothing.
+	Asked  *string `json:"asked,omitempty"`
+	Bytes  int64   `json:"bytes"`
+	Inodes int64   `json:"inodes"`
 }
 
 func encode(r Record) ([]byte, error) {
+	asked := ""
+	if r.Asked != nil {
+		asked = r.Asked.String()
+	}
 	return json.Marshal(stored{
 		ID: r.ID, PodUID: r.PodUID, Namespace: r.Namespace, Pod: r.Pod, Workspace: r.Workspace,
 		UserString: r.UserString, Storage: r.Storage, Target: r.Target, Published: r.Published,
 		Deleted: r.Deleted, Lifespan: r.Lifespan.String(), Bytes: r.Bytes, Inodes: r.Inodes,
+		Asked: &asked,
 	})
 }
 
@@ -58,7 +68,8 @@ func decode(id string, text []byte) (Record, error) {
 		return Record{}, err
 	}
 	lifespan, err := time.ParseDuration(s.Lifespan)
-	switch {
+	asked, askedErr := s.asked(lifespan)
+	switch err = errors.Join(err, askedErr); {
 	case err != nil:
 		return Record{}, err
 	case lifespan < 0:
@@ -72,7 +83,23 @@ func decode(id string, text []byte) (Record, error) {
 		ID: s.ID, PodUID: s.PodUID, Namespace: s.Namespace, Pod: s.Pod, Workspace: s.Workspace,
 		UserString: s.UserString, Storage: s.Storage, Published: s.Published, Deleted: s.Deleted,
 		Lifespan: lifespan, Bytes: s.Bytes, Inodes: s.Inodes,
-	}, Target: s.Target}, nil
+	}, Target: s.Target, Asked: asked}, nil
+}
+
+// asked is what the pod asked for. A record of before it was kept has what that and the node's came to: the pod asked
+// for no less, and is not given more.
+func (s stored) asked(lifespan time.Duration) (*time.Duration, error) {
+	if s.Asked == nil {
+		return &lifespan, nil
+	}
+	if *s.Asked == "" {
+		return nil, nil //nolint:nilnil // nothing was asked for
+	}
+	asked, err := time.ParseDuration(*s.Asked)
+	if err == nil && asked < 0 {
+		err = fmt.Errorf("afterlife %s is negative", asked)
+	}
+	return &asked, err
 }
 
 // lockTimeout is how long another process may have the database open, such as the driver that this one replaces.

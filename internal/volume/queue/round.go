@@ -19,11 +19,15 @@ var ErrHeld = errors.New("the volume is being read")
 type Round struct {
 	Now      time.Time
 	Headroom float64
+	// Most is how many volumes wait at most; 0 for any number.
+	Most int
 	// Disk reads what the disk has.
 	Disk func() (Disk, error)
 	// Remove removes a volume and its record, unless it is not in its afterlife any more.
 	// It waits for nobody: ErrHeld leaves the volume to a later round.
 	Remove func(context.Context, volume.Volume) error
+	// Crowded is Remove of a volume that goes because too many wait. It is not needed without Most.
+	Crowded func(context.Context, volume.Volume) error
 	// Failed is told what could not be removed, and when it is tried again.
 	Failed func(v volume.Volume, again time.Time, err error)
 }
@@ -31,6 +35,7 @@ type Round struct {
 // Run removes what is due, the oldest first. The clock and the disk are read once; under pressure the disk is read
 // again after each removal, so that no more goes than has to. A file system may free only later what was removed (XFS,
 // btrfs): what was measured counts as free for the rest of the round. A disk that cannot be read shortens nothing.
+// Where more wait than may after that, the oldest of them go as well.
 func (q *Queue) Run(ctx context.Context, r Round) error {
 	disk, err := r.Disk()
 	factor := 1.0
@@ -38,7 +43,7 @@ func (q *Queue) Run(ctx context.Context, r Round) error {
 		factor = disk.Factor(r.Headroom)
 	}
 	q.mu.Lock()
-	candidates := due(q.order, factor, r.Now)
+	candidates, crowded := due(q.order, factor, r.Now), surplus(q.order, factor, r.Now, r.Most)
 	q.mu.Unlock()
 	for _, v := range candidates {
 		if ctx.Err() != nil {
@@ -62,6 +67,15 @@ func (q *Queue) Run(ctx context.Context, r Round) error {
 			}
 		}
 	}
+	for _, v := range crowded {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		failure := r.Crowded(ctx, v)
+		if failure != nil && !errors.Is(failure, ErrHeld) && ctx.Err() == nil {
+			r.Failed(v, q.failed(v.ID, r.Now, failure), failure)
+		}
+	}
 	return err
 }
 
@@ -81,8 +95,10 @@ func (q *Queue) failed(id string, now time.Time, err error) (again time.Time) {
 
 // Disk is what the disk of the volumes has at one moment.
 type Disk struct {
-	// Free, Total and Used are bytes; what is reserved for the system is neither free nor used.
+	// Free, Total and Used are bytes of the file system; what is reserved for root is free.
 	Free, Total, Used int64
+	// Available is what is free for everybody: Free without root's reserve.
+	Available int64
 	// FreeInodes and Inodes count files; Inodes is 0 on a file system that has no limit.
 	FreeInodes, Inodes int64
 }
@@ -154,6 +170,27 @@ func due(order []*entry, factor float64, now time.Time) []volume.Volume {
 		}
 	}
 	return found
+}
+
+// surplus are the volumes that are to go although they are not due, since more wait than may: as many of the oldest
+// as are too many when those that are due are gone. One that is tried again later, or kept for a while, stays, and a
+// younger one goes in its place. order has the oldest first.
+func surplus(order []*entry, factor float64, now time.Time, most int) []volume.Volume {
+	if most <= 0 || len(order) <= most {
+		return nil
+	}
+	var rest []volume.Volume
+	gone := 0
+	for _, e := range order {
+		switch {
+		case now.Before(e.retry):
+		case Due(e.Deleted, e.Lifespan, factor, now):
+			gone++
+		default:
+			rest = append(rest, e.Volume)
+		}
+	}
+	return rest[:max(0, min(len(rest), len(order)-gone-most))]
 }
 
 // older is the order of the queue: by the time of deletion, and by ID where that is the same.

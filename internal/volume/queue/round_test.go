@@ -2,6 +2,8 @@ package queue
 
 import (
 	"math"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,6 +112,49 @@ func TestLifespan(t *testing.T) {
 	}
 }
 
+// The number of volumes that wait is bounded: the oldest go first, and what is due or stays anyway counts.
+func TestSurplus(t *testing.T) {
+	const hour = time.Hour
+	old := func(id string, seconds int, lifespan time.Duration) *entry {
+		return &entry{Record: waits(id, seconds, lifespan)}
+	}
+	kept := func(e *entry) *entry { e.retry = at(1000); return e }
+	for name, c := range map[string]struct {
+		order  []*entry
+		most   int
+		factor float64
+		want   string
+	}{
+		"no bound":                      {[]*entry{old("a", 1, hour), old("b", 2, hour)}, 0, 1, ""},
+		"as many as may":                {[]*entry{old("a", 1, hour), old("b", 2, hour)}, 2, 1, ""},
+		"one too many: the oldest goes": {[]*entry{old("a", 1, hour), old("b", 2, hour), old("c", 3, hour)}, 2, 1, "a"},
+		"two too many": {
+			[]*entry{old("a", 1, hour), old("b", 2, hour), old("c", 3, hour)}, 1, 1, "a b",
+		},
+		"a younger one that is due makes room": {
+			[]*entry{old("a", 1, hour), old("b", 2, hour), old("c", 3, time.Second)}, 2, 1, "",
+		},
+		"one that is due is not enough": {
+			[]*entry{old("a", 1, hour), old("b", 2, hour), old("c", 3, time.Second)}, 1, 1, "a",
+		},
+		"under pressure all are due": {
+			[]*entry{old("a", 1, hour), old("b", 2, hour), old("c", 3, hour)}, 1, 0, "",
+		},
+		"one that cannot be removed stays, and the next goes": {
+			[]*entry{kept(old("a", 1, hour)), old("b", 2, hour), old("c", 3, hour)}, 2, 1, "b",
+		},
+		"more stay than may": {
+			[]*entry{kept(old("a", 1, hour)), kept(old("b", 2, hour)), old("c", 3, hour)}, 1, 1, "c",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(ids(surplus(c.order, c.factor, at(100), c.most)), " "); got != c.want {
+				t.Errorf("go %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestBackoff(t *testing.T) {
 	for failures, want := range map[int]time.Duration{
 		1: 5 * time.Second, 2: 10 * time.Second, 3: 20 * time.Second, 7: 320 * time.Second, 8: 10 * time.Minute,
@@ -125,12 +170,12 @@ func TestDecode(t *testing.T) {
 	whole := Record{Volume: volume.Volume{
 		ID: "v", PodUID: "p", Namespace: "ns", Pod: "pod", Workspace: "w", UserString: "u", Storage: "s",
 		Published: at(1), Deleted: at(2), Lifespan: time.Hour, Bytes: 3, Inodes: 4,
-	}, Target: "/t"}
+	}, Target: "/t", Asked: new(2 * time.Hour)}
 	text, err := encode(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := decode("v", text); err != nil || got != whole {
+	if got, err := decode("v", text); err != nil || !reflect.DeepEqual(got, whole) {
 		t.Errorf("it comes back as %+v, %v", got, err)
 	}
 	for name, c := range map[string]string{
@@ -141,6 +186,8 @@ func TestDecode(t *testing.T) {
 		"no lifespan":                 `{"id":"v","podUID":"p"}`,
 		"a lifespan less than none":   `{"id":"v","podUID":"p","lifespan":"-1h"}`,
 		"a time in words":             `{"id":"v","podUID":"p","lifespan":"1h","deleted":"yesterday"}`,
+		"an afterlife less than none": `{"id":"v","podUID":"p","lifespan":"1h","asked":"-1h"}`,
+		"an afterlife in words":       `{"id":"v","podUID":"p","lifespan":"1h","asked":"long"}`,
 		"something else than a field": `[]`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,5 +195,21 @@ func TestDecode(t *testing.T) {
 				t.Errorf("it is read as %+v", r)
 			}
 		})
+	}
+}
+
+// A record of before it was kept what the pod asked for is not given more than it had.
+func TestDecodeAsked(t *testing.T) {
+	for record, want := range map[string]time.Duration{
+		`{"id":"v","podUID":"p","lifespan":"1h"}`:              time.Hour,
+		`{"id":"v","podUID":"p","lifespan":"1h","asked":""}`:   5 * time.Hour,
+		`{"id":"v","podUID":"p","lifespan":"1h","asked":"3h"}`: 3 * time.Hour,
+		`{"id":"v","podUID":"p","lifespan":"1h","asked":"9h"}`: 5 * time.Hour,
+		`{"id":"v","podUID":"p","lifespan":"1h","asked":"0s"}`: 0,
+	} {
+		r, err := decode("v", []byte(record))
+		if got := Lifespan(r.Asked, 5*time.Hour); err != nil || got != want {
+			t.Errorf("%s: it stays for %s, %v", record, got, err)
+		}
 	}
 }

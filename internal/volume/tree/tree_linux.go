@@ -197,8 +197,8 @@ func (d *Dir) Disk() (queue.Disk, error) {
 		size = s.Frsize
 	}
 	return queue.Disk{
-		Free: int64(s.Bavail) * size, Total: int64(s.Blocks) * size, Used: int64(s.Blocks-s.Bfree) * size,
-		//nolint:gosec // a disk has fewer
+		Free: int64(s.Bfree) * size, Total: int64(s.Blocks) * size, //nolint:gosec // a disk has fewer
+		Used: int64(s.Blocks-s.Bfree) * size, Available: int64(s.Bavail) * size, //nolint:gosec // a disk has fewer
 		FreeInodes: int64(s.Ffree), Inodes: int64(s.Files), //nolint:gosec // a disk has fewer
 	}, nil
 }
