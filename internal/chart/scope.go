@@ -99,8 +99,8 @@ type Capabilities struct {
 	Additional []string
 }
 
-// ParseVersion is a version of Kubernetes as Helm has one that is typed: with a v, and without what a distribution adds,
-// so that v1.34.2-gke.100 is v1.34.2. Empty stays empty.
+// ParseVersion is a version of Kubernetes as Helm has one that is typed: with a v, and without what a distribution
+// adds, so that v1.34.2-gke.100 is v1.34.2. Empty stays empty.
 func ParseVersion(text string) (string, error) {
 	if text == "" {
 		return "", nil

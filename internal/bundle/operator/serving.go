@@ -173,8 +173,8 @@ func (r *reading) apiService(name string, api description, s *server) map[string
 	return certificate.From(object, r.namespace, s.secret)
 }
 
-// beside are the objects beside the description, in the namespace of the operator, whatever they say: the definitions know
-// what converts their objects, and what is made of the description is not there twice.
+// beside are the objects beside the description, in the namespace of the operator, whatever they say: the definitions
+// know what converts their objects, and what is made of the description is not there twice.
 func (r *reading) beside() (all []Other) {
 	for i, object := range r.others {
 		if s := r.madeTwice(object); s != "" {
