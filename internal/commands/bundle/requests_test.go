@@ -75,7 +75,7 @@ func TestRequestsOfABundle(t *testing.T) {
 	n := newNoting(t)
 	i, asked := n.installed(t)
 	if i.Objects.Created != objects || len(asked) > objects+beside {
-		others := slices.DeleteFunc(asked, func(request string) bool { return strings.HasSuffix(request, "/configmaps") })
+		others := slices.DeleteFunc(asked, func(one string) bool { return strings.HasSuffix(one, "/configmaps") })
 		t.Errorf("%+v with %d requests, among them %q", i.Objects, len(asked), others)
 	}
 	i, asked = n.installed(t)
