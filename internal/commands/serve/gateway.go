@@ -308,7 +308,12 @@ func (m *Machines) validate() error {
 
 // arguments are those of a gateway that finds the kubeconfig in a file of its own.
 func (m *Machines) arguments(kubeconfig string) []string {
-	all := []string{"--" + flagMachinePool + "=" + m.MachinePool, "--" + flagTargetKubeconfig + "=" + kubeconfig}
+	all := []string{"--" + flagMachinePool + "=" + m.MachinePool}
+	if m.Endpoint != "" {
+		all = append(all, "--"+flagEndpoint+"="+m.Endpoint)
+	} else {
+		all = append(all, "--"+flagTargetKubeconfig+"="+kubeconfig)
+	}
 	if m.TargetNamespace != "" {
 		all = append(all, "--"+flagTargetNamespace+"="+m.TargetNamespace)
 	}
