@@ -93,7 +93,9 @@ func (c *Client) Labelled(ctx context.Context, labels map[string]string) ([]Mach
 }
 
 // ByID are the machines with an ID: one, or none.
-func (c *Client) ByID(ctx context.Context, id string) ([]Machine, error) { return c.list(ctx, filter{id: id}) }
+func (c *Client) ByID(ctx context.Context, id string) ([]Machine, error) {
+	return c.list(ctx, filter{id: id})
+}
 
 func (c *Client) list(ctx context.Context, f filter) ([]Machine, error) {
 	var answer machines

@@ -67,7 +67,9 @@ type runtime struct {
 	t *testing.T
 }
 
-func (r runtime) new(name protoreflect.Name) *dynamicpb.Message { return dynamicpb.NewMessage(r.ByName(name)) }
+func (r runtime) new(name protoreflect.Name) *dynamicpb.Message {
+	return dynamicpb.NewMessage(r.ByName(name))
+}
 
 func set(m protoreflect.Message, name protoreflect.Name, value string) {
 	m.Set(m.Descriptor().Fields().ByName(name), protoreflect.ValueOfString(value))
