@@ -70,6 +70,22 @@ func TestGatewayOptions(t *testing.T) {
 			Args: "--target-namespace n",
 			Err:  "--target-namespace requires --machine-pool",
 		},
+		"a machine runtime": {
+			Args: "--machine-pool p --iri-endpoint unix:///run/iri.sock",
+			Want: defaults(func(o *serve.GatewayOptions) { o.MachinePool, o.Endpoint = "p", "unix:///run/iri.sock" }),
+		},
+		"a machine runtime without a pool": {
+			Args: "--iri-endpoint unix:///run/iri.sock",
+			Err:  "--iri-endpoint requires --machine-pool",
+		},
+		"a machine runtime beside an API server": {
+			Args: "--machine-pool p --iri-endpoint unix:///run/iri.sock --target-kubeconfig f",
+			Err:  "--iri-endpoint and --target-kubeconfig are given together: machines run at one of them",
+		},
+		"a machine runtime elsewhere": {
+			Args: "--machine-pool p --iri-endpoint tcp://127.0.0.1:1",
+			Err:  `--iri-endpoint must be unix:///PATH of a socket, got "tcp://127.0.0.1:1"`,
+		},
 		"no pool": {
 			Args: "--machine-pool East --target-kubeconfig f",
 			Err:  `--machine-pool must be the name of a machine pool, got "East"`,

@@ -81,6 +81,9 @@ type Options struct {
 	Authorities []byte
 	// Kubeconfig is how the role reaches another API server; it finds it in the file PathKubeconfig. Empty for none.
 	Kubeconfig []byte
+	// HostDirectory is a directory of the node with the socket of another program, which the role
+	// finds in the directory PathHost; empty for none.
+	HostDirectory string
 	// Only is the one namespace in which the role may do what it does everywhere; empty for all.
 	Only string
 	// Configuration is the configuration of the role; empty for none.
@@ -118,6 +121,8 @@ const (
 	keyKubeconfig = "kubeconfig"
 	// PathAuthorities is the file of Options.Authorities.
 	PathAuthorities = "/etc/berth/authorities/ca.crt"
+	// PathHost is where Options.HostDirectory is mounted: not below /var/run, which has the token of the pod.
+	PathHost = "/etc/berth/host"
 	// PathKubeconfig is the file of Options.Kubeconfig.
 	PathKubeconfig = "/etc/berth/target/" + keyKubeconfig
 )
