@@ -62,6 +62,12 @@ machines of the API server of --target-kubeconfig, in --target-namespace or in t
 namespace of the same name: each under the ID that its status.machineID has, with a label
 that has its UID.
 
+With --report-pool it is the only poollet of the pool: it keeps the status of the
+machine pool (state, addresses, port, classes, capacity, allocatable and the condition
+Ready) and renews its lease in the namespace ironcore-machinepool-lease, so that
+machines are scheduled there. Of several gateways one does; none does while another
+program holds that lease.
+
 Each session leaves an audit line at its end; what is typed is never written down.
 Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without a
 certificate only this host is listened on.`,
@@ -130,6 +136,10 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 		Metrics: metrics, Health: health, Log: log, Now: time.Now, Timeouts: server.DefaultTimeouts(o.AllowedFor),
 		Backends: backends, Silent: serve.Silent, Pool: o.MachinePool, MaxSessions: o.Sessions,
 	}
+	report, err := o.reporter(client, log)
+	if err != nil {
+		return err
+	}
 	debug.SetGCPercent(collectAt)
 	base := &url.URL{Scheme: "http", Host: streams.Addr().String()}
 	return serve.Role(serve.WithLog(ctx, log), serve.Config{
@@ -137,7 +147,9 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 		ClientCertificates: authorities != nil,
 		Handler:            gateway.Handler(base), Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: timeouts,
-	}, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
+	}, func(ctx context.Context) error {
+		return report.beside(ctx, health, metrics, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
+	})
 }
 
 // collectAt is after how many percent of growth garbage is collected: what is kept of an idle session is small, and the
@@ -227,6 +239,7 @@ func (c *Capacity) arguments() (all []string) {
 type Machines struct {
 	MachinePool, MachineNamespace     string
 	TargetKubeconfig, TargetNamespace string
+	Reporting
 }
 
 // The names of the flags.
@@ -246,6 +259,7 @@ func (m *Machines) flags(cmd *cobra.Command) {
 		"the namespace there in which the machines of the pool run (default: that of each machine)")
 	flags.StringVar(&m.MachineNamespace, flagMachineNamespace, "",
 		"the only namespace whose machines are served (default: all)")
+	m.Reporting.flags(cmd)
 }
 
 func (m *Machines) validate() error {
@@ -262,8 +276,10 @@ func (m *Machines) validate() error {
 		return invalid("--target-namespace must be the name of a namespace, got %q", m.TargetNamespace)
 	case m.MachineNamespace != "" && len(validation.IsDNS1123Label(m.MachineNamespace)) > 0:
 		return invalid("--machine-namespace must be the name of a namespace, got %q", m.MachineNamespace)
+	case m.ReportPool && m.MachinePool == "":
+		return invalid("--%s requires --%s", flagReportPool, flagMachinePool)
 	}
-	return nil
+	return m.Reporting.validate()
 }
 
 // arguments are those of a gateway that finds the kubeconfig in a file of its own.
