@@ -140,7 +140,7 @@ func (o *ManifestsOptions) ofGateway(options manifest.Options) ([]byte, error) {
 		return nil, err
 	}
 	role := gatewayRole(o.MachinePool)
-	if o.Reporting.ReportPool {
+	if o.ReportPool {
 		role.Grants = grantsOfReport(o.MachinePool)
 		options.Arguments = append(options.Arguments, o.Reporting.within(role.Hosts(o.Namespace)[0], o.Hosts).arguments()...)
 	}

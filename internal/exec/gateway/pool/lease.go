@@ -40,7 +40,7 @@ func (s *seen) isFree(lease *coordinationv1.Lease, now time.Time) bool {
 		return true
 	}
 	lasts := leaseFor
-	if n := lease.Spec.LeaseDurationSeconds; n != nil && *n > 0 && *n < int32(longDead/time.Second) {
+	if n := lease.Spec.LeaseDurationSeconds; n != nil && *n > 0 && *n <= 600 {
 		lasts = time.Duration(*n) * time.Second
 	}
 	return now.Sub(lease.Spec.RenewTime.Time) > longDead || now.Sub(s.since) > lasts

@@ -151,7 +151,7 @@ func (r *Reporter) check(ctx context.Context) error {
 	}
 	var missing []string
 	for _, class := range r.Classes {
-		_, err := r.Objects.Resource(resource("machineclasses")).Get(ctx, class.Name, metav1.GetOptions{})
+		_, err := r.Objects.Resource(served("machineclasses")).Get(ctx, class.Name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
 			missing = append(missing, class.Name)
@@ -214,7 +214,7 @@ const attempts = 5
 
 // write writes the status, if it differs from what it has to be.
 func (r *Reporter) write(ctx context.Context) (err error) {
-	pools := r.Objects.Resource(resource("machinepools"))
+	pools := r.Objects.Resource(served("machinepools"))
 	for range attempts {
 		pool, err := pools.Get(ctx, r.Pool, metav1.GetOptions{})
 		if err != nil {
@@ -256,7 +256,7 @@ func (r *Reporter) release(ctx context.Context) error {
 	return r.ofLease("update", err)
 }
 
-func resource(plural string) schema.GroupVersionResource {
+func served(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: machine.Group, Version: machine.Version, Resource: plural}
 }
 

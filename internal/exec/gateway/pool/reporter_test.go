@@ -20,26 +20,30 @@ import (
 func TestSchedulerTakesThePool(t *testing.T) {
 	w := newWorld(t)
 	i, r := ironcore{w}, w.reporter("a")
-	if i.monitors(); i.takes("small") {
+	i.monitors()
+	if i.takes("small") {
 		t.Error("a pool that nobody reports is taken")
 	}
 	for range 12 {
 		if err := w.reports(r); err != nil {
 			t.Fatal(err)
 		}
-		if i.monitors(); !i.takes("small") || i.takes("none") {
+		i.monitors()
+		if !i.takes("small") || i.takes("none") {
 			t.Fatal("a pool that is reported is not taken")
 		}
 		w.passes(renewEvery)
 	}
 	w.passes(time.Minute)
-	if i.monitors(); i.takes("small") {
+	i.monitors()
+	if i.takes("small") {
 		t.Error("a pool without a heartbeat is taken")
 	}
 	if err := w.reports(r); err != nil {
 		t.Fatal(err)
 	}
-	if i.monitors(); !i.takes("small") {
+	i.monitors()
+	if !i.takes("small") {
 		t.Error("a pool that is reported again is not taken")
 	}
 }
@@ -82,7 +86,7 @@ func TestWrites(t *testing.T) {
 		if !slices.Equal(got, step.want) {
 			t.Errorf("%s: %q is written, want %q", step.name, got, step.want)
 		}
-		now, err := r.Objects.Resource(resource("machinepools")).Get(t.Context(), "east", metav1.GetOptions{})
+		now, err := r.Objects.Resource(served("machinepools")).Get(t.Context(), "east", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,10 +3,11 @@
 package pool
 
 import (
-	"fmt"
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/berthdev/berth/internal/exec/machine"
@@ -37,9 +38,7 @@ const (
 // stays as it is: other fields, and other conditions.
 func (r Report) status(current map[string]any, now time.Time) (wanted map[string]any, differs bool) {
 	wanted = map[string]any{}
-	for name, value := range current {
-		wanted[name] = value
-	}
+	maps.Copy(wanted, current)
 	addresses, classes := []any{}, []any{}
 	for _, a := range r.Addresses {
 		addresses = append(addresses, map[string]any{"type": string(a.Type), "address": a.Address})
@@ -47,8 +46,8 @@ func (r Report) status(current map[string]any, now time.Time) (wanted map[string
 	capacity, allocatable := map[string]any{}, map[string]any{}
 	for _, c := range r.Classes {
 		classes = append(classes, map[string]any{"name": c.Name})
-		resource := "class/machine." + c.Name
-		capacity[resource], allocatable[resource] = fmt.Sprint(c.Capacity), fmt.Sprint(c.Allocatable)
+		name := "class/machine." + c.Name
+		capacity[name], allocatable[name] = quantity(c.Capacity), quantity(c.Allocatable)
 	}
 	wanted["state"] = conditionReady
 	wanted["addresses"], wanted["availableMachineClasses"] = addresses, classes
@@ -58,13 +57,14 @@ func (r Report) status(current map[string]any, now time.Time) (wanted map[string
 	return wanted, !equality.Semantic.DeepEqual(current, wanted)
 }
 
+// quantity is a number as an API server gives it back: 1k for 1000. What it writes otherwise would always differ.
+func quantity(n int64) string { return resource.NewQuantity(n, resource.DecimalSI).String() }
+
 // endpoints are those of the pool, with the port of its poollet.
 func endpoints(current any, port int32) map[string]any {
 	wanted := map[string]any{}
 	if all, is := current.(map[string]any); is {
-		for name, value := range all {
-			wanted[name] = value
-		}
+		maps.Copy(wanted, all)
 	}
 	wanted["machinepoolletEndpoint"] = map[string]any{"port": int64(port)}
 	return wanted

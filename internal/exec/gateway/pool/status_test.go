@@ -55,6 +55,15 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// A number is written as an API server gives it back, so that it is not written again.
+func TestQuantity(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 20: "20", 1000: "1k", 1500: "1500", 12000: "12k"} {
+		if got := quantity(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+}
+
 func text(t *testing.T, status map[string]any) string {
 	t.Helper()
 	out, err := yaml.Marshal(status)
