@@ -47,7 +47,8 @@ func TestScratchVolumesOfKatbox(t *testing.T) {
 			id, pod string
 			minutes int
 		}{
-			{id, string(left), 60}, {s.node(old, "basename $PWD"), string(old), 10},
+			{id, string(left), 60},
+			{s.node(old, "basename $PWD"), string(old), 10},
 			{s.node(uses, "basename $PWD"), string(uses), 10}, // katbox queued before it unmounted
 		} {
 			if err == nil {

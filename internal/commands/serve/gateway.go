@@ -64,6 +64,12 @@ namespace of the same name: each under the ID that its status.machineID has, wit
 that has its UID. With --iri-endpoint they run at a machine runtime of this host instead,
 which is asked for a URL of each session by the machine runtime interface.
 
+With --report-pool it is the only poollet of the pool: it keeps the status of the
+machine pool (state, addresses, port, classes, capacity, allocatable and the condition
+Ready) and renews its lease in the namespace ironcore-machinepool-lease, so that
+machines are scheduled there. Of several gateways one does; none does while another
+program holds that lease.
+
 Each session leaves an audit line at its end; what is typed is never written down.
 Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without a
 certificate only this host is listened on.`,
@@ -137,6 +143,10 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 		Metrics: metrics, Health: health, Log: log, Now: time.Now, Timeouts: server.DefaultTimeouts(o.AllowedFor),
 		Backends: backends, Elsewhere: elsewhere, Silent: serve.Silent, Pool: o.MachinePool, MaxSessions: o.Sessions,
 	}
+	report, err := o.reporter(client, log)
+	if err != nil {
+		return err
+	}
 	debug.SetGCPercent(collectAt)
 	base := &url.URL{Scheme: "http", Host: streams.Addr().String()}
 	return serve.Role(serve.WithLog(ctx, log), serve.Config{
@@ -144,7 +154,9 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 		ClientCertificates: authorities != nil,
 		Handler:            gateway.Handler(base), Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: timeouts,
-	}, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
+	}, func(ctx context.Context) error {
+		return report.beside(ctx, metrics, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
+	})
 }
 
 // collectAt is after how many percent of growth garbage is collected: what is kept of an idle session is small, and the
@@ -255,6 +267,7 @@ type Machines struct {
 	MachinePool, MachineNamespace     string
 	TargetKubeconfig, TargetNamespace string
 	Endpoint                          string // of a machine runtime
+	Reporting
 }
 
 // The names of the flags.
@@ -277,22 +290,20 @@ func (m *Machines) flags(cmd *cobra.Command) {
 		"the socket of the machine runtime that has the machines, as unix:///PATH, in place of --target-kubeconfig")
 	flags.StringVar(&m.MachineNamespace, flagMachineNamespace, "",
 		"the only namespace whose machines are served (default: all)")
+	m.Reporting.flags(cmd)
 }
 
 func (m *Machines) validate() error {
 	switch {
-	case m.Endpoint != "" && m.MachinePool == "":
-		return invalid("--%s requires --%s", flagEndpoint, flagMachinePool)
 	case m.Endpoint != "" && (m.TargetKubeconfig != "" || m.TargetNamespace != ""):
 		return invalid("--%s and --%s are given together: machines run at one of them", flagEndpoint,
 			flagTargetKubeconfig)
-	case m.Endpoint == "" && (m.MachinePool == "") != (m.TargetKubeconfig == ""):
+	case m.MachinePool != "" && m.Endpoint == "" && m.TargetKubeconfig == "",
+		m.MachinePool == "" && m.TargetKubeconfig != "":
 		return invalid("--machine-pool and --target-kubeconfig are given together")
-	case m.TargetNamespace != "" && m.MachinePool == "":
-		return invalid("--%s requires --%s", flagTargetNamespace, flagMachinePool)
-	case m.MachineNamespace != "" && m.MachinePool == "":
-		return invalid("--%s requires --%s", flagMachineNamespace, flagMachinePool)
-	case m.MachinePool != "" && len(validation.IsDNS1123Subdomain(m.MachinePool)) > 0:
+	case m.MachinePool == "":
+		return m.withoutPool()
+	case len(validation.IsDNS1123Subdomain(m.MachinePool)) > 0:
 		return invalid("--machine-pool must be the name of a machine pool, got %q", m.MachinePool)
 	case m.TargetNamespace != "" && len(validation.IsDNS1123Label(m.TargetNamespace)) > 0:
 		return invalid("--target-namespace must be the name of a namespace, got %q", m.TargetNamespace)
@@ -303,7 +314,25 @@ func (m *Machines) validate() error {
 			return invalid("--%s %w", flagEndpoint, err)
 		}
 	}
-	return nil
+	return m.Reporting.validate()
+}
+
+// withoutPool refuses what is about a machine pool where there is none.
+func (m *Machines) withoutPool() error {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{flagEndpoint, m.Endpoint != ""},
+		{flagTargetNamespace, m.TargetNamespace != ""},
+		{flagMachineNamespace, m.MachineNamespace != ""},
+		{flagReportPool, m.ReportPool},
+	} {
+		if flag.given {
+			return invalid("--%s requires --%s", flag.name, flagMachinePool)
+		}
+	}
+	return m.Reporting.validate()
 }
 
 // arguments are those of a gateway that finds the kubeconfig in a file of its own.

@@ -140,7 +140,12 @@ func (o *ManifestsOptions) ofGateway(options manifest.Options) ([]byte, error) {
 	if err := o.machines(&options); err != nil {
 		return nil, err
 	}
-	return o.ofRole(gatewayRole(o.MachinePool), options)
+	role := gatewayRole(o.MachinePool)
+	if o.ReportPool {
+		role.Grants = grantsOfReport(o.MachinePool)
+		options.Arguments = append(options.Arguments, o.Reporting.within(role.Hosts(o.Namespace)[0], o.Hosts).arguments()...)
+	}
+	return o.ofRole(role, options)
 }
 
 // clientCA are the options of the gateway about client certificates.

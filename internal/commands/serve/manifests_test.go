@@ -293,6 +293,12 @@ func TestManifestsOfAPool(t *testing.T) {
 		t.Errorf("it says %q", said)
 	}
 	streams, out = terminal.Test("", time.Now())
+	o.IO, o.Reporting = streams, serve.Reporting{ReportPool: true, PoolClasses: []string{"small=20", "large=4/2"}}
+	if err := serve.Manifests(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	goldentest.Check(t, "reported.yaml", out.Out.String())
+	streams, out = terminal.Test("", time.Now())
 	o.IO, o.Roles, o.TargetKubeconfig = streams, []string{"bundles", "gateway"}, filepath.Join(dir, "exec")
 	if err := serve.Manifests(t.Context(), o); fault.CodeOf(err) != fault.InvalidArgument || out.Out.String() != "" {
 		t.Errorf("%v, and %q is printed", err, out.Out.String())

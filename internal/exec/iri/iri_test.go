@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -30,7 +29,7 @@ func described(t *testing.T) protoreflect.MessageDescriptors {
 			Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(),
 		}
 		if of != "" {
-			f.Type, f.TypeName = descriptorpb.FieldDescriptorProto_TYPE_MESSAGE.Enum(), proto.String(".iri."+of)
+			f.Type, f.TypeName = descriptorpb.FieldDescriptorProto_TYPE_MESSAGE.Enum(), new(".iri."+of)
 		}
 		return f
 	}
@@ -42,7 +41,7 @@ func described(t *testing.T) protoreflect.MessageDescriptors {
 		return &descriptorpb.DescriptorProto{Name: &name, Field: fields}
 	}
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name: proto.String("iri.proto"), Package: proto.String("iri"), Syntax: proto.String("proto3"),
+		Name: new("iri.proto"), Package: new("iri"), Syntax: new("proto3"),
 		MessageType: []*descriptorpb.DescriptorProto{
 			message("Pair", field("key", 1, ""), field("value", 2, "")),
 			message("Filter", field("id", 1, ""), many(field("label_selector", 2, "Pair"))),

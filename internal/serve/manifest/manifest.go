@@ -38,6 +38,8 @@ type Role struct {
 	Users []UserRole
 	// Ports are more ports on which it is reached, beside that of HTTPS.
 	Ports []Port
+	// Grants are more that it may do, each a Role or ClusterRole of its own.
+	Grants []Grant
 	// NoService is true if nobody asks it anything: it has health and metrics alone.
 	NoService bool
 	// NeedsBaseURL is true if it is told its base URL and its namespace.
@@ -58,6 +60,13 @@ type Role struct {
 type UserRole struct {
 	Name  string
 	Rules []rbacv1.PolicyRule
+}
+
+// Grant is what a role may do in a namespace that is there already; an empty one is the whole cluster. Its objects have
+// the name of the role's, with a suffix.
+type Grant struct {
+	Suffix, Namespace string
+	Rules             []rbacv1.PolicyRule
 }
 
 // Port is a port of a Service.

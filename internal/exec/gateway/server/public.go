@@ -132,7 +132,7 @@ func (s *Server) passOn(session *session, to *url.URL, cancel func()) http.Handl
 	session.attach(func(error) { cancel() })
 	idle := idleFor(s.Timeouts.Idle, session.end)
 	proxy := s.proxy(to, toRuntime())
-	answered := ofRuntime(session.object)
+	answered := ofRuntime(session.object) //nolint:bodyclose // the proxy closes it
 	proxy.ModifyResponse = func(answer *http.Response) error {
 		err := answered(answer)
 		idle.watched(answer)
