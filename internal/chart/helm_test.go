@@ -283,3 +283,19 @@ func TestVersions(t *testing.T) {
 		}
 	}
 }
+
+// A version that is typed is what Helm makes of it.
+func TestParseVersion(t *testing.T) {
+	for _, text := range []string{
+		"1.34", "v1.34", "1.34.1", "v1.34.2-gke.100", "1.34+", "v1.34.2+k3s1", "1", "x", "v1.x", "1.34-rc.1", " 1.34",
+	} {
+		got, err := ParseVersion(text)
+		want, wantErr := chartutil.ParseKubeVersion(text)
+		if (err == nil) != (wantErr == nil) || err == nil && got != want.Version {
+			t.Errorf("%q is %q, %v; for Helm %+v, %v", text, got, err, want, wantErr)
+		}
+	}
+	if got, err := ParseVersion(""); got != "" || err != nil {
+		t.Errorf("nothing is %q, %v", got, err)
+	}
+}

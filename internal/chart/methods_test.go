@@ -18,7 +18,7 @@ import (
 // what these methods give in turn. One that the list of third_party/template lacks would be no method at all.
 func TestMethodsOfTemplates(t *testing.T) {
 	var todo []reflect.Type
-	for _, seen := range []any{files{}, &chartutil.Capabilities{}, struct{ helmchart.Metadata }{}} {
+	for _, seen := range []any{files{}, &chartutil.Capabilities{}, chartutil.Values{}, struct{ helmchart.Metadata }{}} {
 		todo = append(todo, reflect.TypeOf(seen))
 	}
 	for _, function := range Functions() {

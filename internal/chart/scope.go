@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/internal/chart/budget"
 	"github.com/berthdev/berth/internal/chart/chartutil"
 	"github.com/berthdev/berth/internal/chart/manifest"
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // source is a template with what it sees.
@@ -96,6 +97,19 @@ type Capabilities struct {
 	APIVersions []string
 	// Additional are those that are there beside these.
 	Additional []string
+}
+
+// ParseVersion is a version of Kubernetes as Helm has one that is typed: with a v, and without what a distribution
+// adds, so that v1.34.2-gke.100 is v1.34.2. Empty stays empty.
+func ParseVersion(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	parsed, err := version.ParseGeneric(text)
+	if err != nil {
+		return "", fault.New(fault.InvalidArgument, "invalid version of Kubernetes %q: %w", text, err)
+	}
+	return "v" + parsed.String(), nil
 }
 
 // defined are the versions of APIs and their kinds that the definitions of crds/ add, once it is known which subcharts

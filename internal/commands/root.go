@@ -66,6 +66,19 @@ func addVersionFlag(root *cobra.Command, io terminal.Streams) {
 	}
 }
 
+// Paths are the commands that do something, such as "berth bundle install", for tests that try each.
+func Paths() []string { return pathsBelow(Tree()) }
+
+func pathsBelow(c *cobra.Command) (paths []string) {
+	if !c.HasSubCommands() && c.Runnable() && !c.Hidden {
+		return []string{c.CommandPath()}
+	}
+	for _, sub := range c.Commands() {
+		paths = append(paths, pathsBelow(sub)...)
+	}
+	return paths
+}
+
 func newRoot(f *cmdutil.Factory) *cobra.Command {
 	root := cmdutil.Group(&cobra.Command{
 		Use:               "berth",

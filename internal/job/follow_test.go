@@ -149,6 +149,10 @@ func TestFollowOfAnAbandonedJob(t *testing.T) {
 		if r, err := s.Get(ctx, "a"); err != nil || r.abandoned || time.Since(began) != settling/2 {
 			t.Errorf("interrupted: %+v, %v after %s", r, err, time.Since(began))
 		}
+		records, _, err := s.List(t.Context())
+		if err != nil || len(records) != 1 || records[0].State(time.Now()) != v1.JobInterrupted {
+			t.Errorf("of a list: %+v, %v", records, err)
+		}
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,5 +191,18 @@ func TestEarlierRecords(t *testing.T) {
 	}
 	if pulling.ObjectName != "pod/alice-1" || !pulling.Timestamp.Equal(at(1)) || stageOf(pulling) != v1.StagePulling {
 		t.Errorf("%+v", pulling)
+	}
+}
+
+// The time of an entry is a text.
+func TestTimeOfAnEntry(t *testing.T) {
+	for text, want := range map[string]string{
+		`1700000000`: "the time of an entry is not a string",
+		`"tomorrow"`: "cannot parse",
+	} {
+		var at wireTime
+		if err := at.UnmarshalJSON([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 }

@@ -45,8 +45,8 @@ func MachinePoolUser(pool string) string { return "machine-pool-" + pool + "-use
 func Serving() []Command {
 	return []Command{
 		serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayPool(),
-		serveGatewayMachines(), enterByGateway(), enterMachineByPool(), serveWorkspaces(), serveWorkspacesInSystem(),
-		serveWorkspacesGuard(),
+		serveGatewayReport(), serveGatewayLease(), serveGatewayMachines(), enterByGateway(), enterMachineByPool(),
+		serveWorkspaces(), serveWorkspacesInSystem(), serveWorkspacesGuard(),
 	}
 }
 

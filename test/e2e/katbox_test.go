@@ -27,6 +27,11 @@ func TestScratchVolumesOfKatbox(t *testing.T) {
 		s.eventually(name+" has written", func() bool { return s.in(name, "cat /data/file") == name })
 	}
 	s.delete("left", "old")
+	waiting := func() []v1.Volume {
+		return decode[v1.VolumeList](s.world,
+			s.must(0, "volume", "list", "--driver-namespace", s.namespace, "-o", "json")).Items
+	}
+	s.eventually("both wait", func() bool { return len(waiting()) == 2 })
 	s.kubectl("delete", "daemonset", "berth-volumes", "--cascade=foreground", "--timeout=60s")
 
 	since := time.Now().Add(-30 * time.Minute).Truncate(time.Second)
@@ -42,7 +47,8 @@ func TestScratchVolumesOfKatbox(t *testing.T) {
 			id, pod string
 			minutes int
 		}{
-			{id, string(left), 60}, {s.node(old, "basename $PWD"), string(old), 10},
+			{id, string(left), 60},
+			{s.node(old, "basename $PWD"), string(old), 10},
 			{s.node(uses, "basename $PWD"), string(uses), 10}, // katbox queued before it unmounted
 		} {
 			if err == nil {
@@ -68,20 +74,15 @@ func TestScratchVolumesOfKatbox(t *testing.T) {
 	s.ready()
 	s.eventually("what katbox would have removed is gone",
 		func() bool { return s.in("look", fmt.Sprintf("ls -d /node/%s 2>/dev/null || :", old)) == "" })
-	list := decode[v1.VolumeList](s.world, s.must(0, "volume", "list", "--driver-namespace", s.namespace, "-o", "json"))
-	if len(list.Items) != 1 || list.Items[0].ID != id || !list.Items[0].DeletedAt.Equal(since) ||
-		list.Items[0].LifespanSeconds != 3600 {
-		t.Errorf("there wait %+v", list.Items)
+	if list := waiting(); len(list) != 1 || list[0].ID != id || !list[0].DeletedAt.Equal(since) ||
+		list[0].LifespanSeconds != 3600 {
+		t.Errorf("there wait %+v", list)
 	}
 	if got := s.node(left, "cat file") + s.in("uses", "cat /data/file"); got != "leftuses" {
 		t.Errorf("the data is %q", got)
 	}
 	s.delete("uses")
-	s.eventually("it waits", func() bool {
-		list := decode[v1.VolumeList](s.world,
-			s.must(0, "volume", "list", "--driver-namespace", s.namespace, "-o", "json"))
-		return len(list.Items) == 2
-	})
+	s.eventually("it waits", func() bool { return len(waiting()) == 2 })
 	if got := s.node(uses, "cat file"); got != "uses" {
 		t.Errorf("the data is %q", got)
 	}

@@ -16,7 +16,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/berthdev/berth/internal/commands"
@@ -116,7 +115,7 @@ func TestSendsNothing(t *testing.T) {
 			t.Errorf("berth %s asks for %q", line, asked)
 		}
 	}
-	for _, path := range leaves(commands.Tree()) {
+	for _, path := range commands.Paths() {
 		if !tested[path] {
 			t.Errorf("%s is not tried: everyCommand needs a line of it", path)
 		}
@@ -128,17 +127,6 @@ func TestSendsNothing(t *testing.T) {
 		!slices.ContainsFunc(asked, func(name string) bool { return strings.HasPrefix(name, "git.example.com.") }) {
 		t.Errorf("of two hosts that are named, these are heard: %q", asked)
 	}
-}
-
-// leaves are the commands that do something, by their paths.
-func leaves(c *cobra.Command) (paths []string) {
-	if !c.HasSubCommands() && c.Runnable() && !c.Hidden {
-		return []string{c.CommandPath()}
-	}
-	for _, sub := range c.Commands() {
-		paths = append(paths, leaves(sub)...)
-	}
-	return paths
 }
 
 // sampleFiles is a directory with what the lines name.
@@ -202,7 +190,7 @@ func (n *hearing) hears(seconds string, cmd *exec.Cmd) *exec.Cmd {
 	const inside = `mount --bind "$0" /etc/resolv.conf && exec timeout "$@"`
 	args := append([]string{"--mount", "sh", "-c", inside, n.config, seconds, cmd.Path}, cmd.Args[1:]...)
 	inNamespace := exec.CommandContext(context.Background(), "unshare", args...)
-	inNamespace.Env = append(cmd.Env, "HTTP_PROXY="+n.proxy, "HTTPS_PROXY="+n.proxy, "ALL_PROXY="+n.proxy, "NO_PROXY=")
+	inNamespace.Env = append(slices.Clone(cmd.Env), "HTTP_PROXY="+n.proxy, "HTTPS_PROXY="+n.proxy, "ALL_PROXY="+n.proxy, "NO_PROXY=")
 	return inNamespace
 }
 

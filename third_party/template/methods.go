@@ -24,6 +24,8 @@ func methodByName(v reflect.Value, name string) reflect.Value {
 		return v.MethodByName("AppendText")
 	case "AsConfig":
 		return v.MethodByName("AsConfig")
+	case "AsMap":
+		return v.MethodByName("AsMap")
 	case "AsSecrets":
 		return v.MethodByName("AsSecrets")
 	case "Before":
@@ -110,6 +112,8 @@ func methodByName(v reflect.Value, name string) reflect.Value {
 		return v.MethodByName("Original")
 	case "Patch":
 		return v.MethodByName("Patch")
+	case "PathValue":
+		return v.MethodByName("PathValue")
 	case "Plugin":
 		return v.MethodByName("Plugin")
 	case "Pods":
@@ -136,6 +140,8 @@ func methodByName(v reflect.Value, name string) reflect.Value {
 		return v.MethodByName("String")
 	case "Sub":
 		return v.MethodByName("Sub")
+	case "Table":
+		return v.MethodByName("Table")
 	case "Truncate":
 		return v.MethodByName("Truncate")
 	case "UTC":
@@ -158,6 +164,8 @@ func methodByName(v reflect.Value, name string) reflect.Value {
 		return v.MethodByName("Value")
 	case "Weekday":
 		return v.MethodByName("Weekday")
+	case "YAML":
+		return v.MethodByName("YAML")
 	case "Year":
 		return v.MethodByName("Year")
 	case "YearDay":

@@ -162,6 +162,31 @@ func TestInstallModes(t *testing.T) {
 	}
 }
 
+// What is beside the description is installed where the operator runs, whatever namespace it names.
+func TestNamespaceOfOthers(t *testing.T) {
+	csv := strings.Replace(minimal, "installModes: []", "installModes: [{type: AllNamespaces, supported: true}]", 1)
+	op := read(t, csv, operator.Options{Package: "web"},
+		"{apiVersion: v1, kind: ServiceAccount, metadata: {name: web, namespace: system}}",
+		"{apiVersion: v1, kind: Service, metadata: {name: a, namespace: web-system}}",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}", definition)
+	var got []string
+	for _, other := range op.Others {
+		got = append(got, other.Object.GetKind()+" "+other.Object.GetNamespace())
+	}
+	want := []string{
+		"ServiceAccount web-system", "Service web-system", "ConfigMap ", "CustomResourceDefinition ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	warnings := []string{
+		"ServiceAccount web is installed in namespace web-system, where the operator runs, and not in system",
+	}
+	if diff := cmp.Diff(warnings, op.Warnings); diff != "" {
+		t.Error(diff)
+	}
+}
+
 const minimal = `apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion
 metadata: {name: web.v1}

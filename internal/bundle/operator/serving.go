@@ -173,13 +173,19 @@ func (r *reading) apiService(name string, api description, s *server) map[string
 	return certificate.From(object, r.namespace, s.secret)
 }
 
-// beside are the objects beside the description: the definitions know what converts their objects, and what is made of
-// the description is not there twice.
+// beside are the objects beside the description, in the namespace of the operator, whatever they say: the definitions
+// know what converts their objects, and what is made of the description is not there twice.
 func (r *reading) beside() (all []Other) {
 	for i, object := range r.others {
 		if s := r.madeTwice(object); s != "" {
 			r.warn("%s %s of the bundle is left out: the %s stands for one of that name", object.GetKind(), s, Kind)
 			continue
+		}
+		if was := object.GetNamespace(); was != "" && was != r.namespace {
+			r.warn("%s %s is installed in namespace %s, where the operator runs, and not in %s", object.GetKind(),
+				object.GetName(), r.namespace, was)
+			object = object.DeepCopy()
+			object.SetNamespace(r.namespace)
 		}
 		if object.GetKind() == "CustomResourceDefinition" {
 			object = r.converted(object)
@@ -191,10 +197,9 @@ func (r *reading) beside() (all []Other) {
 
 // madeTwice is the name of an object that is also made of the description; empty for any other.
 func (r *reading) madeTwice(object *unstructured.Unstructured) string {
-	namespace := cmp.Or(object.GetNamespace(), r.namespace)
 	for _, s := range r.servers {
 		switch name := object.GetName(); {
-		case namespace != r.namespace || object.GroupVersionKind().Group != "":
+		case object.GroupVersionKind().Group != "":
 		case object.GetKind() == "Service" && name == s.service, object.GetKind() == "Secret" && name == s.secret:
 			return name
 		}

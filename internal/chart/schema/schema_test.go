@@ -110,6 +110,14 @@ func TestCheck(t *testing.T) {
 			schema: `{"properties":{"a":{"$ref":"#/$defs/a"}}}`, values: `{"a":1}`,
 			want: []string{"#/$defs/a is not in the schema"},
 		},
+		"an item behind the last one": {
+			schema: `{"allOf":[{}],"properties":{"a":{"$ref":"#/allOf/1"}}}`, values: `{"a":1}`,
+			want: []string{"#/allOf/1 is not in the schema"},
+		},
+		"an item before the first one": {
+			schema: `{"allOf":[{}],"properties":{"a":{"$ref":"#/allOf/-1"}}}`, values: `{"a":1}`,
+			want: []string{"#/allOf/-1 is not in the schema"},
+		},
 		"true":      {schema: `true`, values: `{}`},
 		"no schema": {schema: `[]`, values: `{}`, want: []string{"must be an object"}},
 		"no JSON":   {schema: `{`, values: `{}`, want: []string{"unexpected end of JSON input"}},

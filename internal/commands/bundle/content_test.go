@@ -218,7 +218,7 @@ func TestTemplate(t *testing.T) {
 			"{name: as.b.c}}\n",
 	})
 	text, stderr := cmdtest.Must(t, 0, "bundle", "template", "shop", "--set", "image.tag=v2", "--release-name", "r",
-		"-n", "team", "--kube-version", "v1.31.2", "--api-versions", "a/v1", "--include-crds")
+		"-n", "team", "--kube-version", "1.31.2-gke.100", "--api-versions", "a/v1", "--include-crds")
 	want := `---
 # Source: shop/crds/a.yaml
 {kind: CustomResourceDefinition, apiVersion: apiextensions.k8s.io/v1, metadata: {name: as.b.c}}

@@ -39,6 +39,10 @@ func (o *RenderOptions) addRenderFlags(cmd *cobra.Command) {
 
 // load fetches a bundle and reads it. The content is to be closed.
 func (o *RenderOptions) load(ctx context.Context, from *ContentOptions) (*content.Content, *format.Package, error) {
+	version, err := chart.ParseVersion(o.KubeVersion)
+	if err != nil {
+		return nil, nil, err
+	}
 	values, err := from.values(ctx, from.IO)
 	if err != nil {
 		return nil, nil, err
@@ -50,7 +54,7 @@ func (o *RenderOptions) load(ctx context.Context, from *ContentOptions) (*conten
 	p, err := format.Load(ctx, c.FS(), format.Options{
 		Format: from.Format, Instance: o.Release, Namespace: cmp.Or(o.Namespace, "default"), Values: values,
 		RenderTime: from.RenderTimeout, Watch: from.Watch,
-		Capabilities: chart.Capabilities{Version: o.KubeVersion, Additional: o.APIVersions},
+		Capabilities: chart.Capabilities{Version: version, Additional: o.APIVersions},
 	})
 	if err != nil {
 		_ = c.Close()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/exec/gateway/server"
+	"github.com/berthdev/berth/internal/exec/iri"
 	"github.com/berthdev/berth/internal/exec/machine"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -60,7 +61,14 @@ connects to; that one has a certificate of --client-ca, and is the user of its c
 name. The kubeconfig reads the machines there, which have to be in the pool. They run as
 machines of the API server of --target-kubeconfig, in --target-namespace or in the
 namespace of the same name: each under the ID that its status.machineID has, with a label
-that has its UID.
+that has its UID. With --iri-endpoint they run at a machine runtime of this host instead,
+which is asked for a URL of each session by the machine runtime interface.
+
+With --report-pool it is the only poollet of the pool: it keeps the status of the
+machine pool (state, addresses, port, classes, capacity, allocatable and the condition
+Ready) and renews its lease in the namespace ironcore-machinepool-lease, so that
+machines are scheduled there. Of several gateways one does; none does while another
+program holds that lease.
 
 Each session leaves an audit line at its end; what is typed is never written down.
 Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without a
@@ -110,6 +118,11 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	if err != nil {
 		return err
 	}
+	health := &serve.Health{}
+	elsewhere, err := o.elsewhere(client, health, log)
+	if err != nil {
+		return err
+	}
 	streams, err := serve.ListenLoopback(ctx, o.StreamListen, "--stream-listen")
 	if err != nil {
 		return err
@@ -118,7 +131,7 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	if err != nil {
 		return err
 	}
-	metrics, health, limits := serve.NewMetrics(), &serve.Health{}, serve.NewLimiter(o.limits(), time.Now)
+	metrics, limits := serve.NewMetrics(), serve.NewLimiter(o.limits(), time.Now)
 	timeouts := serve.DefaultTimeouts()
 	timeouts.Total = 0 // a session takes as long as it takes
 	gateway := &server.Server{
@@ -128,7 +141,11 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 			ClientCA:      authorities, Limits: limits, Log: log, Now: time.Now,
 		},
 		Metrics: metrics, Health: health, Log: log, Now: time.Now, Timeouts: server.DefaultTimeouts(o.AllowedFor),
-		Backends: backends, Silent: serve.Silent, Pool: o.MachinePool, MaxSessions: o.Sessions,
+		Backends: backends, Elsewhere: elsewhere, Silent: serve.Silent, Pool: o.MachinePool, MaxSessions: o.Sessions,
+	}
+	report, err := o.reporter(client, log)
+	if err != nil {
+		return err
 	}
 	debug.SetGCPercent(collectAt)
 	base := &url.URL{Scheme: "http", Host: streams.Addr().String()}
@@ -137,7 +154,9 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 		ClientCertificates: authorities != nil,
 		Handler:            gateway.Handler(base), Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: timeouts,
-	}, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
+	}, func(ctx context.Context) error {
+		return report.beside(ctx, metrics, func(ctx context.Context) error { return gateway.Work(ctx, streams) })
+	})
 }
 
 // collectAt is after how many percent of growth garbage is collected: what is kept of an idle session is small, and the
@@ -166,7 +185,7 @@ func (o *GatewayOptions) limits() serve.Limits {
 // backends are what can be entered.
 func (o *GatewayOptions) backends(client *kube.Client, log *slog.Logger) (map[server.Kind]server.Backend, error) {
 	all := map[server.Kind]server.Backend{server.Workspace: server.Pods(client, log)}
-	if o.MachinePool == "" {
+	if o.TargetKubeconfig == "" {
 		return all, nil
 	}
 	flags := genericclioptions.NewConfigFlags(true)
@@ -178,6 +197,26 @@ func (o *GatewayOptions) backends(client *kube.Client, log *slog.Logger) (map[se
 	all[server.Machine] = server.Machines(machine.InCluster(client), target,
 		server.Consoles{Pool: o.MachinePool, Namespace: o.MachineNamespace, There: o.TargetNamespace}, log)
 	return all, nil
+}
+
+// elsewhere is what can be entered at a machine runtime, without which the gateway is not ready.
+func (o *GatewayOptions) elsewhere(client *kube.Client, health *serve.Health, log *slog.Logger) (
+	map[server.Kind]server.Elsewhere, error,
+) {
+	if o.Endpoint == "" {
+		return nil, nil //nolint:nilnil // nothing is there
+	}
+	socket, err := iri.Socket(o.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := iri.New(socket)
+	if err != nil {
+		return nil, err
+	}
+	health.Check("machine runtime", runtime.Ready)
+	return map[server.Kind]server.Elsewhere{server.Machine: server.AtRuntime(machine.InCluster(client), runtime,
+		server.Consoles{Pool: o.MachinePool, Namespace: o.MachineNamespace}, log)}, nil
 }
 
 // Capacity is how many sessions a gateway has open at once: in all, and of one user.
@@ -227,6 +266,8 @@ func (c *Capacity) arguments() (all []string) {
 type Machines struct {
 	MachinePool, MachineNamespace     string
 	TargetKubeconfig, TargetNamespace string
+	Endpoint                          string // of a machine runtime
+	Reporting
 }
 
 // The names of the flags.
@@ -235,6 +276,7 @@ const (
 	flagMachineNamespace = "machine-namespace"
 	flagTargetKubeconfig = "target-kubeconfig"
 	flagTargetNamespace  = "target-namespace"
+	flagEndpoint         = "iri-endpoint"
 )
 
 func (m *Machines) flags(cmd *cobra.Command) {
@@ -244,31 +286,63 @@ func (m *Machines) flags(cmd *cobra.Command) {
 		"the kubeconfig of the API server that has the machines")
 	flags.StringVar(&m.TargetNamespace, flagTargetNamespace, "",
 		"the namespace there in which the machines of the pool run (default: that of each machine)")
+	flags.StringVar(&m.Endpoint, flagEndpoint, "",
+		"the socket of the machine runtime that has the machines, as unix:///PATH, in place of --target-kubeconfig")
 	flags.StringVar(&m.MachineNamespace, flagMachineNamespace, "",
 		"the only namespace whose machines are served (default: all)")
+	m.Reporting.flags(cmd)
 }
 
 func (m *Machines) validate() error {
 	switch {
-	case (m.MachinePool == "") != (m.TargetKubeconfig == ""):
+	case m.Endpoint != "" && (m.TargetKubeconfig != "" || m.TargetNamespace != ""):
+		return invalid("--%s and --%s are given together: machines run at one of them", flagEndpoint,
+			flagTargetKubeconfig)
+	case m.MachinePool != "" && m.Endpoint == "" && m.TargetKubeconfig == "",
+		m.MachinePool == "" && m.TargetKubeconfig != "":
 		return invalid("--machine-pool and --target-kubeconfig are given together")
-	case m.TargetNamespace != "" && m.MachinePool == "":
-		return invalid("--%s requires --%s", flagTargetNamespace, flagMachinePool)
-	case m.MachineNamespace != "" && m.MachinePool == "":
-		return invalid("--%s requires --%s", flagMachineNamespace, flagMachinePool)
-	case m.MachinePool != "" && len(validation.IsDNS1123Subdomain(m.MachinePool)) > 0:
+	case m.MachinePool == "":
+		return m.withoutPool()
+	case len(validation.IsDNS1123Subdomain(m.MachinePool)) > 0:
 		return invalid("--machine-pool must be the name of a machine pool, got %q", m.MachinePool)
 	case m.TargetNamespace != "" && len(validation.IsDNS1123Label(m.TargetNamespace)) > 0:
 		return invalid("--target-namespace must be the name of a namespace, got %q", m.TargetNamespace)
 	case m.MachineNamespace != "" && len(validation.IsDNS1123Label(m.MachineNamespace)) > 0:
 		return invalid("--machine-namespace must be the name of a namespace, got %q", m.MachineNamespace)
+	case m.Endpoint != "":
+		if _, err := iri.Socket(m.Endpoint); err != nil {
+			return invalid("--%s %w", flagEndpoint, err)
+		}
 	}
-	return nil
+	return m.Reporting.validate()
+}
+
+// withoutPool refuses what is about a machine pool where there is none.
+func (m *Machines) withoutPool() error {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{flagEndpoint, m.Endpoint != ""},
+		{flagTargetNamespace, m.TargetNamespace != ""},
+		{flagMachineNamespace, m.MachineNamespace != ""},
+		{flagReportPool, m.ReportPool},
+	} {
+		if flag.given {
+			return invalid("--%s requires --%s", flag.name, flagMachinePool)
+		}
+	}
+	return m.Reporting.validate()
 }
 
 // arguments are those of a gateway that finds the kubeconfig in a file of its own.
 func (m *Machines) arguments(kubeconfig string) []string {
-	all := []string{"--" + flagMachinePool + "=" + m.MachinePool, "--" + flagTargetKubeconfig + "=" + kubeconfig}
+	all := []string{"--" + flagMachinePool + "=" + m.MachinePool}
+	if m.Endpoint != "" {
+		all = append(all, "--"+flagEndpoint+"="+m.Endpoint)
+	} else {
+		all = append(all, "--"+flagTargetKubeconfig+"="+kubeconfig)
+	}
 	if m.TargetNamespace != "" {
 		all = append(all, "--"+flagTargetNamespace+"="+m.TargetNamespace)
 	}

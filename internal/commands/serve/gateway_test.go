@@ -37,6 +37,34 @@ func TestGatewayOptions(t *testing.T) {
 				o.MachinePool, o.TargetKubeconfig, o.TargetNamespace, o.MachineNamespace = "p", "f", "n", "m"
 			}),
 		},
+		"a pool that is reported": {
+			Args: "--machine-pool p --target-kubeconfig f --report-pool --pool-address InternalDNS=a.svc,InternalIP=::1 " +
+				"--pool-port 1 --pool-class small=20 --pool-class x=4/2",
+			Want: defaults(func(o *serve.GatewayOptions) {
+				o.MachinePool, o.TargetKubeconfig = "p", "f"
+				o.Reporting = serve.Reporting{
+					ReportPool: true, PoolAddresses: []string{"InternalDNS=a.svc", "InternalIP=::1"}, PoolPort: 1,
+					PoolClasses: []string{"small=20", "x=4/2"},
+				}
+			}),
+		},
+		"a report of no pool": {Args: "--report-pool", Err: "--report-pool requires --machine-pool"},
+		"no classes": {
+			Args: "--machine-pool p --target-kubeconfig f --report-pool",
+			Err:  "--report-pool requires --pool-class",
+		},
+		"all that is wrong with a report": {
+			Args: "--machine-pool p --target-kubeconfig f --report-pool --pool-port 70000 " +
+				"--pool-address Hostname --pool-address InternalIP=a.svc --pool-class x=1/2,y=1,y=2",
+			Err: "--pool-port must be from 1 to 65535, got 70000; " +
+				`--pool-address must be TYPE=ADDRESS, got "Hostname"; ` +
+				`--pool-address must be TYPE=ADDRESS, got "InternalIP=a.svc"; ` +
+				`--pool-class must be CLASS=CAPACITY or CLASS=CAPACITY/ALLOCATABLE, got "x=1/2"; --pool-class has y twice`,
+		},
+		"classes without a report": {
+			Args: "--machine-pool p --target-kubeconfig f --pool-class x=1 --pool-port 1",
+			Err:  "--pool-class requires --report-pool; --pool-port requires --report-pool",
+		},
 		"half a certificate":              {Args: "--tls-key k", Err: "--tls-cert and --tls-key are given together"},
 		"client certificates without TLS": {Args: "--client-ca a", Err: "--client-ca requires --tls-cert"},
 		"no sessions":                     {Args: "--max-sessions 0", Err: "--max-sessions must be at least 1, got 0"},
@@ -69,6 +97,22 @@ func TestGatewayOptions(t *testing.T) {
 		"a namespace of machines without any": {
 			Args: "--target-namespace n",
 			Err:  "--target-namespace requires --machine-pool",
+		},
+		"a machine runtime": {
+			Args: "--machine-pool p --iri-endpoint unix:///run/iri.sock",
+			Want: defaults(func(o *serve.GatewayOptions) { o.MachinePool, o.Endpoint = "p", "unix:///run/iri.sock" }),
+		},
+		"a machine runtime without a pool": {
+			Args: "--iri-endpoint unix:///run/iri.sock",
+			Err:  "--iri-endpoint requires --machine-pool",
+		},
+		"a machine runtime beside an API server": {
+			Args: "--machine-pool p --iri-endpoint unix:///run/iri.sock --target-kubeconfig f",
+			Err:  "--iri-endpoint and --target-kubeconfig are given together: machines run at one of them",
+		},
+		"a machine runtime elsewhere": {
+			Args: "--machine-pool p --iri-endpoint tcp://127.0.0.1:1",
+			Err:  `--iri-endpoint must be unix:///PATH of a socket, got "tcp://127.0.0.1:1"`,
 		},
 		"no pool": {
 			Args: "--machine-pool East --target-kubeconfig f",

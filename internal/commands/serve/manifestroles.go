@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/commands/cmdutil"
 	"github.com/berthdev/berth/internal/config"
+	"github.com/berthdev/berth/internal/exec/iri"
 	"github.com/berthdev/berth/internal/exec/machine"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
@@ -139,7 +140,12 @@ func (o *ManifestsOptions) ofGateway(options manifest.Options) ([]byte, error) {
 	if err := o.machines(&options); err != nil {
 		return nil, err
 	}
-	return o.ofRole(gatewayRole(o.MachinePool), options)
+	role := gatewayRole(o.MachinePool)
+	if o.ReportPool {
+		role.Grants = grantsOfReport(o.MachinePool)
+		options.Arguments = append(options.Arguments, o.Reporting.within(role.Hosts(o.Namespace)[0], o.Hosts).arguments()...)
+	}
+	return o.ofRole(role, options)
 }
 
 // clientCA are the options of the gateway about client certificates.
@@ -157,6 +163,9 @@ func (o *ManifestsOptions) machines(options *manifest.Options) error {
 	if o.MachinePool == "" {
 		return nil
 	}
+	if o.Endpoint != "" {
+		return o.runtime(options)
+	}
 	options.Arguments = append(options.Arguments, o.Machines.arguments(manifest.PathKubeconfig)...)
 	text, err := cmdutil.ReadFile(o.TargetKubeconfig, o.IO.In, maxFile, "--"+flagTargetKubeconfig)
 	if err != nil {
@@ -172,11 +181,32 @@ func (o *ManifestsOptions) machines(options *manifest.Options) error {
 	}
 	fmt.Fprintf(o.IO.Err, "The Secret %s that is printed holds the credential of --%s.\n",
 		manifest.SecretKubeconfig(roleGateway), flagTargetKubeconfig)
+	o.withoutClientCA()
+	return nil
+}
+
+// runtime are the options of the gateway about a machine runtime of its node.
+func (o *ManifestsOptions) runtime(options *manifest.Options) error {
+	socket, err := iri.Socket(o.Endpoint)
+	if err != nil {
+		return err
+	}
+	options.HostDirectory = path.Dir(socket)
+	inPod := o.Machines
+	inPod.Endpoint = "unix://" + path.Join(manifest.PathHost, path.Base(socket))
+	options.Arguments = append(options.Arguments, inPod.arguments("")...)
+	fmt.Fprintf(o.IO.Err, "The pods mount %s of their nodes: the namespace %s has to allow hostPath, each node that "+
+		"they may run on needs the runtime there, and user or group 65532 needs to write to the socket.\n",
+		fault.Line(options.HostDirectory), o.Namespace)
+	o.withoutClientCA()
+	return nil
+}
+
+func (o *ManifestsOptions) withoutClientCA() {
 	if o.ClientCA == "" {
 		fmt.Fprintf(o.IO.Err, "Without --%s the API server of machines is not let in: it has a client certificate, "+
 			"and no token.\n", serve.FlagClientCA)
 	}
-	return nil
 }
 
 // ofVolumes are the objects of the driver of scratch volumes.

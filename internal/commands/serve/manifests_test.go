@@ -237,6 +237,31 @@ contexts: [{name: far, context: {cluster: far, user: poollet}}, {name: boss, con
 current-context: far
 `
 
+// The socket of a machine runtime is mounted where it is on the node, and it is said what that takes.
+func TestManifestsOfRuntime(t *testing.T) {
+	streams, out := terminal.Test("", time.Now())
+	o := &serve.ManifestsOptions{
+		IO: streams, Roles: []string{"gateway"}, Image: "registry.example.com/berth:v1", Namespace: "berth-system",
+		Replicas: 1, Issuer: "ours", Capacity: serve.DefaultCapacity(),
+		Machines: serve.Machines{MachinePool: "east", Endpoint: "unix:///var/run/machines/iri.sock"},
+	}
+	if err := serve.Manifests(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	printed := out.Out.String()
+	for _, want := range []string{
+		"--iri-endpoint=unix:///etc/berth/host/iri.sock", "mountPath: /etc/berth/host\n",
+		"path: /var/run/machines\n", "machine-pool-east-user",
+	} {
+		if !strings.Contains(printed, want) {
+			t.Errorf("there is no %q", want)
+		}
+	}
+	if strings.Contains(printed, "target-kubeconfig") || !strings.Contains(out.Err.String(), "hostPath") {
+		t.Errorf("it says %q of\n%s", out.Err.String(), printed)
+	}
+}
+
 // What is printed for a pool, with the kubeconfig as it works in a pod.
 func TestManifestsOfAPool(t *testing.T) {
 	dir := t.TempDir()
@@ -267,6 +292,12 @@ func TestManifestsOfAPool(t *testing.T) {
 		"certificate, and no token.\n" {
 		t.Errorf("it says %q", said)
 	}
+	streams, out = terminal.Test("", time.Now())
+	o.IO, o.Reporting = streams, serve.Reporting{ReportPool: true, PoolClasses: []string{"small=20", "large=4/2"}}
+	if err := serve.Manifests(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	goldentest.Check(t, "reported.yaml", out.Out.String())
 	streams, out = terminal.Test("", time.Now())
 	o.IO, o.Roles, o.TargetKubeconfig = streams, []string{"bundles", "gateway"}, filepath.Join(dir, "exec")
 	if err := serve.Manifests(t.Context(), o); fault.CodeOf(err) != fault.InvalidArgument || out.Out.String() != "" {

@@ -38,6 +38,8 @@ type Role struct {
 	Users []UserRole
 	// Ports are more ports on which it is reached, beside that of HTTPS.
 	Ports []Port
+	// Grants are more that it may do, each a Role or ClusterRole of its own.
+	Grants []Grant
 	// NoService is true if nobody asks it anything: it has health and metrics alone.
 	NoService bool
 	// NeedsBaseURL is true if it is told its base URL and its namespace.
@@ -58,6 +60,13 @@ type Role struct {
 type UserRole struct {
 	Name  string
 	Rules []rbacv1.PolicyRule
+}
+
+// Grant is what a role may do in a namespace that is there already; an empty one is the whole cluster. Its objects have
+// the name of the role's, with a suffix.
+type Grant struct {
+	Suffix, Namespace string
+	Rules             []rbacv1.PolicyRule
 }
 
 // Port is a port of a Service.
@@ -81,6 +90,9 @@ type Options struct {
 	Authorities []byte
 	// Kubeconfig is how the role reaches another API server; it finds it in the file PathKubeconfig. Empty for none.
 	Kubeconfig []byte
+	// HostDirectory is a directory of the node with the socket of another program, which the role
+	// finds in the directory PathHost; empty for none.
+	HostDirectory string
 	// Only is the one namespace in which the role may do what it does everywhere; empty for all.
 	Only string
 	// Configuration is the configuration of the role; empty for none.
@@ -118,6 +130,8 @@ const (
 	keyKubeconfig = "kubeconfig"
 	// PathAuthorities is the file of Options.Authorities.
 	PathAuthorities = "/etc/berth/authorities/ca.crt"
+	// PathHost is where Options.HostDirectory is mounted: not below /var/run, which has the token of the pod.
+	PathHost = "/etc/berth/host"
 	// PathKubeconfig is the file of Options.Kubeconfig.
 	PathKubeconfig = "/etc/berth/target/" + keyKubeconfig
 )

@@ -266,9 +266,13 @@ func TestAfterlifeChanged(t *testing.T) {
 		asked         string
 		granted, want time.Duration
 	}{
-		{"", time.Minute, time.Minute}, {"", 5 * time.Hour, 5 * time.Hour},
-		{"30m", 5 * time.Hour, 30 * time.Minute}, {"30m", time.Minute, time.Minute},
-		{"3h", 5 * time.Hour, 3 * time.Hour}, {"9h", 5 * time.Hour, 5 * time.Hour}, {"0s", 5 * time.Hour, 0},
+		{"", time.Minute, time.Minute},
+		{"", 5 * time.Hour, 5 * time.Hour},
+		{"30m", 5 * time.Hour, 30 * time.Minute},
+		{"30m", time.Minute, time.Minute},
+		{"3h", 5 * time.Hour, 3 * time.Hour},
+		{"9h", 5 * time.Hour, 5 * time.Hour},
+		{"0s", 5 * time.Hour, 0},
 	} {
 		n := newNode(t)
 		n.publish("v", "afterlife", c.asked)

@@ -13,6 +13,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berthdev/berth/internal/exec"
+	"github.com/berthdev/berth/internal/exec/iri"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/serve"
 )
@@ -33,7 +35,7 @@ func (s *Server) Handler(base *url.URL) http.Handler {
 		switch {
 		case s.Pool != "" && (r.URL.Path == "/healthz" || r.URL.Path == "/readyz"): // as a poollet has them
 			health.ServeHTTP(w, r)
-		case !named || s.Backends[o.Kind] == nil:
+		case !named || s.Backends[o.Kind] == nil && s.Elsewhere[o.Kind] == nil:
 			serve.RefuseWith(w, failure(fault.New(fault.NotFound, "no workspace or machine has this path")))
 		case r.Method != http.MethodGet && r.Method != http.MethodPost:
 			w.Header().Set("Allow", "GET, POST")
@@ -69,7 +71,11 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 		return
 	}
 	who, _ := serve.CallerOf(r.Context())
-	run, err := s.Backends[o.Kind](r.Context(), o, options)
+	elsewhere, run, err := s.resolve(r.Context(), o, options)
+	if fault.ReasonOf(err) == iri.ReasonFull {
+		refuseFor(w, fullFor, fault.Line(err.Error()))
+		return
+	}
 	if err != nil {
 		serve.RefuseWith(w, s.unresolved(err))
 		return
@@ -95,6 +101,11 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 			serve.Note(r.Context(), slog.String("ended", fault.Line(cause.Error())))
 		}
 	}()
+	if elsewhere != nil {
+		defer s.Metrics.Session(string(o.Kind))()
+		s.passOn(session, elsewhere, cancel).ServeHTTP(conn, r.WithContext(ctx))
+		return
+	}
 	token, wait := s.tokens.add(s.Now(), session)
 	if wait > 0 {
 		refuseFor(w, wait, "too many requests wait to be connected")
@@ -104,6 +115,33 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, base *url.URL, 
 	defer s.Metrics.Session(string(o.Kind))()
 	s.proxy(&url.URL{Scheme: base.Scheme, Host: base.Host, Path: execPath + token}, transport).
 		ServeHTTP(conn, r.WithContext(ctx))
+}
+
+// resolve finds what is asked for: where it is, or what runs commands there.
+func (s *Server) resolve(ctx context.Context, o Object, options Options) (*url.URL, exec.Runner, error) {
+	if at := s.Elsewhere[o.Kind]; at != nil {
+		to, err := at(ctx, o)
+		return to, nil, err
+	}
+	run, err := s.Backends[o.Kind](ctx, o, options)
+	return nil, run, err
+}
+
+// passOn passes a session on to where it is, until either end goes or it has to end.
+func (s *Server) passOn(session *session, to *url.URL, cancel func()) http.Handler {
+	session.attach(func(error) { cancel() })
+	idle := idleFor(s.Timeouts.Idle, session.end)
+	proxy := s.proxy(to, toRuntime())
+	answered := ofRuntime(session.object) //nolint:bodyclose // the proxy closes it
+	proxy.ModifyResponse = func(answer *http.Response) error {
+		err := answered(answer)
+		idle.watched(answer)
+		return err
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer idle.timer.Stop()
+		proxy.ServeHTTP(w, r)
+	})
 }
 
 // refuseFor says that there is no room, and when to try again.
@@ -117,7 +155,7 @@ func refuseFor(w http.ResponseWriter, wait time.Duration, why string) {
 
 // proxy calls a URL and proxies the answer. It is the standard library's: apimachinery's
 // UpgradeAwareHandler does the same, ends with no context, and would be linked for this alone.
-func (s *Server) proxy(to *url.URL, transport http.RoundTripper) http.Handler {
+func (s *Server) proxy(to *url.URL, transport http.RoundTripper) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(p *httputil.ProxyRequest) {

@@ -47,6 +47,8 @@ type Server struct {
 	Timeouts Timeouts
 	// Backends are by kind; a workspace of a kind without a backend is not found.
 	Backends map[Kind]Backend
+	// Elsewhere are by kind, too, and come before Backends.
+	Elsewhere map[Kind]Elsewhere
 	// MaxSessions is how many sessions are open at once.
 	MaxSessions int
 	// Silent is true for a connection whose other end is gone without a word.
