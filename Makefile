@@ -13,7 +13,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 # Where generated files are, and nothing else.
 GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md docs/causes.md internal/commands/explain/examples
 
-.PHONY: help build test test-unit test-ssh-clients mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check site man release-check
+.PHONY: help build test test-unit test-ssh-clients mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check site test-site man release-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -105,6 +105,9 @@ generate-check: generate ## Fail if what is committed is not what make generate 
 
 site: ## Build the site of the documentation into site/dist (it takes npm)
 	@scripts/site
+
+test-site: site ## Look at the site in a browser without a screen (it takes Debian's chromium-headless-shell, or CHROME)
+	@cd site && node test.mjs
 
 man: ## Write the man pages into man/, for a release
 	rm -rf man

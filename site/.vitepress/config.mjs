@@ -34,6 +34,11 @@ export default {
     config: (md) => {
       const text = md.renderer.rules.text
       md.renderer.rules.text = (...args) => text(...args).replaceAll('{{', '&#123;&#123;')
+      // What is indented is code as what is fenced: with its colours, within its width, and to be copied.
+      md.renderer.rules.code_block = (tokens, i, options, env, self) => {
+        Object.assign(tokens[i], { type: 'fence', tag: 'code', info: 'sh' })
+        return self.rules.fence(tokens, i, options, env, self)
+      }
     },
   },
   themeConfig: {

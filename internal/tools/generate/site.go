@@ -21,8 +21,8 @@ func causePages(dir string) (files, error) {
 	}
 	all := files{}
 	var index strings.Builder
-	index.WriteString("# Causes\n\nWhat keeps a workspace, a pod or a workload from running. Kubernetes' own words for it " +
-		"are in brackets.\n")
+	index.WriteString("# Causes\n\nWhat keeps a workspace, a pod or a workload from running. Kubernetes' own words " +
+		"for it are in brackets.\n")
 	family := ""
 	for _, e := range observed(dumps) {
 		if e.Family != family {
