@@ -98,10 +98,10 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// lease is one of another process.
+// lease is one that another process renews, whose clock is behind.
 func (w *world) lease(by string) {
 	w.Helper()
-	stamp, seconds := metav1.NewMicroTime(w.now()), int32(40)
+	stamp, seconds := metav1.NewMicroTime(w.now().Add(-time.Hour)), int32(40)
 	leases := w.typed.CoordinationV1().Leases(LeaseNamespace)
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "east"}}
 	lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: &by, RenewTime: &stamp, LeaseDurationSeconds: &seconds}
