@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
@@ -57,7 +58,10 @@ func Socket(endpoint string) (string, error) {
 
 // New makes a client of the runtime at a socket. It connects when it is first asked for something.
 func New(socket string) (*Client, error) {
+	// By itself gRPC would leave a runtime that was away for long alone for up to two minutes after it is back.
+	again := backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}
 	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: callTimeout}),
 		grpc.WithDisableServiceConfig(), grpc.WithNoProxy(), grpc.WithAuthority("localhost"),
 		grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{})))
 	if err != nil {
