@@ -77,6 +77,9 @@ verify_signature() {
 		fail "the signature of $1 does not verify, nothing is installed: $(tail -n 1 "$work/cosign")"
 }
 
+# numbered PRERELEASE has a dot before its number.
+numbered() { printf '%s\n' "$1" | sed 's/\([a-z]\)\.*\([0-9]\)/\1.\2/'; }
+
 # older A B: is version A older than B? Of both without a v; a prerelease is older than its release.
 older() {
 	[ "$1" != "$2" ] || return 1
@@ -84,8 +87,9 @@ older() {
 	if [ "$release" = "${2%%-*}" ]; then
 		case $1 in *-*) ;; *) return 1 ;; esac
 		case $2 in *-*) ;; *) return 0 ;; esac
-		# rc.9 before rc.10, beta before rc
-		[ "$(printf '%s\n%s\n' "${1#*-}" "${2#*-}" | sort -t . -k 1,1 -k 2,2n | head -n 1)" = "${1#*-}" ]
+		# rc9 before rc10, beta before rc; rc.9 is rc9
+		former=$(numbered "${1#*-}")
+		[ "$(printf '%s\n%s\n' "$former" "$(numbered "${2#*-}")" | sort -t . -k 1,1 -k 2,2n | head -n 1)" = "$former" ]
 	else
 		[ "$(printf '%s\n%s\n' "$release" "${2%%-*}" | sort -t . -k 1,1n -k 2,2n -k 3,3n | head -n 1)" = "$release" ]
 	fi

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,9 @@ import (
 // pages are one line of the list, and all that there are.
 func TestContents(t *testing.T) {
 	var all strings.Builder
-	for _, machine := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "windows_amd64", "windows_arm64"} {
+	for _, machine := range []string{
+		"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "windows_amd64", "windows_arm64",
+	} {
 		system, _, _ := strings.Cut(machine, "_")
 		kinds := []string{".tar.gz"}
 		switch system {
@@ -130,6 +133,9 @@ func readTar(t *testing.T, file string) (headers []*tar.Header) {
 	}
 }
 
+// apkVersion is what apk takes for a version.
+var apkVersion = regexp.MustCompile(`^\d+(\.\d+)*[a-z]?(_(alpha|beta|pre|rc|cvs|svn|git|hg|p)\d*)*(-r\d+)?$`)
+
 // TestApkIsWhole: an apk is two archives, one after the other. The first says what the second is, and its sum: apk
 // refuses a package of which that is not true.
 func TestApkIsWhole(t *testing.T) {
@@ -151,6 +157,9 @@ func TestApkIsWhole(t *testing.T) {
 		architecture := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[machine]
 		if info["pkgname"] != "berth" || info["arch"] != architecture || info["depend"] != "" {
 			t.Errorf("%s: the package says of itself:\n%s", machine, control)
+		}
+		if !apkVersion.MatchString(info["pkgver"]) {
+			t.Errorf("%s: apk does not take the version %q", machine, info["pkgver"])
 		}
 	}
 }

@@ -55,6 +55,8 @@ var (
 	sumPattern     = regexp.MustCompile(`(?i)\b[0-9a-f]{64}\b`)
 	archivePattern = regexp.MustCompile(`berth_(#\{version\}|[0-9][^"/\s]*?)_([a-z]+_[a-z0-9]+\.(tar\.gz|zip))`)
 	datePattern    = regexp.MustCompile(`\b20\d\d-\d\d-\d\d\b`)
+	tagPattern     = regexp.MustCompile(`/download/v[^/]+/`) // of a snapshot, the last one
+	pagePattern    = regexp.MustCompile(`(?m)(^  manpage "man/[a-z-]+\.1"\n)+`)
 )
 
 // checkSums fails the test unless the sums of a manifest are, in this order, those of the archives that it names.
@@ -74,8 +76,16 @@ func checkSums(t *testing.T, text string, sums map[string]string) {
 	}
 }
 
-// withoutVersion is a manifest as it is for every version.
+// withoutVersion is a manifest as it is for every version, with the man pages in one line.
 func withoutVersion(t *testing.T, text string) string {
+	t.Helper()
 	text = sumPattern.ReplaceAllString(text, "SUM")
+	text = tagPattern.ReplaceAllString(text, "/download/TAG/")
+	text = pagePattern.ReplaceAllStringFunc(text, func(lines string) string {
+		if made, _ := filepath.Glob("../../man/*.1"); strings.Count(lines, "\n") != len(made) {
+			t.Errorf("%d man pages are made, and these are named:\n%s", len(made), lines)
+		}
+		return "  manpage \"man/*.1\"\n"
+	})
 	return datePattern.ReplaceAllString(strings.ReplaceAll(text, version(t), "VERSION"), "DATE")
 }

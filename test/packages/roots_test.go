@@ -89,7 +89,10 @@ func alpine(t *testing.T) root {
 // addUser makes a home directory of a user without rights.
 func (r root) addUser(t *testing.T) {
 	t.Helper()
-	if err := os.MkdirAll(r.path("home/dev"), 0o700); err != nil {
+	if err := os.MkdirAll(r.path("home"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(r.path("home/dev"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chown(r.path("home/dev"), user, user); err != nil {
