@@ -32,9 +32,13 @@ download() {
 		case $1 in https:*) only='=https' ;; *) only='=http,https' ;; esac
 		curl -fsSL --proto "$only" --proto-redir "$only" --retry 2 --connect-timeout 20 -o "$2" "$1"
 	elif has wget; then
+		# busybox has a wget with few options, and some of them crash where they are left out.
+		options=$(wget --help 2>&1) || true
 		only=
-		case $1 in https:*) ! wget --help 2>&1 | grep -q -e --https-only || only=--https-only ;; esac
-		wget -q ${only:+"$only"} -T 20 -O "$2" "$1"
+		case $1:$options in https:*--https-only*) only=--https-only ;; esac
+		patience=
+		case $options in *-T*) patience=20 ;; esac
+		wget -q ${only:+"$only"} ${patience:+-T "$patience"} -O "$2" "$1"
 	else
 		fail "needs curl or wget: install one of them"
 	fi || fail "cannot download $1"

@@ -18,13 +18,19 @@ type root string
 // user is as whom berth is installed and used in a root.
 const user = 1000
 
+// debianVariable names a directory with a new Debian and curl, which is copied then and not made.
+const debianVariable = "BERTH_TEST_DEBIAN"
+
 // debian is a new Debian, with curl.
 func debian(t *testing.T) root {
 	t.Helper()
-	needs(t, "debootstrap")
-	made, err := bootstrapped()
-	if err != nil {
-		t.Fatal(err)
+	made := os.Getenv(debianVariable)
+	if made == "" {
+		needs(t, "debootstrap")
+		var err error
+		if made, err = bootstrapped(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r := root(filepath.Join(t.TempDir(), "debian"))
 	// Linked: a file that changes is replaced, by dpkg too, but for logs.
