@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// what is one of the files that each package brings.
+// some are files that each package brings.
 var some = []string{
 	"/usr/bin/berth", "/usr/share/bash-completion/completions/berth", "/usr/share/fish/vendor_completions.d/berth.fish",
 	"/usr/share/man/man1/berth.1", "/usr/share/man/man1/berth-provision.1",

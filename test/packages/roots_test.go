@@ -1,6 +1,7 @@
 package packages
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -42,9 +43,10 @@ func debian(t *testing.T) root {
 // bootstrapped makes a Debian once for all tests, which copy it.
 var bootstrapped = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(rootsDir, "debian")
-	out, err := exec.Command("debootstrap", "--variant=minbase", "--include=curl", "stable", dir).CombinedOutput()
+	args := []string{"--variant=minbase", "--include=curl", "stable", dir, "http://deb.debian.org/debian"}
+	out, err := exec.Command("debootstrap", args...).CombinedOutput()
 	if err != nil {
-		return "", &exec.Error{Name: "debootstrap: " + string(out), Err: err}
+		return "", fmt.Errorf("debootstrap: %w\n%s", err, out)
 	}
 	return dir, nil
 })
@@ -55,14 +57,15 @@ var rootsDir string
 func TestMain(m *testing.M) {
 	var err error
 	if rootsDir, err = os.MkdirTemp("", "berth-roots-"); err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	status := m.Run()
 	_ = os.RemoveAll(rootsDir)
 	os.Exit(status)
 }
 
-// alpine is a root with the programs of Alpine's: busybox and nothing else, so no bash, no curl and no glibc. apk is not
+// alpine is a root with the programs of Alpine's: busybox and nothing else, so no bash, no curl and no libc. apk is not
 // there, which Debian does not have, and neither is musl, which nothing would use.
 func alpine(t *testing.T) root {
 	t.Helper()
