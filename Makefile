@@ -13,7 +13,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 # Where generated files are, and nothing else.
 GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md docs/causes.md internal/commands/explain/examples
 
-.PHONY: help build test test-unit test-ssh-clients mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check site test-site man release-check
+.PHONY: help build test test-unit test-ssh-clients mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check site test-site man release-check snapshot test-packages
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -117,6 +117,19 @@ release-check: ## Check the release configuration, and build a snapshot for this
 	@releaser=$$(scripts/tool goreleaser); \
 	"$$releaser" check; \
 	"$$releaser" build --snapshot --clean --single-target
+
+# Nobody signs a snapshot. What takes programs that are not here is left out, and named.
+snapshot: ## Build everything that a release has into dist/: archives, packages, manifests
+	@skip=publish,sign; \
+	command -v syft >/dev/null || skip+=,sbom; \
+	docker buildx version >/dev/null 2>&1 || skip+=,docker; \
+	releaser=$$(scripts/tool goreleaser); \
+	echo "== goreleaser release --snapshot --clean --skip=$$skip"; \
+	"$$releaser" release --snapshot --clean --skip=$$skip
+
+test-packages: snapshot ## Install and remove what a release has, and go from nothing to a workspace (Linux and root)
+	@echo "== go test ./test/packages"
+	@BERTH_TEST_SNAPSHOT='$(CURDIR)/dist' scripts/with-cluster go test -count=1 -timeout 30m -v ./test/packages
 
 include test/cluster/cluster.mk
 # The benchmark is a module of its own, with a target of its own: bench.

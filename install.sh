@@ -32,9 +32,13 @@ download() {
 		case $1 in https:*) only='=https' ;; *) only='=http,https' ;; esac
 		curl -fsSL --proto "$only" --proto-redir "$only" --retry 2 --connect-timeout 20 -o "$2" "$1"
 	elif has wget; then
+		# busybox has a wget with few options, and some of them crash where they are left out.
+		options=$(wget --help 2>&1) || true
 		only=
-		case $1 in https:*) ! wget --help 2>&1 | grep -q -e --https-only || only=--https-only ;; esac
-		wget -q ${only:+"$only"} -T 20 -O "$2" "$1"
+		case $1:$options in https:*--https-only*) only=--https-only ;; esac
+		patience=
+		case $options in *-T*) patience=20 ;; esac
+		wget -q ${only:+"$only"} ${patience:+-T "$patience"} -O "$2" "$1"
 	else
 		fail "needs curl or wget: install one of them"
 	fi || fail "cannot download $1"
@@ -77,6 +81,9 @@ verify_signature() {
 		fail "the signature of $1 does not verify, nothing is installed: $(tail -n 1 "$work/cosign")"
 }
 
+# numbered PRERELEASE has a dot before its number.
+numbered() { printf '%s\n' "$1" | sed 's/\([a-z]\)\.*\([0-9]\)/\1.\2/'; }
+
 # older A B: is version A older than B? Of both without a v; a prerelease is older than its release.
 older() {
 	[ "$1" != "$2" ] || return 1
@@ -84,8 +91,9 @@ older() {
 	if [ "$release" = "${2%%-*}" ]; then
 		case $1 in *-*) ;; *) return 1 ;; esac
 		case $2 in *-*) ;; *) return 0 ;; esac
-		# rc.9 before rc.10, beta before rc
-		[ "$(printf '%s\n%s\n' "${1#*-}" "${2#*-}" | sort -t . -k 1,1 -k 2,2n | head -n 1)" = "${1#*-}" ]
+		# rc9 before rc10, beta before rc; rc.9 is rc9
+		former=$(numbered "${1#*-}")
+		[ "$(printf '%s\n%s\n' "$former" "$(numbered "${2#*-}")" | sort -t . -k 1,1 -k 2,2n | head -n 1)" = "$former" ]
 	else
 		[ "$(printf '%s\n%s\n' "$release" "${2%%-*}" | sort -t . -k 1,1n -k 2,2n -k 3,3n | head -n 1)" = "$release" ]
 	fi

@@ -47,7 +47,11 @@ export default {
     nav: [page('Start', 'team'), page('Commands', 'commands/berth'), page('Causes', 'causes/')],
     socialLinks: [{ icon: 'github', link: 'https://github.com/berthdev/berth' }],
     sidebar: [
-      { text: 'Start', items: [page('What berth is', ''), page('From zero to a team', 'team'), page('Pictures', 'tour')] },
+      {
+        text: 'Start',
+        items: [page('What berth is', ''), page('Install', 'install'), page('From zero to a team', 'team'),
+          page('Pictures', 'tour')],
+      },
       {
         text: 'Workspaces',
         items: [page('User strings', 'user-strings'), page('Blueprints', 'blueprints'), page('SSH and editors', 'ssh'),

@@ -64,6 +64,13 @@ func TestInstall(t *testing.T) {
 		"a later prerelease": {
 			has: "1.3.0-rc.9", offers: []release{{version: "1.3.0-rc.10"}}, want: "1.3.0-rc.10",
 		},
+		"a later prerelease without a dot": {
+			has: "1.3.0-rc9", offers: []release{{version: "1.3.0-rc10"}}, want: "1.3.0-rc10",
+		},
+		"a former prerelease without a dot is offered": {
+			has: "1.3.0-rc10", offers: []release{{version: "1.3.0-rc9"}}, want: "1.3.0-rc10",
+			says: []string{"newer than 1.3.0-rc9"},
+		},
 		"a former prerelease is offered": {
 			has: "1.3.0-rc.10", offers: []release{{version: "1.3.0-rc.9"}}, want: "1.3.0-rc.10",
 			says: []string{"newer than 1.3.0-rc.9"},
