@@ -10,6 +10,10 @@ SHELL := bash
 # which Kubernetes is built.
 MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 
+# The Kubernetes that tests on a cluster run on: the newest, or make test-e2e KUBERNETES=1.31.
+KUBERNETES ?= $(BERTH_TEST_KUBERNETES)
+export BERTH_TEST_KUBERNETES := $(KUBERNETES)
+
 # Where generated files are, and nothing else.
 GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md docs/causes.md internal/commands/explain/examples
 
@@ -53,7 +57,7 @@ test-csi: ## Test the driver of scratch volumes with csi-sanity (Linux and root)
 	@echo "== go test in test/csi"
 	@cd test/csi && go test -count=1 ./...
 
-test-e2e: ## Test berth on a cluster of its own, or the one of BERTH_TEST_KUBECONFIG
+test-e2e: ## Test berth on a cluster of its own (KUBERNETES=1.31), or the one of BERTH_TEST_KUBECONFIG
 	@echo "== go test -tags e2e ./test/e2e/..."
 	@scripts/with-cluster go test -count=1 -timeout 50m -parallel 1000 -tags e2e ./test/e2e/... # places_test.go says how many of them work
 

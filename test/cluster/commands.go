@@ -14,10 +14,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/berthdev/berth/test/cluster/internal/binaries"
 	"github.com/berthdev/berth/test/cluster/internal/instance"
 )
 
-const usage = `usage: cluster [--dir DIRECTORY] COMMAND
+const usage = `usage: cluster [--dir DIRECTORY] [--kubernetes 1.31] COMMAND
 
   up                start the cluster, or make sure that it is ready
   down              remove it, with every trace
@@ -28,7 +29,8 @@ const usage = `usage: cluster [--dir DIRECTORY] COMMAND
   logs [DAEMON]     print the paths of its logs, or the log of one daemon
   kubectl ARG...    run kubectl on it
 
-One cluster for each checkout, unless --dir names a state directory.
+One cluster for each checkout, unless --dir names a state directory; of the
+newest Kubernetes, unless --kubernetes or BERTH_TEST_KUBERNETES names another.
 `
 
 var errUsage = errors.New("see the usage above")
@@ -58,6 +60,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("cluster", flag.ContinueOnError)
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage) }
 	dir := flags.String("dir", "", "state directory")
+	minor := flags.String("kubernetes", os.Getenv("BERTH_TEST_KUBERNETES"), "minor version, as 1.31")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil
 	} else if err != nil {
@@ -67,6 +70,10 @@ func run(ctx context.Context, args []string) error {
 	if !ok {
 		flags.Usage()
 		return errUsage
+	}
+	version, err := binaries.Find(*minor)
+	if err != nil {
+		return err
 	}
 	source, err := findSource()
 	if err != nil {
@@ -79,6 +86,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	i.Kubernetes = version
 	return do(ctx, i, flags.Args()[1:])
 }
 

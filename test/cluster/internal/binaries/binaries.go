@@ -19,9 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Version is the Kubernetes version that the sources require.
-const Version = "v1.36.3"
-
 // heartbeat is how often a long build says that it is still going.
 const heartbeat = 15 * time.Second
 
@@ -34,41 +31,39 @@ func Names() []string {
 }
 
 // Key names a build: the same sources, flags and machine give the same key.
-func Key(sources map[string][]byte, goos, goarch string) string {
+func Key(v Version, sources map[string][]byte, goos, goarch string) string {
 	hash := sha256.New()
-	fmt.Fprintln(hash, goos, goarch, ldflags())
-	for _, name := range sourceFiles() {
+	fmt.Fprintln(hash, goos, goarch, v.ldflags())
+	for _, name := range v.files() {
 		fmt.Fprintln(hash, name, len(sources[name]))
 		hash.Write(sources[name])
 	}
-	return Version + "-" + hex.EncodeToString(hash.Sum(nil))[:12]
+	return v.Full + "-" + hex.EncodeToString(hash.Sum(nil))[:12]
 }
-
-func sourceFiles() []string { return []string{"go.mod", "go.sum", "main.go"} }
 
 // ldflags tell the programs their version; without it clients cannot parse
 // what the server says.
-func ldflags() string {
-	minor := strings.Split(Version, ".")[1]
+func (v Version) ldflags() string {
+	minor := strings.Split(v.Full, ".")[1]
 	set := []string{
-		"gitVersion=" + Version, "gitMajor=1", "gitMinor=" + minor, "gitTreeState=clean",
+		"gitVersion=" + v.Full, "gitMajor=1", "gitMinor=" + minor, "gitTreeState=clean",
 		"gitCommit=0000000000000000000000000000000000000000", "buildDate=2026-01-01T00:00:00Z",
 	}
 	return "-s -w -X k8s.io/component-base/version." + strings.Join(set, " -X k8s.io/component-base/version.")
 }
 
-// Ensure returns the directory with the programs built from the sources,
-// building them if they are not in the cache yet.
-func Ensure(ctx context.Context, source, cache string, say func(string)) (string, error) {
+// Ensure returns the directory with the programs of a version built from the
+// sources, building them if they are not in the cache yet.
+func Ensure(ctx context.Context, v Version, source, cache string, say func(string)) (string, error) {
 	sources := map[string][]byte{}
-	for _, name := range sourceFiles() {
+	for _, name := range v.files() {
 		data, err := os.ReadFile(filepath.Join(source, name))
 		if err != nil {
 			return "", fmt.Errorf("read the sources of the Kubernetes programs: %w", err)
 		}
 		sources[name] = data
 	}
-	dir := filepath.Join(cache, Key(sources, runtime.GOOS, runtime.GOARCH))
+	dir := filepath.Join(cache, Key(v, sources, runtime.GOOS, runtime.GOARCH))
 	if complete(dir) {
 		return dir, nil
 	}
@@ -83,7 +78,7 @@ func Ensure(ctx context.Context, source, cache string, say func(string)) (string
 	if complete(dir) { // another one built it in the meantime
 		return dir, nil
 	}
-	return dir, build(ctx, source, dir, say)
+	return dir, build(ctx, v, source, dir, say)
 }
 
 func binary(dir string) string { return filepath.Join(dir, "kubernetes") }
@@ -111,15 +106,15 @@ func lock(dir string, say func(string)) (func(), error) {
 	return func() { file.Close() }, nil
 }
 
-func build(ctx context.Context, source, dir string, say func(string)) error {
+func build(ctx context.Context, v Version, source, dir string, say func(string)) error {
 	compiler, err := exec.LookPath("go")
 	if err != nil {
 		return errors.New("no go command in PATH: the cluster builds its Kubernetes programs with it; install Go, or " +
 			"add it to PATH (sudo leaves it out)")
 	}
-	say("building Kubernetes " + Version + " and etcd: this takes some minutes the first time")
-	cmd := exec.CommandContext(ctx, compiler, "build", "-trimpath", "-ldflags="+ldflags(), "-o", binary(dir)+".new",
-		".")
+	say("building Kubernetes " + v.Full + " and etcd: this takes some minutes the first time")
+	cmd := exec.CommandContext(ctx, compiler, "build", "-modfile="+v.Module, "-trimpath", "-ldflags="+v.ldflags(),
+		"-o", binary(dir)+".new", ".")
 	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
 	stop := every(heartbeat, func(elapsed time.Duration) {

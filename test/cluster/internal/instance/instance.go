@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/berthdev/berth/test/cluster/internal/binaries"
 	"github.com/berthdev/berth/test/cluster/internal/settings"
 )
 
@@ -26,6 +27,8 @@ type Instance struct {
 	dir string
 	// Source is the directory of this module, with the sources to build.
 	Source string
+	// Kubernetes is the version that Up starts. A cluster that runs stays what it is.
+	Kubernetes binaries.Version
 	// Say tells the user about progress.
 	Say func(string)
 }
@@ -78,6 +81,7 @@ func (i *Instance) settings() settings.Cluster {
 		Program:    i.path("bin", "cluster"),
 		Kubernetes: i.path("bin"),
 		PodSubnet:  settings.PodSubnet(hash),
+		Backoff:    i.Kubernetes.AtLeast("1.34"),
 	}
 }
 

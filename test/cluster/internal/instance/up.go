@@ -66,7 +66,7 @@ func (i *Instance) start(ctx context.Context) (<-chan error, error) {
 		return nil, err
 	}
 	programs, err := i.step("Kubernetes programs", func() (string, error) {
-		return binaries.Ensure(ctx, filepath.Join(i.Source, "kubernetes"), cache, i.Say)
+		return binaries.Ensure(ctx, i.Kubernetes, filepath.Join(i.Source, "kubernetes"), cache, i.Say)
 	})
 	if err != nil {
 		return nil, err

@@ -46,6 +46,8 @@ type Cluster struct {
 	PodSubnet string
 	// Unified says that the machine has control groups of version 2.
 	Unified bool
+	// Backoff says that the kubelet can be told how long a crash loop's pauses are.
+	Backoff bool
 }
 
 // CgroupRoot is the control group below which all pods are.

@@ -38,8 +38,15 @@ eventRecordQPS: 500
 eventBurst: 1000
 kubeAPIQPS: 200
 kubeAPIBurst: 400
-crashLoopBackOff: {maxContainerRestartPeriod: 3s}
-`, containerdSocket, c.Conf("resolv.conf"), NodeAddress, volumePlugins, c.key("ca.crt"), c.CgroupRoot()) + c.oldCgroups()
+`, containerdSocket, c.Conf("resolv.conf"), NodeAddress, volumePlugins, c.key("ca.crt"), c.CgroupRoot()) + c.backoff() + c.oldCgroups()
+}
+
+// backoff keeps crash loops short. What it takes is on by itself from 1.35 on.
+func (c Cluster) backoff() string {
+	if !c.Backoff {
+		return ""
+	}
+	return "featureGates: {KubeletCrashLoopBackOffMax: true}\ncrashLoopBackOff: {maxContainerRestartPeriod: 3s}\n"
 }
 
 // oldCgroups is for machines with control groups of version 1, which the
