@@ -201,7 +201,7 @@ func (m *machines) standIn() (image string) {
 
 // servedPod is a pod of the stand-in with its Service.
 func servedPod(name, image, port, args, namespace string) string {
-	return fmt.Sprintf(servedBy, name, image, args, port, namespace) +
+	return fmt.Sprintf(servedBy, name, image, args, port, namespace, grace) +
 		fmt.Sprintf("---\n{apiVersion: v1, kind: Service, metadata: {name: %[1]s}, spec: {selector: {app: %[1]s}, "+
 			"ports: [{port: %[2]s}]}}", name, port)
 }
@@ -232,7 +232,7 @@ spec:
     - name: server
       image: %[2]s
       args: [%[3]s]
-      env: [{name: NAMESPACE, value: %[5]s}, {name: GRACE, value: 25s}]
+      env: [{name: NAMESPACE, value: %[5]s}, {name: GRACE, value: %[6]s}]
       volumeMounts: [{name: tls, mountPath: /tls}, {name: poollet, mountPath: /poollet}]
       readinessProbe: {tcpSocket: {port: %[4]s}, periodSeconds: 1}
       ` + restrictedContainer + `
