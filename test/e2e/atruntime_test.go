@@ -106,7 +106,10 @@ spec:
     - {name: program, emptyDir: {}}
     - {name: socket, hostPath: {path: %[2]s, type: DirectoryOrCreate}}
   initContainers:
-    - {name: program, image: %[3]q, args: [install, /program/machines], volumeMounts: [{name: program, mountPath: /program}]}
+    - name: program
+      image: %[3]q
+      args: [install, /program/machines]
+      volumeMounts: [{name: program, mountPath: /program}]
   containers:
     - name: runtime
       image: registry.example.com/berth/workspace:v1

@@ -41,7 +41,8 @@ const (
 
 // serveRuntime answers at a socket, and at a port of this pod behind the URLs.
 func (c cluster) serveRuntime(socket, port string) error {
-	r := &runtime{cluster: c, base: "http://" + net.JoinHostPort(os.Getenv("ADDRESS"), port), waiting: map[string]waiting{}}
+	base := "http://" + net.JoinHostPort(os.Getenv("ADDRESS"), port)
+	r := &runtime{cluster: c, base: base, waiting: map[string]waiting{}}
 	server := grpc.NewServer()
 	if err := r.register(server); err != nil {
 		return err
