@@ -38,6 +38,7 @@ func TestMachines(t *testing.T) {
 		{"permissions", (*machines).testPermissions},
 		{"completion", (*machines).testCompletion},
 		{"health", (*machines).testHealth},
+		{"many endings", (*machines).testManyEndings},
 		{"too many sessions", (*machines).testTooManySessions},
 		{"a machine that goes away", (*machines).testGone},
 		{"a target that goes away", (*machines).testTargetGone}, // for good
@@ -203,14 +204,21 @@ func (m *machines) audited(user *world) int {
 
 // A gateway of the configuration takes no cluster, and no kubeconfig.
 func (m *machines) testGatewaySession() {
-	w := m.user()
+	w, config := m.gatewayUser()
+	s := w.sessionWith(config, "exec", "--gateway", "east", "machine/near")
+	s.used()
+	m.eventually("it has an audit line", func() bool { return m.audited(w) == 1 })
+}
+
+// gatewayUser has the gateway in the configuration, which the environment names, and no kubeconfig.
+func (m *machines) gatewayUser() (w *world, env []string) {
+	m.Helper()
+	w = m.user()
 	config := w.write(w.TempDir(), "config.yaml", fmt.Sprintf(
 		"gateways: [{name: east, url: https://127.0.0.1:%s, ca: %s, namespace: %s, credential: {tokenFile: %s}}]\n",
 		m.port, m.ca, m.namespace, w.write(w.TempDir(), "token", w.limited.BearerToken)))
 	w.kubeconfig = filepath.Join(w.TempDir(), "none")
-	s := w.sessionWith([]string{"BERTH_CONFIG=" + config}, "exec", "--gateway", "east", "machine/near")
-	s.used()
-	m.eventually("it has an audit line", func() bool { return m.audited(w) == 1 })
+	return w, []string{"BERTH_CONFIG=" + config}
 }
 
 // What is not a terminal is passed as it is.

@@ -6,9 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -43,13 +40,33 @@ const broker = "broker"
 
 func newMachines(t *testing.T) *machines {
 	t.Helper()
+	m := newMachinesOf(t, podTarget)
+	standIn := m.standIn()
+	m.poollet()
+	m.startServers(standIn,
+		servedPod(podTarget, standIn, "8444", "target, "+targetToken, m.namespace),
+		fmt.Sprintf(consolePod, "console"), fmt.Sprintf(consolePod, "brief"),
+	)
+	m.kubectl("wait", "--for=condition=Ready", "pod/"+podTarget, "pod/console", "pod/brief", "--timeout=120s")
+	m.far()
+	m.has(podTarget,
+		console("web", "console"), console("near", "console"), console("brief", "brief"),
+		console("elsewhere", "elsewhere"), consoleOf("again", "uid-of-before", "console"),
+		console("west", "console"), strings.Replace(console("shell", "console"), "{console:", "{command: sh, console:", 1),
+	)
+	return m
+}
+
+// newMachinesOf is the beginning of such a world, in which nothing runs yet: there is the pod that has the machines.
+func newMachinesOf(t *testing.T, there string) *machines {
+	t.Helper()
 	gateways.alone(t)
 	w := newBareWorld(t)
 	w.kubeconfig, w.limited = w.admin, w.config
 	m := &machines{world: w, authority: certtest.New(t), lists: map[string]*corev1.ConfigMap{}}
 	m.secrets()
 	m.permissions()
-	for _, name := range []string{podAPI, podTarget} {
+	for _, name := range []string{podAPI, there} {
 		m.lists[name] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if _, err := m.CoreV1().ConfigMaps(m.namespace).
 			Create(m.Context(), m.lists[name], metav1.CreateOptions{}); err != nil {
@@ -57,23 +74,14 @@ func newMachines(t *testing.T) *machines {
 		}
 	}
 	t.Cleanup(m.noGateway)
-	m.startServers()
 	t.Cleanup(func() { // the APIService goes before what answers for it
 		m.kubectl("delete", "apiservice", machine.Version+"."+machine.Group, "--ignore-not-found")
 		if t.Failed() {
-			for _, pod := range []string{podAPI, podTarget} {
+			for _, pod := range []string{podAPI, there} {
 				m.Logf("%s says:\n%s", pod, m.output("logs", pod))
 			}
 		}
 	})
-	m.kubectl("wait", "--for=condition=Available", "apiservice/"+machine.Version+"."+machine.Group, "--timeout=120s")
-	_, m.port, _ = net.SplitHostPort(m.forwarded(m.gatewayPods()[0].Name, "8443"))
-	m.far()
-	m.has(podTarget,
-		console("web", "console"), console("near", "console"), console("brief", "brief"),
-		console("elsewhere", "elsewhere"), consoleOf("again", "uid-of-before", "console"),
-		console("west", "console"),
-	)
 	return m
 }
 
@@ -98,7 +106,7 @@ func (m *machines) hasPool(east string) {
 		pool("bare", ""), m.machine("bare", "bare"), pool("nowhere", "1", "InternalIP", "127.0.0.1"),
 		m.machine("nowhere", "nowhere"), m.machine("waiting", ""), m.machine("orphan", "gone"),
 	}
-	for _, name := range []string{"web", "brief", "near", "lost", "closed", "broken", "elsewhere", "again"} {
+	for _, name := range []string{"web", "brief", "near", "lost", "closed", "broken", "elsewhere", "again", "shell"} {
 		objects = append(objects, m.machine(name, "east"))
 	}
 	m.has(podAPI, objects...)
@@ -133,16 +141,23 @@ current-context: target
 // poollet applies what is printed for the pool.
 func (m *machines) poollet() {
 	m.Helper()
+	target := m.write(m.TempDir(), "target.yaml",
+		fmt.Sprintf(toTarget, m.namespace, m.authority.File, targetToken))
+	said := m.poolletWith("--max-sessions-per-user", "4", "--target-kubeconfig", target, "--target-namespace", broker)
+	m.contains(said, "berth-gateway-target", "credential")
+}
+
+// poolletWith applies what is printed with these arguments, and gives what is said about it.
+func (m *machines) poolletWith(args ...string) string {
+	m.Helper()
 	dir := m.TempDir()
-	target := m.write(dir, "target.yaml", fmt.Sprintf(toTarget, m.namespace, m.authority.File, targetToken))
-	printed := m.must(0, "serve", "manifests", "gateway", "--host", "127.0.0.1", "--replicas", "1",
-		"--max-sessions-per-user", "4",
-		"--client-ca", m.authority.File, "--machine-pool", "east", "--target-kubeconfig", target,
-		"--target-namespace", broker,
-		"--image", images+m.program(binary))
-	m.contains(printed.stderr, "berth-gateway-target", "credential")
+	printed := m.must(0, append([]string{
+		"serve", "manifests", "gateway", "--host", "127.0.0.1", "--replicas", "1",
+		"--client-ca", m.authority.File, "--machine-pool", "east", "--image", images + m.program(binary),
+	}, args...)...)
 	m.kubectl("apply", "--server-side", "-f", m.write(dir, "gateway.yaml", printed.stdout))
 	m.ca = m.write(dir, "ca.crt", m.gatewayCA())
+	return printed.stderr
 }
 
 const images = "registry.example.com/berth/berth:"
@@ -161,84 +176,27 @@ func (m *machines) permissions() {
 		},
 	}, self)
 	m.bind(m.namespace, "machines", []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}},
-		{APIGroups: []string{""}, Resources: []string{"pods/attach"}, Verbs: []string{"get", "create"}},
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "update"}},
+		{APIGroups: []string{""}, Resources: []string{"pods/attach", "pods/exec"}, Verbs: []string{"get", "create"}},
 	}, self)
 	m.kubectl("create", "clusterrolebinding", m.namespace+"-pool", "--clusterrole", "machine-pool-east-user",
 		"--user", m.apiServer())
 	m.Cleanup(func() { m.kubectl("delete", "clusterrolebinding", m.namespace+"-pool") })
 }
 
-// startServers runs the servers and the consoles, and registers the API.
-func (m *machines) startServers() {
+// startServers runs the API of machines, registers it, and waits for it and the gateway. More is applied with it.
+func (m *machines) startServers(standIn string, more ...string) {
 	m.Helper()
-	program := filepath.Join(m.TempDir(), "machines")
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "./machines")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		m.Fatalf("%v\n%s", err, out)
-	}
-	standIn := images + m.program(program)
-	m.poollet()
-	pod := func(name, image, port, args string) string {
-		return fmt.Sprintf(servedBy, name, image, args, port, m.namespace) +
-			fmt.Sprintf("---\n{apiVersion: v1, kind: Service, metadata: {name: %[1]s}, spec: {selector: {app: %[1]s}, "+
-				"ports: [{port: %[2]s}]}}", name, port)
-	}
-	m.apply(
-		pod(podAPI, standIn, "8443", "api"),
-		pod(podTarget, standIn, "8444", "target, "+targetToken),
-		fmt.Sprintf(consolePod, "console"), fmt.Sprintf(consolePod, "brief"),
+	m.apply(append(more, servedPod(podAPI, standIn, "8443", "api", m.namespace),
 		fmt.Sprintf(`{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: %[1]s.%[2]s}, spec: {
 			group: %[2]s, version: %[1]s, groupPriorityMinimum: 1000, versionPriority: 10, caBundle: %[3]s,
-			service: {name: machines, namespace: %[4]s, port: 8443}}}`, machine.Version, machine.Group, base64.StdEncoding.EncodeToString(m.file(m.authority.File)), m.namespace),
-	)
-	m.kubectl("wait", "--for=condition=Ready", "pod/"+podAPI, "pod/"+podTarget, "pod/console", "pod/brief",
-		"--timeout=120s")
+			service: {name: machines, namespace: %[4]s, port: 8443}}}`, machine.Version, machine.Group,
+			base64.StdEncoding.EncodeToString(m.file(m.authority.File)), m.namespace))...)
+	m.kubectl("wait", "--for=condition=Ready", "pod/"+podAPI, "--timeout=120s")
+	m.kubectl("wait", "--for=condition=Available", "apiservice/"+machine.Version+"."+machine.Group, "--timeout=120s")
 	m.eventually("the gateway is ready", func() bool { return len(m.gatewayPods()) == 1 })
+	_, m.port, _ = net.SplitHostPort(m.forwarded(m.gatewayPods()[0].Name, "8443"))
 }
-
-const servedBy = `
-apiVersion: v1
-kind: Pod
-metadata: {name: %[1]s, labels: {app: %[1]s}}
-spec:
-  ` + restricted + `
-  terminationGracePeriodSeconds: 1
-  volumes: [{name: tls, secret: {secretName: %[1]s}}, {name: poollet, configMap: {name: berth-gateway-ca}}]
-  containers:
-    - name: server
-      image: %[2]s
-      args: [%[3]s]
-      env: [{name: NAMESPACE, value: %[5]s}]
-      volumeMounts: [{name: tls, mountPath: /tls}, {name: poollet, mountPath: /poollet}]
-      readinessProbe: {tcpSocket: {port: %[4]s}, periodSeconds: 1}
-      ` + restrictedContainer + `
-`
-
-// consolePod does what a serial console does: it is there with or without a client, and shows
-// itself again when its terminal has another size. A line that is typed is a command.
-const consolePod = `
-apiVersion: v1
-kind: Pod
-metadata: {name: %s}
-spec:
-  ` + restricted + `
-  terminationGracePeriodSeconds: 0
-  containers:
-    - name: console
-      image: registry.example.com/berth/workspace:v1
-      tty: true
-      stdin: true
-      command:
-        - sh
-        - -c
-        - |
-          trap 'echo "redraw $(stty size)"' WINCH
-          trap 'echo interrupted' INT
-          while :; do if read -r line; then eval "$line"; else sleep 0.1; fi; done
-      ` + restrictedContainer + `
-`
 
 // machine is a machine of the world's namespace. It runs in its pool, under another name.
 func (m *machines) machine(name, pool string) string {

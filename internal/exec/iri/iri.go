@@ -32,8 +32,11 @@ const service = "/machine.v1alpha1.MachineRuntime/"
 // callTimeout is how long a runtime may take for a call.
 const callTimeout = 10 * time.Second
 
-// ReasonFull is the reason of the error of a runtime that has too many sessions.
-const ReasonFull = "RUNTIME_FULL"
+// The reasons of errors: a runtime has too many sessions, or it cannot be connected to.
+const (
+	ReasonFull = "RUNTIME_FULL"
+	ReasonAway = "RUNTIME_AWAY"
+)
 
 // Machine is one at a runtime.
 type Machine struct {
@@ -135,6 +138,8 @@ func (c *Client) call(ctx context.Context, method string, request, answer any) e
 		return fault.New(fault.NotFound, "%s of the machine runtime: %w", method, err)
 	case code == codes.ResourceExhausted:
 		return fault.New(fault.Unavailable, "%s of the machine runtime: %w", method, err).WithReason(ReasonFull)
+	case code == codes.Unavailable:
+		return fault.New(fault.Unavailable, "%s of the machine runtime: %w", method, err).WithReason(ReasonAway)
 	default:
 		return fault.New(fault.Internal, "%s of the machine runtime: %w", method, err)
 	}

@@ -214,8 +214,8 @@ func TestNotThere(t *testing.T) {
 		}
 		cancel()
 	}
-	if _, err := client(t, filepath.Join(t.TempDir(), "none.sock")).Exec(t.Context(), "one"); fault.CodeOf(err) !=
-		fault.Internal {
+	_, err = client(t, filepath.Join(t.TempDir(), "none.sock")).Exec(t.Context(), "one")
+	if fault.CodeOf(err) != fault.Unavailable || fault.ReasonOf(err) != iri.ReasonAway {
 		t.Error(err)
 	}
 }

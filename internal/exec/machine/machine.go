@@ -71,9 +71,15 @@ type Machine struct {
 // labelOfUID is the label of a machine that was made for another one, with the UID of that.
 const labelOfUID = "machinepoollet.ironcore.dev/machine-uid"
 
-// AtRuntime is the name of the machine that a broker has made for this one; empty if there is none.
+// AtRuntime is what the runtime itself calls the machine; empty if it does not run yet.
 func (m Machine) AtRuntime() string {
-	_, name, _ := strings.Cut(m.ID, "://")
+	_, id, _ := strings.Cut(m.ID, "://")
+	return id
+}
+
+// AtBroker is the name of the machine that a broker has made for this one; empty if there is none.
+func (m Machine) AtBroker() string {
+	name := m.AtRuntime()
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return ""
 	}

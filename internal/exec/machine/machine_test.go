@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -56,8 +57,11 @@ func TestReadMachine(t *testing.T) {
 		if (m != Machine{Namespace: "ns", Name: "web", UID: "u", Pool: "east", ID: id, OfUID: "of"}) || err != nil {
 			t.Errorf("%+v, %v", m, err)
 		}
-		if got := m.AtRuntime(); got != want {
+		if got := m.AtBroker(); got != want {
 			t.Errorf("%q is called %q, want %q", id, got, want)
+		}
+		if _, own, _ := strings.Cut(id, "://"); m.AtRuntime() != own {
+			t.Errorf("%q is %q at its runtime", id, m.AtRuntime())
 		}
 	}
 }

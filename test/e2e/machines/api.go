@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 const groupVersion = "compute.ironcore.dev/v1alpha1"
@@ -18,7 +20,8 @@ func newAPI(c cluster) http.Handler {
 	const all, of = "/apis/" + groupVersion, "/apis/" + groupVersion + "/namespaces/{namespace}/machines"
 	mux.HandleFunc("GET "+all, a.discovery)
 	mux.HandleFunc("GET "+all+"/{plural}", a.list)
-	mux.HandleFunc("GET "+all+"/machinepools/{name}", a.get)
+	mux.HandleFunc("GET "+all+"/{plural}/{name}", a.get)
+	mux.HandleFunc("PUT "+all+"/machinepools/{name}/status", a.putStatus)
 	mux.HandleFunc("GET "+of, a.list)
 	mux.HandleFunc("GET "+of+"/{name}", a.get)
 	mux.HandleFunc("GET "+of+"/{name}/exec", a.exec)
@@ -44,6 +47,11 @@ func (api) discovery(w http.ResponseWriter, _ *http.Request) {
 				Name: "machinepools", SingularName: "machinepool", Kind: "MachinePool",
 				Verbs: metav1.Verbs{"get", "list"},
 			},
+			{Name: "machinepools/status", Kind: "MachinePool", Verbs: metav1.Verbs{"update"}},
+			{
+				Name: "machineclasses", SingularName: "machineclass", Kind: "MachineClass",
+				Verbs: metav1.Verbs{"get", "list"},
+			},
 			{
 				Name: "machines", SingularName: "machine", Kind: "Machine", Namespaced: true,
 				Verbs: metav1.Verbs{"get", "list"},
@@ -54,10 +62,7 @@ func (api) discovery(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (a api) list(w http.ResponseWriter, r *http.Request) {
-	kind := kindMachine
-	if r.PathValue("plural") == "machinepools" {
-		kind = kindPool
-	}
+	kind := cmp.Or(kinds()[r.PathValue("plural")], kindMachine)
 	objects, err := a.objects(r.Context(), kind, r.PathValue("namespace"))
 	if err != nil {
 		fail(w, err)
@@ -65,16 +70,29 @@ func (a api) list(w http.ResponseWriter, r *http.Request) {
 	}
 	answer(w, map[string]any{
 		"kind": kind + "List", "apiVersion": groupVersion, "metadata": map[string]any{},
-		"items": slices.Concat([]any{}, objects),
+		"items": slices.Concat([]map[string]any{}, objects),
 	})
 }
 
 func (a api) get(w http.ResponseWriter, r *http.Request) {
-	kind := kindPool
-	if r.PathValue("namespace") != "" {
-		kind = kindMachine
-	}
+	kind := cmp.Or(kinds()[r.PathValue("plural")], kindMachine)
 	object, err := a.object(r.Context(), kind, r.PathValue("namespace"), r.PathValue("name"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	answer(w, object)
+}
+
+// putStatus takes the status of a pool, and nothing else of what is sent.
+func (a api) putStatus(w http.ResponseWriter, r *http.Request) {
+	sent := &unstructured.Unstructured{}
+	if err := json.NewDecoder(r.Body).Decode(&sent.Object); err != nil {
+		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
+	object, err := a.change(r.Context(), kindPool, r.PathValue("name"), sent.GetResourceVersion(),
+		func(o *unstructured.Unstructured) { o.Object["status"] = sent.Object["status"] })
 	if err != nil {
 		fail(w, err)
 		return

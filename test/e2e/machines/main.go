@@ -1,5 +1,6 @@
 // Command machines stands in for the API of machines: an API server that the cluster's own
-// passes requests on to, and a second one that has the machines, whose consoles are pods.
+// passes requests on to, what keeps its objects, and what has the machines: a second API server whose
+// consoles are pods, or a machine runtime whose consoles are shells.
 package main
 
 import (
@@ -27,6 +28,9 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) == 2 && args[0] == "install" {
+		return install(args[1])
+	}
 	config, err := rest.InClusterConfig()
 	if err != nil {
 		return err
@@ -39,12 +43,25 @@ func run(args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == "api":
 		cluster.configMap = "machines"
+		go cluster.keep(context.Background())
 		return cluster.serve(":8443", "requestheader-client-ca-file", newAPI(cluster))
 	case len(args) == 2 && args[0] == "target":
 		cluster.configMap = "target"
 		return cluster.serve(":8444", "client-ca-file", newTarget(cluster, args[1]))
+	case len(args) == 3 && args[0] == "runtime":
+		cluster.configMap = "runtime"
+		return cluster.serveRuntime(args[1], args[2])
 	}
-	return errors.New("usage: machines api | target TOKEN")
+	return errors.New("usage: machines install FILE | api | target TOKEN | runtime SOCKET PORT")
+}
+
+// install copies this program, for an image that has a shell.
+func install(file string) error {
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, self, 0o755) //nolint:gosec // a program
 }
 
 // cluster is what this runs in.

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
-	"strings"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -16,27 +19,42 @@ import (
 const (
 	kindMachine = "Machine"
 	kindPool    = "MachinePool"
+	kindClass   = "MachineClass"
 )
 
+// kinds are the kinds by what they are called in a path.
+func kinds() map[string]string {
+	return map[string]string{"machines": kindMachine, "machinepools": kindPool, "machineclasses": kindClass}
+}
+
 // objects are those of a kind, of all namespaces if the namespace is empty. A test writes them
-// into a ConfigMap, which is read for each request.
-func (c cluster) objects(ctx context.Context, kind, namespace string) (objects []any, err error) {
+// into a ConfigMap, which is read for each request; all have its version.
+func (c cluster) objects(ctx context.Context, kind, namespace string) (objects []map[string]any, err error) {
 	said, err := c.CoreV1().ConfigMaps(c.namespace).Get(ctx, c.configMap, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range said.Data {
-		var object map[string]any
-		if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+	for _, key := range slices.Sorted(maps.Keys(said.Data)) {
+		o, err := objectIn(said, key)
+		if err != nil {
 			return nil, err
 		}
-		o := unstructured.Unstructured{Object: object}
-		o.SetAPIVersion(groupVersion)
 		if o.GetKind() == kind && (namespace == "" || o.GetNamespace() == namespace) {
-			objects = append(objects, object)
+			objects = append(objects, o.Object)
 		}
 	}
 	return objects, nil
+}
+
+// objectIn is an object of a ConfigMap.
+func objectIn(said *corev1.ConfigMap, key string) (*unstructured.Unstructured, error) {
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(said.Data[key]), &o.Object); err != nil {
+		return nil, err
+	}
+	o.SetAPIVersion(groupVersion)
+	o.SetResourceVersion(said.ResourceVersion)
+	return o, nil
 }
 
 func (c cluster) object(ctx context.Context, kind, namespace, name string) (*unstructured.Unstructured, error) {
@@ -45,16 +63,62 @@ func (c cluster) object(ctx context.Context, kind, namespace, name string) (*uns
 		return nil, err
 	}
 	for _, object := range objects {
-		if fields, ok := object.(map[string]any); ok {
-			if o := (&unstructured.Unstructured{Object: fields}); o.GetName() == name {
-				return o, nil
-			}
+		if o := (&unstructured.Unstructured{Object: object}); o.GetName() == name {
+			return o, nil
 		}
 	}
-	return nil, refusal{
-		http.StatusNotFound, metav1.StatusReasonNotFound,
-		fmt.Sprintf("%ss.compute.ironcore.dev %q not found", strings.ToLower(kind), name),
+	return nil, notFound(kind, name)
+}
+
+func notFound(kind, name string) error {
+	for plural, k := range kinds() {
+		if k == kind {
+			kind = plural
+		}
 	}
+	return refusal{
+		http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s.compute.ironcore.dev %q not found", kind, name),
+	}
+}
+
+// change changes an object, unless it is another version by then than the one that is meant, if one is.
+func (c cluster) change(ctx context.Context, kind, name, version string, how func(*unstructured.Unstructured)) (
+	*unstructured.Unstructured, error,
+) {
+	all := c.CoreV1().ConfigMaps(c.namespace)
+	said, err := all.Get(ctx, c.configMap, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	conflict := refusal{
+		http.StatusConflict, metav1.StatusReasonConflict, "the object has been modified; apply your changes to the latest",
+	}
+	if version != "" && version != said.ResourceVersion {
+		return nil, conflict
+	}
+	for key := range said.Data {
+		o, err := objectIn(said, key)
+		if err != nil {
+			return nil, err
+		}
+		if o.GetKind() != kind || o.GetName() != name {
+			continue
+		}
+		how(o)
+		o.SetResourceVersion("")
+		text, err := yaml.Marshal(o.Object)
+		if err != nil {
+			return nil, err
+		}
+		said.Data[key] = string(text)
+		if said, err = all.Update(ctx, said, metav1.UpdateOptions{}); apierrors.IsConflict(err) {
+			return nil, conflict
+		} else if err != nil {
+			return nil, err
+		}
+		return objectIn(said, key)
+	}
+	return nil, notFound(kind, name)
 }
 
 // token is that of this program's own ServiceAccount, which is renewed in its file.

@@ -53,8 +53,12 @@ func (t target) exec(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.example.com/", http.StatusTemporaryRedirect)
 		return
 	}
-	at, err := t.location("/api/v1/namespaces/"+t.namespace+"/pods/"+pod+"/attach",
-		url.Values{"stdin": {"true"}, "stdout": {"true"}, "tty": {"true"}})
+	how, query := "attach", url.Values{"stdin": {"true"}, "stdout": {"true"}, "tty": {"true"}}
+	if command, is, _ := unstructured.NestedString(object.Object, "spec", "command"); is { // one for each session
+		how = "exec"
+		query.Set("command", command)
+	}
+	at, err := t.location("/api/v1/namespaces/"+t.namespace+"/pods/"+pod+"/"+how, query)
 	if err != nil {
 		fail(w, err)
 		return

@@ -31,8 +31,11 @@ func Machines(front machine.Reader, client *kube.Client, c Consoles, log *slog.L
 		if err != nil {
 			return nil, err
 		}
+		if meant.AtBroker() == "" {
+			return nil, notRunning(o, meant, "that is no name of a machine", log)
+		}
 		at := client.In(cmp.Or(c.There, o.Namespace))
-		there, err := machine.InCluster(at).Machine(ctx, at.Namespace, meant.AtRuntime())
+		there, err := machine.InCluster(at).Machine(ctx, at.Namespace, meant.AtBroker())
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)

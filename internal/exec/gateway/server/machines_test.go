@@ -60,6 +60,7 @@ func users() front {
 	change("unscheduled", func(m *machine.Machine) { m.Pool = "" })
 	change("starting", func(m *machine.Machine) { m.ID = "" })
 	change("climbing", func(m *machine.Machine) { m.ID = "machinebroker://../secrets" })
+	change("odd", func(m *machine.Machine) { m.ID = "libvirt://VM_odd:1" })
 	all["prod/web"] = machine.Machine{Namespace: "prod", Name: "web", UID: "uid-2", Pool: "east", ID: all["dev/web"].ID}
 	return all
 }
@@ -185,7 +186,9 @@ func TestMachines(t *testing.T) {
 		"dev/starting": {
 			fault.Failed, "machine starting in namespace dev does not run in machine pool east yet", false,
 		},
-		"dev/climbing": {fault.Failed, "machine climbing in namespace dev does not run in machine pool east yet", false},
+		"dev/climbing": {
+			fault.NotFound, "machine climbing not found in namespace dev: it does not run as its pool reports it", true,
+		},
 		"dev/lost": {
 			fault.NotFound, "machine lost not found in namespace dev: it does not run as its pool reports it", true,
 		},

@@ -54,6 +54,10 @@ func AtRuntime(front machine.Reader, r Runtime, c Consoles, log *slog.Logger) El
 			return nil, fault.New(fault.Unavailable, "the runtime of machine %s has too many sessions", o.Name).
 				WithReason(iri.ReasonFull)
 		}
+		if fault.ReasonOf(err) == iri.ReasonAway { // 500 as well: a poollet has no other code for it
+			return nil, fault.New(fault.Internal, "the machine runtime of machine pool %s cannot be reached: "+
+				"it is for the administrator of the pool to start it", c.Pool)
+		}
 		return nil, fault.New(fault.Internal, "the runtime of machine %s cannot be asked for its console; "+
 			"the log of the gateway says why", o.Name)
 	}
@@ -62,7 +66,7 @@ func AtRuntime(front machine.Reader, r Runtime, c Consoles, log *slog.Logger) El
 // found is the ID of the machine that is meant: one with the labels of its name, or else the one with the ID that the
 // pool reports. Empty if there is none.
 func found(ctx context.Context, r Runtime, meant machine.Machine) (id string, err error) {
-	_, reported, _ := strings.Cut(meant.ID, "://")
+	reported := meant.AtRuntime()
 	list, err := r.Labelled(ctx, map[string]string{
 		iri.LabelNamespace: meant.Namespace, iri.LabelName: meant.Name,
 	})

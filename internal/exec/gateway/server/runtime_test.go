@@ -107,6 +107,18 @@ func TestMachineAtRuntime(t *testing.T) {
 	}
 }
 
+// A runtime may call a machine what is no name of Kubernetes.
+func TestAnyIDAtRuntime(t *testing.T) {
+	at := atRuntime{[]iri.Machine{labelled("VM_odd:1", "", "", "uid-web")}, func(id string) (*url.URL, error) {
+		return &url.URL{Path: id}, nil
+	}}
+	to, err := AtRuntime(users(), at, Consoles{Pool: "east"}, slog.New(slog.DiscardHandler))(t.Context(),
+		Object{Kind: Machine, Namespace: "dev", Name: "odd"})
+	if err != nil || to.Path != "VM_odd:1" {
+		t.Errorf("%v, %v", to, err)
+	}
+}
+
 // behind is a gateway with a runtime, whose URLs are answered by a handler.
 func behind(t *testing.T, handler http.HandlerFunc, refuses error) *rig {
 	t.Helper()
@@ -186,7 +198,11 @@ func TestRefusalsOfRuntime(t *testing.T) {
 			want:    429, after: "10",
 		},
 		"an unknown machine": {refuses: fault.New(fault.NotFound, "words of the runtime"), want: 404},
-		"anything else":      {refuses: fault.New(fault.Internal, "words of the runtime"), want: 500},
+		"away": {
+			refuses: fault.New(fault.Unavailable, "words of the runtime").WithReason(iri.ReasonAway),
+			want:    500,
+		},
+		"anything else": {refuses: fault.New(fault.Internal, "words of the runtime"), want: 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := behind(t, func(w http.ResponseWriter, _ *http.Request) {
