@@ -14,7 +14,9 @@ import (
 
 // Volume is a volume at the driver that has it.
 type Volume struct {
-	Driver        Driver
+	Driver Driver
+	// Node is the name of the driver's node.
+	Node          string
 	Namespace, ID string
 }
 
