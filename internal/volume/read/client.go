@@ -219,4 +219,3 @@ func (d Driver) refused(response *http.Response) error {
 
 // String is the driver in messages.
 func (d Driver) String() string { return "the driver at " + d.Address }
-
