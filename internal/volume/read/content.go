@@ -45,7 +45,7 @@ func (v Volume) File(ctx context.Context, path string, part Span, to io.Writer) 
 	}
 	response, err := v.Driver.do(ctx, pathOf(v.Namespace, v.ID, "file"), url.Values{KeyPath: {path}}, span)
 	if err != nil {
-		return err
+		return v.orRemoved(ctx, err, 0)
 	}
 	defer response.Body.Close()
 	if part != "" && response.StatusCode != http.StatusPartialContent && response.ContentLength != 0 {
@@ -59,7 +59,7 @@ func (v Volume) File(ctx context.Context, path string, part Span, to io.Writer) 
 func (v Volume) Archive(ctx context.Context, path string, to io.Writer) error {
 	response, err := v.Driver.do(ctx, pathOf(v.Namespace, v.ID, "archive"), url.Values{KeyPath: {path}}, "")
 	if err != nil {
-		return err
+		return v.orRemoved(ctx, err, 0)
 	}
 	defer response.Body.Close()
 	return v.copy(ctx, response, to)
@@ -77,16 +77,25 @@ func (v Volume) copy(ctx context.Context, response *http.Response, to io.Writer)
 	case err == nil && (response.ContentLength < 0 || n == response.ContentLength):
 		return nil
 	}
-	if _, why := v.Driver.Volume(ctx, v.Namespace, v.ID); fault.ReasonOf(why) == volume.ReasonRemoved {
-		f := fault.From(why)
-		return fault.New(f.Code, "%s; what has arrived until then, %d bytes, is not all", f.Message, n).
-			WithReason(f.Reason).WithHint("%s", f.Hint)
-	}
 	if err == nil {
 		err = io.ErrUnexpectedEOF
 	}
-	return fault.New(fault.Unavailable, "%s has ended the answer after %d bytes, before all was sent: %w", v.Driver, n, err).
-		WithHint("try again")
+	return v.orRemoved(ctx, fault.New(fault.Unavailable, "%s has ended the answer after %d bytes, before all was sent: %w",
+		v.Driver, n, err).WithHint("try again"), n)
+}
+
+// orRemoved is the error of an answer that the driver has ended: that the volume was removed meanwhile, if it was.
+func (v Volume) orRemoved(ctx context.Context, err error, n int64) error {
+	if fault.CodeOf(err) != fault.Unavailable {
+		return err
+	}
+	_, why := v.Driver.Volume(ctx, v.Namespace, v.ID)
+	if fault.ReasonOf(why) != volume.ReasonRemoved {
+		return err
+	}
+	f := fault.From(why)
+	return fault.New(f.Code, "%s; what has arrived until then, %d bytes, is not all", f.Message, n).
+		WithReason(f.Reason).WithHint("%s", f.Hint)
 }
 
 // sink tells what cannot be written from what cannot be read.
