@@ -156,8 +156,8 @@ func TestRemovedWhileRead(t *testing.T) {
 		t.Errorf("of the volume is known %+v", v)
 	}
 	n.gone("x")
-	if err := n.Read(t.Context(), "x", func(ctx context.Context, _ volume.Files) error {
-		return n.Purge(ctx, "x")
+	if err := n.Read(t.Context(), "x", func(context.Context, volume.Files) error {
+		return n.Purge(t.Context(), "x")
 	}); err != nil {
 		t.Errorf("%v, though it was done", err)
 	}
