@@ -57,6 +57,33 @@ type VolumeNode struct {
 	Headroom   float64 `json:"headroom"`
 }
 
+// VolumeFiles is what `berth volume list VOLUME` finds: what is in a directory of a volume.
+type VolumeFiles struct {
+	TypeMeta
+	// ID is that of the volume.
+	ID string `json:"id"`
+	// Path is that of the directory in the volume; empty for the volume itself.
+	Path string `json:"path,omitempty"`
+	// Items are in the order of their names.
+	Items []VolumeFile `json:"items"`
+	// More is true if the directory has more than are listed.
+	More bool `json:"more,omitempty"`
+}
+
+// VolumeFile is what there is under a name.
+type VolumeFile struct {
+	Name string `json:"name"`
+	// Type is file, directory, link, pipe, socket or device. Only files have something to be read.
+	Type string `json:"type"`
+	// Bytes is the size of a file.
+	Bytes *int64 `json:"bytes,omitempty"`
+	// Mode are the permissions, in octal.
+	Mode       string    `json:"mode"`
+	ModifiedAt time.Time `json:"modifiedAt"`
+	// Target is where a link leads.
+	Target string `json:"target,omitempty"`
+}
+
 // VolumeRestoration is what `berth volume restore` has restored.
 type VolumeRestoration struct {
 	TypeMeta

@@ -63,6 +63,8 @@ type Config struct {
 	Bundles Bundles `yaml:"bundles"`
 	// Gateways are what exec can go through instead of the API server.
 	Gateways []Gateway `yaml:"gateways"`
+	// Volumes says where volumes of pods that are gone are read.
+	Volumes Volumes `yaml:"volumes"`
 }
 
 // EnvPrefix begins the names of the variables that configure berth.

@@ -88,7 +88,7 @@ func (c *Config) check(dir string) (problems []string) {
 		relativeTo(dir, &p.Path, &p.TokenFile)
 	}
 	return slices.Concat(problems, c.checkAccess(dir), c.namespaces(), c.variables(), c.Limits.problems(),
-		c.checkGateways(dir),
+		c.checkGateways(dir), c.checkVolumes(dir),
 		c.Bundles.check(dir))
 }
 

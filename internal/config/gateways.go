@@ -57,8 +57,7 @@ func (c *Config) checkGateways(dir string) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%s.name: duplicate name %q", field, g.Name))
 		}
 		names[g.Name] = true
-		if u, err := url.Parse(g.URL); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil ||
-			u.RawQuery != "" || u.Fragment != "" {
+		if !isHTTPS(g.URL) {
 			problems = append(problems, field+".url: must be https://HOST[:PORT]")
 		}
 		problems = append(problems, g.Credential.check(field+".credential")...)
@@ -68,8 +67,14 @@ func (c *Config) checkGateways(dir string) (problems []string) {
 	return problems
 }
 
-func (c GatewayCredential) check(field string) (problems []string) {
-	given := 0
+// isHTTPS says whether a text is https://HOST[:PORT], with a path perhaps.
+func isHTTPS(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+}
+
+// given is how many credentials are.
+func (c GatewayCredential) given() (given int) {
 	for _, is := range []bool{
 		c.TokenFile != "", len(c.Command) > 0, c.Certificate != GatewayCertificate{},
 		c.Kubeconfig,
@@ -78,7 +83,11 @@ func (c GatewayCredential) check(field string) (problems []string) {
 			given++
 		}
 	}
-	if given != 1 {
+	return given
+}
+
+func (c GatewayCredential) check(field string) (problems []string) {
+	if c.given() != 1 {
 		problems = append(problems, field+": requires exactly one of tokenFile, command, certificate and kubeconfig")
 	}
 	if (c.Certificate.Cert == "") != (c.Certificate.Key == "") {

@@ -1,6 +1,9 @@
 package rbac
 
-import "github.com/berthdev/berth/internal/volume"
+import (
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/volume"
+)
 
 // The permissions to enter machines (`berth exec machine/NAME`).
 
@@ -70,12 +73,17 @@ const (
 	VolumeList      = "volume list"
 	VolumeRestore   = "volume restore"
 	VolumePurge     = "volume purge"
+	VolumeRead      = "volume list, read and cp"
 )
+
+// ScratchVolumeReader is the ClusterRole of those who read what the pods of a namespace have left, as `berth serve
+// manifests volumes --read` prints it.
+const ScratchVolumeReader = "scratch-volume-reader"
 
 // Volumes are the permissions for scratch storages. They are not part of the Role for all commands: few clusters have
 // the driver, and what it keeps is for administrators.
 func Volumes() []Command {
-	return []Command{scratchStorages(), volumeList(), volumeRestore(), volumePurge()}
+	return []Command{scratchStorages(), volumeList(), volumeRestore(), volumePurge(), volumeRead()}
 }
 
 func scratchStorages() Command {
@@ -127,5 +135,26 @@ func volumePurge() Command {
 		Name: VolumePurge, Namespace: volume.Namespace,
 		About: "Remove such volumes before their time, as for `berth volume list`.",
 		Rules: driverPods(),
+	}
+}
+
+func volumeRead() Command {
+	return Command{
+		Name: VolumeRead, Feature: true,
+		About: "List and read what the pods of a namespace have left on scratch volumes, at the drivers themselves " +
+			"(`--read-url`), as the ClusterRole " + ScratchVolumeReader + " does that `berth serve manifests volumes " +
+			"--read` prints. It takes no permission on pods. resourceNames can limit it to some workspaces, by their " +
+			"canonical IDs, and to some pods, by their names: list takes `--of` then.",
+		Rules: []Rule{
+			{
+				Group: kube.Group, Resource: "scratchvolumes", Verbs: []string{"list"},
+				Why:     "which there are",
+				Without: "a volume has to be named by its whole ID",
+			},
+			{
+				Group: kube.Group, Resource: "scratchvolumes", Verbs: []string{"get"},
+				Why: "what the drivers ask the API server about",
+			},
+		},
 	}
 }

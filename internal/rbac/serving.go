@@ -15,6 +15,7 @@ const (
 	ServeWorkspacesGuard    = "serve workspaces, what guards records"
 	ServeGatewayMachines    = "machines of a gateway"
 	ServeGatewayPool        = "serve gateway, for the machines of a pool"
+	ServeVolumesReading     = "serve volumes, for those who read"
 	EnterByGateway          = "enter through a gateway"
 	EnterMachineByPool      = "machines of a pool, through its gateway"
 )
@@ -47,6 +48,7 @@ func Serving() []Command {
 		serveBundles(), serveBundlesInSystem(), serveBundlesAsInstaller(), serveGateway(), serveGatewayPool(),
 		serveGatewayReport(), serveGatewayLease(), serveGatewayMachines(), enterByGateway(), enterMachineByPool(),
 		serveWorkspaces(), serveWorkspacesInSystem(), serveWorkspacesGuard(),
+		serveVolumesReading(),
 	}
 }
 
@@ -285,6 +287,21 @@ func serveWorkspacesGuard() Command {
 			{
 				Group: groupAdmission, Resource: "validatingadmissionpolicybindings", Verbs: []string{"get"},
 				Why: "whether it holds everywhere",
+			},
+		},
+	}
+}
+
+func serveVolumesReading() Command {
+	return Command{
+		Name: ServeVolumesReading, Feature: true, Cluster: true,
+		About: "Ask the API server who reads scratch volumes and whether they may (`berth serve volumes " +
+			"--read-listen`). Without that, the drivers take no permission.",
+		Rules: []Rule{
+			{Group: groupAuthentication, Resource: "tokenreviews", Verbs: []string{"create"}, Why: "who asks"},
+			{
+				Group: groupAuthorization, Resource: "subjectaccessreviews", Verbs: []string{"create"},
+				Why: "whether they may",
 			},
 		},
 	}

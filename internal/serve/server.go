@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -23,6 +24,8 @@ import (
 type Config struct {
 	// Listen is host:port of the role itself; empty for one that nobody asks anything, which has no Handler.
 	Listen string
+	// ListenFlag is the flag that says Listen, if that is another one than --listen.
+	ListenFlag string
 	// MetricsListen is host:port of /healthz, /readyz and /metrics, which anybody who reaches it may ask.
 	MetricsListen string
 	// Cert and Key are files. Without them only loopback is listened on.
@@ -79,7 +82,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	var role net.Listener
 	if c.Listen != "" {
-		if role, err = listen(ctx, c.Listen, "--listen", security); err != nil {
+		if role, err = listen(ctx, c.Listen, cmp.Or(c.ListenFlag, "--listen"), security); err != nil {
 			return err
 		}
 	}

@@ -67,6 +67,17 @@ func OneArg(what string) cobra.PositionalArgs {
 	}
 }
 
+// TwoArgs requires two arguments.
+func TwoArgs(first, second string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 2 {
+			return UsageError(cmd, fault.New(fault.InvalidArgument, "requires a %s and a %s, got %d arguments", first, second,
+				len(args)))
+		}
+		return nil
+	}
+}
+
 // ClusterFlags are the flags that say which cluster is meant, as they were given:
 // a command that is proposed must look in the same place. Secrets are left out.
 func ClusterFlags(cmd *cobra.Command) []string {

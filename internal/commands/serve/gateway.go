@@ -127,7 +127,7 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 	if err != nil {
 		return err
 	}
-	authorities, err := o.authorities(log)
+	authorities, err := clientCA(o.ClientCA, log)
 	if err != nil {
 		return err
 	}
@@ -163,12 +163,12 @@ func Gateway(ctx context.Context, o *GatewayOptions) error {
 // headroom of the default is as large again. While bytes flow, little is allocated.
 const collectAt = 40
 
-// authorities are those of client certificates; nil if none are taken.
-func (o *GatewayOptions) authorities(log *slog.Logger) (*serve.ClientCA, error) {
-	if o.ClientCA == "" {
+// clientCA are the authorities of client certificates in a file; nil without one.
+func clientCA(file string, log *slog.Logger) (*serve.ClientCA, error) {
+	if file == "" {
 		return nil, nil //nolint:nilnil // tokens only
 	}
-	return serve.NewClientCA(o.ClientCA, time.Now, func(err error) {
+	return serve.NewClientCA(file, time.Now, func(err error) {
 		log.Error("the authorities of clients have changed and cannot be used",
 			slog.String("error", fault.Line(err.Error())))
 	})

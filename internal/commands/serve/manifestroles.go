@@ -148,7 +148,7 @@ func (o *ManifestsOptions) ofGateway(options manifest.Options) ([]byte, error) {
 	return o.ofRole(role, options)
 }
 
-// clientCA are the options of the gateway about client certificates.
+// clientCA are the options of a role about client certificates.
 func (o *ManifestsOptions) clientCA(options *manifest.Options) (err error) {
 	if o.ClientCA == "" {
 		return nil
@@ -213,10 +213,23 @@ func (o *ManifestsOptions) withoutClientCA() {
 func (o *ManifestsOptions) ofVolumes(options manifest.Options) ([]byte, error) {
 	role := manifest.Role{
 		Name: roleVolumes, NoService: true,
-		Node: manifest.Node{Driver: o.Driver, Directory: path.Clean(o.Directory), Kubelet: path.Clean(o.Kubelet)},
+		Node: manifest.Node{
+			Driver: o.Driver, Directory: path.Clean(o.Directory), Kubelet: path.Clean(o.Kubelet), Read: o.Read,
+		},
 	}
 	options.Arguments = append(options.Arguments, "--"+flagNode+"=$("+manifest.EnvNode+")")
 	options.Arguments = append(options.Arguments, o.Scratch.arguments()...)
+	if o.Read {
+		role.Everywhere = rbac.Named(rbac.ServeVolumesReading)
+		role.Users = []manifest.UserRole{{
+			Name: rbac.ScratchVolumeReader, Rules: rbac.Named(rbac.VolumeRead).PolicyRules(),
+		}}
+		options.Hosts, options.HostPort = o.Hosts, o.ReadHostPort
+		options.Arguments = append(options.Arguments, "--"+flagReadListen+"=:8443")
+		if err := o.clientCA(&options); err != nil {
+			return nil, err
+		}
+	}
 	fmt.Fprintf(o.IO.Err, "The pods of the namespace %s are privileged. Anyone who may create pods there, or exec "+
 		"into them, has every scratch volume.\n", o.Namespace)
 	return o.ofRole(role, options)

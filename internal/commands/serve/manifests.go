@@ -48,6 +48,9 @@ type ManifestsOptions struct {
 	Capacity
 	Machines
 	Scratch
+	// Read lets users read what their pods have left, by a port of nodes as well if ReadHostPort is not 0.
+	Read         bool
+	ReadHostPort int32
 	// Like is the driver in whose place that of scratch volumes is put: its name and directory are the defaults.
 	Like string
 }
@@ -90,7 +93,10 @@ it themselves.
 
 The role volumes is a DaemonSet with a CSIDriver object. Its pods are privileged, so that
 it has a namespace of its own and is printed alone; docs/volumes.md says why. With --like katbox
-pods that name katbox's driver go on.
+pods that name katbox's driver go on. With --read users read what their pods have left, by the
+Service berth-volumes, whose name stands for the addresses of all drivers, or by
+--read-host-port of each node, of which --host is the name for all. They get the ClusterRole
+scratch-volume-reader, by a RoleBinding in each namespace.
 
 The role runs in the namespace of --namespace, berth-system unless it is given
 (berth-volumes for volumes).`,
@@ -127,6 +133,11 @@ func (o *ManifestsOptions) podFlags(cmd *cobra.Command) {
 // volumeFlags adds the flags of the role volumes.
 func (o *ManifestsOptions) volumeFlags(cmd *cobra.Command) {
 	o.Scratch.flags(cmd)
+	cmd.Flags().BoolVar(&o.Read, flagRead, false,
+		"let users read what their pods have left (volume list, read and cp), at port 8443 of the role volumes")
+	cmd.Flags().Int32Var(&o.ReadHostPort, flagReadHostPort, 0,
+		"the port of each node by which they do so from outside of the cluster (default: none)")
+	cmdutil.NoFlagValues(cmd, flagReadHostPort)
 	cmd.Flags().StringVar(&o.Like, flagLike, "", "the driver that the role volumes takes the place of: "+katbox+
 		"; its name and its directory are the defaults then")
 	_ = cmd.RegisterFlagCompletionFunc(flagLike,
@@ -151,9 +162,9 @@ func (o *ManifestsOptions) bundleFlags(cmd *cobra.Command) {
 func (o *ManifestsOptions) gatewayFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.Hosts, "host", nil,
-		"a DNS name or IP address by which the gateway is reached from outside, for its certificate")
+		"a DNS name or IP address by which the gateway, or the role volumes, is reached from outside, for its certificate")
 	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "",
-		"the file of the authorities whose client certificates the gateway takes (default: only tokens)")
+		"the file of the authorities whose client certificates the gateway, or the role volumes, takes (default: only tokens)")
 	o.Capacity.flags(cmd)
 	o.Machines.flags(cmd)
 }
@@ -258,6 +269,12 @@ func (o *ManifestsOptions) checkVolumes() error {
 		return invalid("--%s must be %s, got %q", flagLike, katbox, o.Like)
 	case o.Like != "" && !is:
 		return invalid("--%s requires the role %s", flagLike, roleVolumes)
+	case o.Read && !is:
+		return invalid("--%s requires the role %s", flagRead, roleVolumes)
+	case o.ReadHostPort != 0 && !o.Read:
+		return invalid("--%s requires --%s", flagReadHostPort, flagRead)
+	case o.ReadHostPort < 0 || o.ReadHostPort > 65535:
+		return invalid("--%s must be a port, got %d", flagReadHostPort, o.ReadHostPort)
 	case !is && o.Scratch != DefaultScratch():
 		return invalid("%s require the role %s", o.Scratch.arguments(), roleVolumes)
 	case is && slices.ContainsFunc(o.Roles, func(role string) bool { return role != roleVolumes }):
@@ -278,7 +295,11 @@ const (
 	katboxDirectory = "/var/lib/csi-katbox-data"
 )
 
-const flagLike = "like"
+const (
+	flagLike         = "like"
+	flagRead         = "read"
+	flagReadHostPort = "read-host-port"
+)
 
 // likeKatbox has katbox's name and directory where none is given.
 func (s *Scratch) likeKatbox() {

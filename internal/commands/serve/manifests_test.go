@@ -112,6 +112,18 @@ func TestManifestsOptions(t *testing.T) {
 			Args: "volumes --like hostpath",
 			Err:  `--like must be katbox, got "hostpath"`,
 		},
+		"scratch volumes for readers": {
+			Args: "volumes --read --read-host-port 9443 --host volumes.example.com",
+			Want: defaults(func(o *serve.ManifestsOptions) {
+				o.Roles, o.Namespace, o.Scratch = []string{"volumes"}, "berth-volumes", serve.DefaultScratch()
+				o.Read, o.ReadHostPort, o.Hosts = true, 9443, []string{"volumes.example.com"}
+			}),
+		},
+		"readers of another role":     {Args: "bundles --read", Err: "--read requires the role volumes"},
+		"a port of nodes for nothing": {Args: "volumes --read-host-port 9443", Err: "--read-host-port requires --read"},
+		"a port that is none": {
+			Args: "volumes --read --read-host-port 70000", Err: "--read-host-port must be a port, got 70000",
+		},
 		"katbox for another role": {Args: "bundles --like katbox", Err: "--like requires the role volumes"},
 		"scratch volumes elsewhere": {Args: "volumes --namespace ns", Want: defaults(func(o *serve.ManifestsOptions) {
 			o.Roles, o.Namespace, o.Scratch = []string{"volumes"}, "ns", serve.DefaultScratch()

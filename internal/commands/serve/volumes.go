@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berthdev/berth/internal/commands/cmdutil"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/serve"
 	"github.com/berthdev/berth/internal/terminal"
 	"github.com/berthdev/berth/internal/volume"
 )
@@ -23,10 +25,12 @@ const flagNode = "node"
 
 // VolumesOptions are what the command line says.
 type VolumesOptions struct {
-	IO terminal.Streams
+	IO     terminal.Streams
+	Client func() (*kube.Client, error)
 
 	About
 	Scratch
+	Reading
 	// Endpoint is the socket of the driver; empty for that in the directory of the kubelet.
 	Endpoint string
 	Node     string
@@ -34,7 +38,7 @@ type VolumesOptions struct {
 
 // NewVolumes makes the command `berth serve volumes`.
 func NewVolumes(f *cmdutil.Factory, runF func(context.Context, *VolumesOptions) error) *cobra.Command {
-	o := &VolumesOptions{IO: f.IO}
+	o := &VolumesOptions{IO: f.IO, Client: f.Client}
 	cmd := &cobra.Command{
 		Use:   roleVolumes,
 		Short: "Give pods of this node scratch volumes, whose data outlives them for a while",
@@ -51,6 +55,13 @@ never touched.
 A directory of katbox is taken over, and so are the names of katbox's flags, such as
 --afterlifespan and --workdir; docs/volumes.md says how to come from there.
 
+With --read-listen, users list and read what their pods have left (berth volume list, read
+and cp with --read-url): with a token, or a client certificate of --client-ca, and the
+permissions list and get on scratchvolumes of the group berth.dev in the namespace of the
+pod. The name there is that of the workspace, or of the pod. The resource exists in
+Roles alone; the API server is asked by the credentials of the kubeconfig, or of this pod.
+Each request of a user it knows leaves a line in the log with "msg":"audit".
+
 Health (/healthz, /readyz) and metrics (/metrics) are on a port of their own. Without
 a certificate only this host is listened on. What is removed is logged with "msg":"audit".`,
 		Example: `  berth serve manifests volumes | kubectl apply --server-side -f -
@@ -61,6 +72,7 @@ a certificate only this host is listened on. What is removed is logged with "msg
 	}
 	o.About.flags(cmd)
 	o.Scratch.flags(cmd)
+	o.Reading.flags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Endpoint, "endpoint", "",
 		"the socket of the driver, unix:///PATH (default: plugins/NAME/csi.sock in the kubelet's directory)")
@@ -76,8 +88,37 @@ func (o *VolumesOptions) validate() error {
 	if err := o.Scratch.validate(); err != nil {
 		return err
 	}
+	if err := o.Reading.validate(o.Cert); err != nil {
+		return err
+	}
 	o.Directory, o.Kubelet = path.Clean(o.Directory), path.Clean(o.Kubelet)
 	return o.About.validate()
+}
+
+// Reading is how a driver lets users read what their pods have left.
+type Reading struct {
+	ReadListen string // empty for not at all
+	ClientCA   string // a file
+}
+
+const flagReadListen = "read-listen"
+
+func (r *Reading) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&r.ReadListen, flagReadListen, "",
+		"the address on which users read what their pods have left (default: none)")
+	flags.StringVar(&r.ClientCA, serve.FlagClientCA, "",
+		"the file of the authorities of client certificates (default: only tokens are taken)")
+}
+
+func (r *Reading) validate(cert string) error {
+	switch {
+	case r.ClientCA != "" && r.ReadListen == "":
+		return invalid("--%s requires --%s", serve.FlagClientCA, flagReadListen)
+	case r.ClientCA != "" && cert == "":
+		return invalid("--%s requires --tls-cert: there are no client certificates without TLS", serve.FlagClientCA)
+	}
+	return nil
 }
 
 // Scratch is how scratch volumes are kept on a node.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"syscall"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/serve"
 	"github.com/berthdev/berth/internal/volume/admin"
 	"github.com/berthdev/berth/internal/volume/driver"
+	"github.com/berthdev/berth/internal/volume/read/server"
 )
 
 // Volumes serves until it is told to stop.
@@ -47,8 +49,14 @@ func Volumes(ctx context.Context, o *VolumesOptions) (err error) {
 	log.Info("scratch volumes", slog.String("driver", o.Driver), slog.String("node", o.Node),
 		slog.String("directory", o.Directory),
 		slog.String("afterlife", o.Afterlife.String()), slog.Float64("headroom", o.Headroom))
+	readers, authorities, err := o.readers(ctx, work, log)
+	if err != nil {
+		return err
+	}
 	return serve.Role(serve.WithLog(ctx, log), serve.Config{
-		MetricsListen: o.MetricsListen, Cert: o.Cert, Key: o.Key, Health: health, Metrics: metrics,
+		Listen: o.ReadListen, ListenFlag: "--" + flagReadListen, Handler: readers,
+		ClientCertificates: authorities != nil,
+		MetricsListen:      o.MetricsListen, Cert: o.Cert, Key: o.Key, Health: health, Metrics: metrics,
 		Log: log, Now: time.Now, Timeouts: serve.DefaultTimeouts(),
 	}, func(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)
@@ -61,6 +69,32 @@ func Volumes(ctx context.Context, o *VolumesOptions) (err error) {
 		return group.Wait()
 	})
 }
+
+// readers answers users who read what their pods have left; nil if none may.
+func (o *VolumesOptions) readers(ctx context.Context, work *driver.Driver, log *slog.Logger) (http.Handler,
+	*serve.ClientCA, error,
+) {
+	if o.ReadListen == "" {
+		return nil, nil, nil
+	}
+	client, err := cmdutil.Await(ctx, o.Client)
+	if err != nil {
+		return nil, nil, err
+	}
+	authorities, err := clientCA(o.ClientCA, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	limits := server.Limits()
+	return (&server.Server{Node: work, Guard: &serve.Guard{
+		Authenticator: authenticator(ctx, client, limits),
+		Authorizer:    serve.NewAuthorizer(client.AuthorizationV1(), time.Now).For(readFor),
+		ClientCA:      authorities, Limits: serve.NewLimiter(limits, time.Now), Log: log, Now: time.Now,
+	}}).Handler(), authorities, nil
+}
+
+// readFor is how long it is believed that somebody may read a volume.
+const readFor = 30 * time.Second
 
 // count shows what there is in the metrics.
 func count(metrics *serve.Metrics, work *driver.Driver) {

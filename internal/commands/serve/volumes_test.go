@@ -20,7 +20,7 @@ import (
 )
 
 func TestVolumesOptions(t *testing.T) {
-	forget := func(o *serve.VolumesOptions) { o.IO = terminal.Streams{} }
+	forget := func(o *serve.VolumesOptions) { o.IO, o.Client = terminal.Streams{}, nil }
 	defaults := func(change func(*serve.VolumesOptions)) serve.VolumesOptions {
 		o := serve.VolumesOptions{
 			About: serve.About{MetricsListen: "127.0.0.1:8081"}, Scratch: serve.DefaultScratch(),
@@ -61,6 +61,18 @@ func TestVolumesOptions(t *testing.T) {
 		"fewer that wait than none": {
 			Args: "--node n --max-queued -1",
 			Err:  "--max-queued must not be negative, got -1",
+		},
+		"for readers": {
+			Args: "--node n --read-listen :8443 --client-ca ca --tls-cert c --tls-key k",
+			Want: defaults(func(o *serve.VolumesOptions) {
+				o.Cert, o.Key, o.Reading = "c", "k", serve.Reading{ReadListen: ":8443", ClientCA: "ca"}
+			}),
+		},
+		"client certificates of nobody": {
+			Args: "--node n --client-ca ca --tls-cert c --tls-key k", Err: "--client-ca requires --read-listen",
+		},
+		"client certificates without TLS": {
+			Args: "--node n --read-listen :8443 --client-ca ca", Err: "--client-ca requires --tls-cert",
 		},
 		"no node": {Err: "--node is required"},
 		"headroom below the range": {

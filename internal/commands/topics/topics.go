@@ -142,6 +142,10 @@ In the file only:
         command: [PROGRAM, ARG]         which prints a token
         certificate: {cert: FILE, key: FILE}
         kubeconfig: true     the credentials of the kubeconfig's current context
+  volumes:                   where berth volume list, read and cp ask for what pods have left
+    readURL: https://HOST:PORT   each address of the host is that of a node's driver
+    readCA: FILE             of its certificate's authority, unless the system knows it
+    credential: {kubeconfig: true}   or another one, as for a gateway
 
 In the file, ${NAME} is replaced by an environment variable, and !file PATH by the
 content of a file.

@@ -27,7 +27,10 @@ func NewCmd(f *cmdutil.Factory) *cobra.Command {
 		Long: `Look after scratch volumes whose pods are gone: what a storage of type scratch has
 kept stays on its node for a while, and can be listed, restored and removed.
 
-These commands are for administrators. They run a command in the pods of the drivers
+Where the drivers let users read (serve volumes --read-listen), list, read and cp show what
+the caller's own pods have left: set volumes.readURL in the configuration, or --read-url.
+
+The other commands are for administrators. They run a command in the pods of the drivers
 (berth serve volumes), which takes the permission to create pods/exec in their
 namespace: anyone who has it can read and remove the data of all namespaces. "berth help
 rbac" has the Roles. Drivers log each restore and each purge with "msg":"audit"; the
@@ -35,10 +38,12 @@ user there is who the client says it is, and the audit log of the API server has
 ran the command.`,
 		Example: `  berth volume list
   berth volume list --of alice~dev
+  berth volume read 1f0c9a2b4d logs/build.log --tail 4096
+  berth volume cp 1f0c9a2b4d:logs ./logs
   berth volume restore 1f0c9a2b4d --to ./rescued
   berth volume purge --all-of alice~dev`,
 	})
-	cmd.AddCommand(NewList(f, List), NewRestore(f, Restore), NewPurge(f, Purge))
+	cmd.AddCommand(NewList(f, List), NewRead(f, Read), NewCopy(f, Copy), NewRestore(f, Restore), NewPurge(f, Purge))
 	return cmd
 }
 
@@ -93,6 +98,11 @@ func (d *Drivers) ask(ctx context.Context) ([]nodes.Answer, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
+	return d.heard(answers)
+}
+
+// heard warns of nodes that do not answer, or is the error if all of them do not.
+func (d *Drivers) heard(answers []nodes.Answer) ([]nodes.Answer, error) {
 	failed := 0
 	for _, a := range answers {
 		if a.Err != nil {

@@ -62,7 +62,7 @@ func (t Destination) String() string {
 // the workspace, or the console of the machine.
 func (g Gateway) Runner(t Destination) exec.Runner {
 	return func(ctx context.Context, command []string, s exec.Session) (int, error) {
-		config, err := g.config(ctx)
+		config, err := g.Config(ctx, "gateway "+g.Name)
 		if err != nil {
 			return 0, err
 		}
@@ -81,9 +81,9 @@ func (g Gateway) Runner(t Destination) exec.Runner {
 	}
 }
 
-// config is how the gateway is reached. Nothing of a kubeconfig is in it but the credentials,
-// and those only if the configuration says so.
-func (g Gateway) config(ctx context.Context) (*rest.Config, error) {
+// Config is how the gateway, or another server that is called so in messages, is reached. Nothing of a kubeconfig is in it
+// but the credentials, and those only if the configuration says so.
+func (g Gateway) Config(ctx context.Context, called string) (*rest.Config, error) {
 	config := &rest.Config{
 		Host:            g.URL,
 		TLSClientConfig: rest.TLSClientConfig{CAFile: g.CAFile, CertFile: g.CertFile, KeyFile: g.KeyFile},
@@ -94,8 +94,8 @@ func (g Gateway) config(ctx context.Context) (*rest.Config, error) {
 			return nil, err
 		}
 		if from.Impersonate.UserName != "" {
-			return nil, fault.New(fault.InvalidArgument, "a gateway cannot be used as another user (--as)").
-				WithHint("leave out --as: a gateway knows only whose credential it is sent")
+			return nil, fault.New(fault.InvalidArgument, "%s cannot be used as another user (--as)", called).
+				WithHint("leave out --as: it knows only whose credential it is sent")
 		}
 		config.BearerToken, config.BearerTokenFile = from.BearerToken, from.BearerTokenFile
 		config.ExecProvider, config.AuthProvider, config.AuthConfigPersister = from.ExecProvider, from.AuthProvider,
@@ -106,8 +106,8 @@ func (g Gateway) config(ctx context.Context) (*rest.Config, error) {
 	}
 	token, err := g.Token.Get(ctx)
 	if err != nil {
-		return nil, fault.New(fault.Unauthenticated, "the credential of gateway %s: %w", g.Name, err).
-			WithHint("see gateways in the configuration (`berth help environment`)")
+		return nil, fault.New(fault.Unauthenticated, "the credential of %s: %w", called, err).
+			WithHint("see the configuration (`berth help environment`)")
 	}
 	if !token.Anonymous() {
 		config.BearerToken = token.Token.Reveal()

@@ -93,6 +93,8 @@ type Options struct {
 	// HostDirectory is a directory of the node with the socket of another program, which the role
 	// finds in the directory PathHost; empty for none.
 	HostDirectory string
+	// HostPort is the port of nodes by which a role of nodes is reached; 0 for none.
+	HostPort int32
 	// Only is the one namespace in which the role may do what it does everywhere; empty for all.
 	Only string
 	// Configuration is the configuration of the role; empty for none.
@@ -111,6 +113,8 @@ type Node struct {
 	Driver string
 	// Directory is where it keeps volumes, and Kubelet the directory of the kubelet.
 	Directory, Kubelet string
+	// Read is true if users read what their pods have left.
+	Read bool
 }
 
 // EnvNode is the variable with the name of the node, for arguments: $(NODE_NAME).
@@ -222,6 +226,9 @@ func (r Role) objects(o Options) (documents [][]byte, err error) {
 	files := []string{"access", "trust", "service", "network", "deployment"}
 	if r.Node != (Node{}) {
 		files = []string{"driver-access", "trust", "network", "driver"}
+		if r.Node.Read {
+			files = []string{"driver-access", "driver-read", "trust", "network", "driver"}
+		}
 	}
 	values := r.values(o)
 	for _, file := range files {

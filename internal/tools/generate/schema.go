@@ -109,6 +109,7 @@ func printed() []any {
 		v1.SSHConfiguration{},
 		v1.Version{},
 		v1.Volume{},
+		v1.VolumeFiles{},
 		v1.VolumeList{},
 		v1.VolumePurge{},
 		v1.VolumeRestoration{},

@@ -88,8 +88,8 @@ func ParseFailure(text string) error {
 	return failed
 }
 
-// status is the HTTP status of a code; what the code is, the body says.
-func status(code fault.Code) int {
+// Status is the HTTP status of a code; what the code is, the body says.
+func Status(code fault.Code) int {
 	switch code {
 	case fault.InvalidArgument:
 		return http.StatusBadRequest

@@ -97,7 +97,7 @@ func (c Config) purge(w http.ResponseWriter, r *http.Request, id string) (int64,
 
 func fail(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status(fault.CodeOf(err)))
+	w.WriteHeader(Status(fault.CodeOf(err)))
 	_, _ = io.WriteString(w, FailureOf(err).Text()) // the client is gone otherwise
 }
 

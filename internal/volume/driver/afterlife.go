@@ -72,6 +72,7 @@ func (d *Driver) remove(ctx context.Context, v volume.Volume, reason string) err
 	if len(at) > 0 {
 		return fmt.Errorf("it is still mounted at %s", strings.Join(at, ", "))
 	}
+	d.reads.end(v)
 	d.o.Step(EvictBegun)
 	if err := d.dir.Remove(ctx, v.PodUID, v.ID); err != nil {
 		return err
@@ -84,6 +85,7 @@ func (d *Driver) remove(ctx context.Context, v volume.Volume, reason string) err
 	}
 	d.o.Step(EvictForgotten)
 	d.removed.Add(1)
+	d.reads.forget(v)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.large, v.ID)

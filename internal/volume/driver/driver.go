@@ -78,8 +78,9 @@ type Driver struct {
 	removed atomic.Int64
 
 	mu    sync.Mutex
-	holds map[string]int // volumes that are read
+	holds map[string]int // volumes that administrators read
 	large map[string]bool
+	reads reads
 }
 
 // The driver is what administrators ask.

@@ -22,12 +22,20 @@ func (d *Dir) Archive(ctx context.Context, pod, id string, to io.Writer) error {
 		return err
 	}
 	defer dir.Close()
+	return archive(ctx, dir, to)
+}
+
+// archive writes what is in a directory.
+func archive(ctx context.Context, dir *os.File, to io.Writer) error {
 	p := packer{
 		ctx: ctx, tar: tar.NewWriter(to), first: map[uint64]string{}, room: mostNames,
 		buffer: make([]byte, 128<<10),
 	}
 	if err := walk(ctx, dir, "", p.add, 1); err != nil {
 		return err
+	}
+	if ctx.Err() != nil { // what is removed meanwhile looks like one that ends
+		return ctx.Err()
 	}
 	return p.tar.Close()
 }
