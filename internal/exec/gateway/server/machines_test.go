@@ -185,7 +185,8 @@ func TestMachines(t *testing.T) {
 		"dev/starting": {
 			fault.Failed, "machine starting in namespace dev does not run in machine pool east yet", false,
 		},
-		"dev/climbing": {fault.Failed, "machine climbing in namespace dev does not run in machine pool east yet", false},
+		"dev/climbing": {fault.Failed, "machine climbing in namespace dev does not run in machine pool east yet",
+			false},
 		"dev/lost": {
 			fault.NotFound, "machine lost not found in namespace dev: it does not run as its pool reports it", true,
 		},
