@@ -68,7 +68,7 @@ type Machine struct {
 	OfUID string
 }
 
-// labelOfUID is the label of a machine that was made for another one, with the UID of that.
+// labelOfUID is the label of a machine that was made for another one, with its UID.
 const labelOfUID = "machinepoollet.ironcore.dev/machine-uid"
 
 // AtRuntime is the name of the machine that a broker has made for this one; empty if there is none.
