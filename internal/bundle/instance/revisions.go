@@ -179,7 +179,9 @@ type notKeptError struct{ because error }
 func (e notKeptError) Error() string { return fmt.Sprintf("the content is not kept: %v", e.because) }
 
 // again has the content of a request from what it was made of. The error is notKeptError if that was sent.
-func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Snapshot, steps *event.Steps) (err error) {
+func (r Reconciler) again(
+	ctx context.Context, q *Request, made provenance, k Snapshot, steps *event.Steps,
+) (err error) {
 	there := slices.IndexFunc(k.Bundles, func(b v1alpha1.Bundle) bool {
 		return b.Name == made.Bundle && b.DeletionTimestamp == nil && b.Status.ResolvedSource != nil &&
 			made.Digest != "" && b.Status.Digest == made.Digest
@@ -217,7 +219,9 @@ func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Sn
 
 // from has the content of a request from its bundle. The source stays as it is where the instance then has that very
 // bundle again: for another one, a branch or a tag would be looked up, and may have moved.
-func (r Reconciler) from(ctx context.Context, q *Request, b *v1alpha1.Bundle, k Snapshot, steps *event.Steps) (err error) {
+func (r Reconciler) from(
+	ctx context.Context, q *Request, b *v1alpha1.Bundle, k Snapshot, steps *event.Steps,
+) (err error) {
 	q.Content, err = r.unpacker("").Content(ctx, b, steps)
 	if err != nil {
 		if b.Spec.Source.Type == v1alpha1.SourceUpload && (fault.CodeOf(err) == fault.PermissionDenied ||

@@ -135,7 +135,8 @@ func (a *announced) flush() {
 	}
 }
 
-// partition gives what is before and after the announcement; without one, what is certainly none and what may become one.
+// partition gives what is before and after the announcement; without one, what is certainly none and what may become
+// one.
 func partition(text []byte) (before, after []byte, pid int) {
 	at := bytes.Index(text, []byte(announceBegin))
 	if at < 0 {

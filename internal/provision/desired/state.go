@@ -148,8 +148,11 @@ func (s State) SetRunning(ctx context.Context, user userstring.UserString, turn 
 	})
 }
 
-// valuesAndLimits is what is recorded of a workspace that is made by a plan: its limits, and the values of an injected one.
-func (s State) valuesAndLimits(d deploy.Deployment, plan deploy.Plan) (values string, limits lifecycle.Hours, err error) {
+// valuesAndLimits is what is recorded of a workspace that is made by a plan: its limits, and the values of an injected
+// one.
+func (s State) valuesAndLimits(
+	d deploy.Deployment, plan deploy.Plan,
+) (values string, limits lifecycle.Hours, err error) {
 	if !plan.Writes() {
 		return "", limits, nil
 	}
