@@ -100,8 +100,8 @@ type Container struct {
 	Init  bool           `json:"init,omitempty"`
 	Image string         `json:"image,omitempty"`
 	State ContainerState `json:"state"`
-	// Reason is Kubernetes' own word for the state, if it has one; NotStarted of one that waits in a pod that is over, as
-	// those of a pod that its node has refused do.
+	// Reason is Kubernetes' own word for the state, if it has one; NotStarted of one that waits in a pod that is over,
+	// as those of a pod that its node has refused do.
 	Reason   string `json:"reason,omitempty"`
 	Restarts int    `json:"restarts,omitempty"`
 	ExitCode *int   `json:"exitCode,omitempty"`

@@ -41,7 +41,7 @@ type NextState struct {
 // LimitSource is who sets a limit.
 type LimitSource string
 
-// Who sets limits. What a blueprint says holds, else what the configuration says.
+// Limits are set by a blueprint, or else by the configuration.
 const (
 	LimitOfBlueprint     LimitSource = "blueprint"
 	LimitOfConfiguration LimitSource = "configuration"

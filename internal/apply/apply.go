@@ -55,8 +55,8 @@ type Applier struct {
 	// DryRun keeps everything from being written. What is refused then keeps nothing else from being tried: the error
 	// has all of it.
 	DryRun DryRun
-	// StrictFields has the API server refuse fields that it does not know in a dry run: it drops them when it creates an
-	// object, and refuses them when that is applied again.
+	// StrictFields has the API server refuse fields that it does not know in a dry run: it drops them when it creates
+	// an object, and refuses them when that is applied again.
 	StrictFields bool
 	// Live is what the cluster has of the owner's objects. With it, only what differs is
 	// sent, conflicts with other field managers are found before anything is written, and

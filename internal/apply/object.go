@@ -228,8 +228,8 @@ func (r *run) moves(ctx context.Context, it *item, current *unstructured.Unstruc
 }
 
 // recreate deletes an object in the very version that was read, in which nothing is lost, so that it is created again.
-// It is not done, but in a dry run: the next try waits until it is gone. Without the right to delete it, a claim is used
-// as it is.
+// It is not done, but in a dry run: the next try waits until it is gone. Without the right to delete it, a claim is
+// used as it is.
 func (r *run) recreate(ctx context.Context, it *item, current *unstructured.Unstructured) (done bool, err error) {
 	if r.DryRun != DryRunNone {
 		it.change = &Change{Action: Created, Object: it.object, InPlaceOf: current}

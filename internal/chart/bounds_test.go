@@ -17,7 +17,7 @@ import (
 func allFunctions(t *testing.T) template.FuncMap {
 	t.Helper()
 	all := functions(t.Context(), nil)
-	maps.Copy(all, (&engine{}).own(template.New("a")))
+	maps.Copy(all, (&engine{}).templateFuncs(template.New("a")))
 	return all
 }
 

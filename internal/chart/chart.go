@@ -64,8 +64,8 @@ type Rendered struct {
 	Hooks    []Hook
 	Notes    string
 	Warnings []string
-	// Charts are those in the chart, in directories and archives of charts/, whether the values want them or not: each as
-	// PATH VERSION, by the names of the charts that it is in.
+	// Charts are those in the chart, in directories and archives of charts/, whether the values want them or not: each
+	// as PATH VERSION, by the names of the charts that it is in.
 	Charts []string
 	// Unknown are the objects whose fields are compared with nothing.
 	Unknown []manifest.Unknown

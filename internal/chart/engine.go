@@ -40,7 +40,7 @@ func newEngine(ctx context.Context, b *budget.Budget, trusted bool) *engine {
 // render gives the text that each template makes, by its name, and everything that is wrong.
 func (e *engine) render(templates map[string]source, lookup Lookup) (rendered map[string]string, problems []string) {
 	root := template.New("gotpl").Option("missingkey=zero")
-	all, own := functions(e.guard.ctx, lookup), e.own(root)
+	all, own := functions(e.guard.ctx, lookup), e.templateFuncs(root)
 	root.Funcs(e.guard.wrap(all)).Funcs(e.guard.wrap(own))
 	e.names = parsed(all, own)
 
@@ -113,8 +113,8 @@ func (e *engine) all(root *template.Template, names []string,
 	return rendered, problems
 }
 
-// own are the functions that run templates.
-func (e *engine) own(t *template.Template) template.FuncMap {
+// templateFuncs are the functions that run templates.
+func (e *engine) templateFuncs(t *template.Template) template.FuncMap {
 	return template.FuncMap{
 		"include": func(name string, data any) (string, error) {
 			if e.included[name] > maxDepth {

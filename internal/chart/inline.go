@@ -41,7 +41,7 @@ func (e *engine) inline(t *template.Template, text string, data any) (string, er
 	if err != nil {
 		return "", err
 	}
-	clone.Option("missingkey=zero").Funcs(e.guard.wrap(e.own(clone)))
+	clone.Option("missingkey=zero").Funcs(e.guard.wrap(e.templateFuncs(clone)))
 	inner, err := clone.New(t.Name()).Parse(text)
 	if err != nil {
 		return "", fmt.Errorf("cannot parse template %q: %w", fault.Shorten(text, maxProblem), err)

@@ -108,7 +108,8 @@ func TestWrongIdentityProvider(t *testing.T) {
 	}
 	t.Setenv("BERTH_CONFIG", path)
 	for _, command := range []string{"exec", "logs", "status", "delete"} {
-		if _, stdout, stderr := cmdtest.Run(t, "", "__complete", command, ""); !strings.HasPrefix(stdout, "id/alice-1\t") {
+		if _, stdout, stderr := cmdtest.Run(t, "", "__complete", command, ""); !strings.HasPrefix(stdout,
+			"id/alice-1\t") {
 			t.Errorf("%s completes %q %s", command, stdout, stderr)
 		}
 	}

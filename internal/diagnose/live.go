@@ -20,8 +20,8 @@ import (
 	"github.com/berthdev/berth/internal/watch/nodes"
 )
 
-// Live diagnoses a subject on a cluster, with the last log lines of the container that failed. Others are the kinds that
-// only some clusters have.
+// Live diagnoses a subject on a cluster, with the last log lines of the container that failed. Others are the kinds
+// that only some clusters have.
 func Live(ctx context.Context, client kube.Interface, others dynamic.Interface, subject watch.Subject, p cause.Policy,
 	now time.Time,
 ) (v1.Diagnosis, error) {

@@ -90,7 +90,8 @@ func Storage(classes []storagev1.StorageClass) Finding {
 			"ask your cluster administrator for one, or use blueprints without storage")
 	case len(defaults) == 0:
 		return Warning("no default storage class: storage that names no class stays pending",
-			"name one in the blueprint, or mark one: kubectl annotate storageclass "+classes[0].Name+" "+defaultClass+"=true")
+			"name one in the blueprint, or mark one: kubectl annotate storageclass "+
+				classes[0].Name+" "+defaultClass+"=true")
 	case len(defaults) > 1:
 		return Warning("several storage classes are the default: "+strings.Join(defaults, ", "),
 			"the newest is used; name one in the blueprint to be sure")
@@ -205,7 +206,8 @@ func NetworkPolicies(sets []appsv1.DaemonSet) Finding {
 	const try = "; to verify, try to reach a forbidden address from a workspace of class isolated"
 	switch {
 	case best == nil:
-		return Skipped("no known network plugin runs as a DaemonSet: cannot tell whether network policies are enforced" + try)
+		return Skipped("no known network plugin runs as a DaemonSet: cannot tell whether network policies are " +
+			"enforced" + try)
 	case best.policies == mayEnforce:
 		return Skipped(best.name + where +
 			" enforces network policies if it is recent and configured to, which cannot be checked from here" + try)

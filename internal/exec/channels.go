@@ -35,8 +35,8 @@ type channels struct {
 	dropped [256]bool  // channels whose output could not be written
 
 	// heard is whether something came since that was last looked at, and owed whether input was sent since. It does not
-	// count as silence when nobody listens: a pager that is paused for an hour. Nor does the time of a command that does
-	// not read its input, as the server answers nothing behind it; a terminal takes what is typed.
+	// count as silence when nobody listens: a pager that is paused for an hour. Nor does the time of a command that
+	// does not read its input, as the server answers nothing behind it; a terminal takes what is typed.
 	heard, owed atomic.Bool
 	listening   atomic.Bool
 	failed      error // of output that could not be written

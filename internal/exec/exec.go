@@ -42,7 +42,7 @@ type Server struct {
 	Ready  *kube.Ready // nil: each session makes a connection
 }
 
-// Stream connects a session with what a server runs at a URL, and returns the exit status of that. It uses WebSockets,
+// Stream connects a session with what a server runs at a URL, and returns its exit status. It uses WebSockets,
 // or SPDY where the server or a proxy on the way knows only that, and stays at the URL, whatever redirects. An error is
 // that of the connection, as client-go has it, or the cause of the end of the context.
 func Stream(ctx context.Context, server Server, target *url.URL, s Session) (status int, err error) {

@@ -111,8 +111,8 @@ func (h *handshake) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if conn.Subprotocol() != remotecommand.StreamProtocolV5Name {
 		_ = conn.Close()
-		return nil, &httpstream.UpgradeFailureError{Cause: fmt.Errorf("the server speaks %q, not %q", conn.Subprotocol(),
-			remotecommand.StreamProtocolV5Name)}
+		return nil, &httpstream.UpgradeFailureError{Cause: fmt.Errorf("the server speaks %q, not %q",
+			conn.Subprotocol(), remotecommand.StreamProtocolV5Name)}
 	}
 	h.conn = conn
 	return response, nil

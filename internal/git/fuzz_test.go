@@ -32,7 +32,8 @@ func TestDeltasOfGit(t *testing.T) {
 		for line := range 100 {
 			fmt.Fprintf(&text, "%d in %d\n", line*7919%1000, i)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file-%d", i)), []byte(text.String()), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file-%d", i)), []byte(text.String()),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

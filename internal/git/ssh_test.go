@@ -225,7 +225,8 @@ func TestRemoteExitsEarly(t *testing.T) {
 	}
 	for _, part := range []string{"upload-req", "haves", "done"} {
 		cut := errors.New("sending " + part + " message: write |1: broken pipe")
-		if err := remoteAt(t, "file:///org/proj").fault(t.Context(), cut, missing); fault.CodeOf(err) != fault.NotFound {
+		if err := remoteAt(t, "file:///org/proj").fault(t.Context(), cut,
+			missing); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("%s: %v", part, err)
 		}
 	}

@@ -37,7 +37,7 @@ func (t *timeOfDay) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// contractRecord is a record by k8shell's contract. Each field has to be there: none is null.
+// contractRecord is a record by k8shell's contract. Each field has to be there, and not null.
 type contractRecord struct {
 	ID            *string          `json:"id"`
 	WorkspaceName *string          `json:"workspaceName"`

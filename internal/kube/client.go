@@ -122,8 +122,8 @@ func (c *Client) ActingAs(account types.NamespacedName) (*Client, error) {
 		inner = http.DefaultTransport // as net/http takes it
 	}
 	// The outermost of all that add headers: those inside keep what they find.
-	sending.Transport = clienttransport.NewImpersonatingRoundTripper(clienttransport.ImpersonationConfig{UserName: UserOf(account)},
-		inner)
+	sending.Transport = clienttransport.NewImpersonatingRoundTripper(
+		clienttransport.ImpersonationConfig{UserName: UserOf(account)}, inner)
 	acting, err := clientFor(config, &sending, c.Namespace, c.Requests)
 	if err != nil {
 		return nil, err

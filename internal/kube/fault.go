@@ -47,8 +47,8 @@ func Fault(err error, call Call) error {
 		return refused(err, message, call)
 	case isOfPlugin(err):
 		return fault.New(fault.Unauthenticated, "cannot log in to the cluster: %w", innermost(err)).
-			WithHint("run the credential plugin of the kubeconfig by itself (kubectl config view --minify), or choose " +
-				"another context with --context")
+			WithHint("run the credential plugin of the kubeconfig by itself (kubectl config view --minify), or " +
+				"choose another context with --context")
 	case apierrors.IsUnauthorized(err), isUnauthorizedStream(err):
 		return fault.New(fault.Unauthenticated, "the cluster does not accept your credentials: %w", err).
 			WithHint("log in again, or choose another context with --context")

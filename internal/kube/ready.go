@@ -43,7 +43,7 @@ const (
 	connectFor = 30 * time.Second
 )
 
-// newReady is for the API server of a configuration. Where a proxy leads there, none is kept.
+// newReady is for the API server of a configuration. It keeps no connection where a proxy leads there.
 func newReady(config *rest.Config) *Ready {
 	return &Ready{connect: func() (net.Conn, error) { // whoever asks for it does not wait for it
 		ctx, cancel := context.WithTimeout(context.Background(), connectFor)

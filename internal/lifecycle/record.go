@@ -34,7 +34,7 @@ type Record struct {
 	CreatedAt  time.Time `json:"createdAt"`
 
 	Desired v1.DesiredState `json:"desired"`
-	// DesiredAt is when Desired was last changed, and Changed the revision of that.
+	// DesiredAt is when Desired was last changed, and Changed its revision then.
 	DesiredAt time.Time `json:"desiredAt"`
 	Changed   Revision  `json:"changed"`
 	// Reason is why it was changed if nobody asked for it: a limit.

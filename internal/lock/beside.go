@@ -165,8 +165,8 @@ func holderOfTheirs(lease *coordinationv1.Lease) Holder {
 	return parseHolder(identity)
 }
 
-// sweepTheirs removes what a killed command has left of it, unless it is held.
-func (l Locker) sweepTheirs(ctx context.Context, id string) {
+// deleteStale removes what a killed command has left of it, unless it is held.
+func (l Locker) deleteStale(ctx context.Context, id string) {
 	lease, err := l.Leases.Get(ctx, theirName(id), metav1.GetOptions{})
 	if err == nil && l.isTheirsFree(lease, l.observeTheirs(lease, nil)) {
 		l.remove(ctx, lease)

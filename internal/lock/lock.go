@@ -147,7 +147,7 @@ func (l Locker) Wait(ctx context.Context, id string, holder *Observed, giveUp fu
 // Sweep removes the lock of a workspace that is gone, unless it is held.
 func (l Locker) Sweep(ctx context.Context, id string) {
 	if l.Beside {
-		l.sweepTheirs(ctx, id)
+		l.deleteStale(ctx, id)
 	}
 	lease, err := l.Leases.Get(ctx, name(id), metav1.GetOptions{})
 	if err != nil || !l.isFree(lease, l.observe(lease, nil)) {

@@ -133,7 +133,8 @@ func TestWait(t *testing.T) {
 		held, _, _ := a.Try(t.Context(), "alice-1", nil)
 		_, seen, _ := b.Try(t.Context(), "alice-1", nil)
 		enough := errors.New("enough")
-		if _, err := b.Wait(t.Context(), "alice-1", seen, func(*Observed) error { return enough }); !errors.Is(err, enough) {
+		if _, err := b.Wait(t.Context(), "alice-1", seen, func(*Observed) error { return enough }); !errors.Is(err,
+			enough) {
 			t.Errorf("it gives up with %v", err)
 		}
 		short, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -92,8 +92,8 @@ func TestReadable(t *testing.T) {
 // it is.
 func TestReadableHint(t *testing.T) {
 	for phase, want := range map[corev1.PodPhase]string{
-		corev1.PodPending: "-f waits for it unless the workspace has failed; see why it has not started: berth status " +
-			"id/alice-2bd806c --namespace dev",
+		corev1.PodPending: "-f waits for it unless the workspace has failed; see why it has not started: berth " +
+			"status id/alice-2bd806c --namespace dev",
 		corev1.PodFailed: "see why: berth status id/alice-2bd806c --namespace dev",
 	} {
 		p := pod(phase, corev1.ContainerStatus{})

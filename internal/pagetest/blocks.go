@@ -42,7 +42,7 @@ func blocks(page string) (all []block) {
 	return all
 }
 
-// heading is the title of a line that is one.
+// heading is the title in a line that is a heading.
 func heading(line string) (title string, ok bool) {
 	title = strings.TrimLeft(line, "#")
 	level := len(line) - len(title)

@@ -38,7 +38,8 @@ func TestRemovalWithoutALookAtClaims(t *testing.T) {
 		}
 	}
 	mayOnly(client, may...)
-	if err := s.Records().Create(t.Context(), release.NewRecord(id, "dev", dec.deployment.Chart, time.Now())); err != nil {
+	if err := s.Records().Create(t.Context(),
+		release.NewRecord(id, "dev", dec.deployment.Chart, time.Now())); err != nil {
 		t.Fatal(err)
 	}
 	arg, err := inventory.ParseArgument("id/" + id)

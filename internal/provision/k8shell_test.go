@@ -29,8 +29,9 @@ import (
 // theirs is a workspace that k8shell has made.
 func theirs(id string) k8shelltest.Workspace {
 	return k8shelltest.Workspace{
-		ID: id, Username: "alice", Blueprint: "model", Organization: "acme", UserString: "alice~model", Namespace: "dev",
-		Image: "registry.example.com/dev:1", Agent: "registry.example.com/k8shelld:v0.17.1",
+		ID: id, Username: "alice", Blueprint: "model", Organization: "acme", UserString: "alice~model",
+		Namespace: "dev",
+		Image:     "registry.example.com/dev:1", Agent: "registry.example.com/k8shelld:v0.17.1",
 	}
 }
 
@@ -38,7 +39,8 @@ func theirs(id string) k8shelltest.Workspace {
 func agentDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	text := strings.Replace(modelBlueprints, "template: base", "template: base\n    k8shelld: {image: agent:v0.17.2}", 1)
+	text := strings.Replace(modelBlueprints, "template: base", "template: base\n    k8shelld: {image: agent:v0.17.2}",
+		1)
 	if err := os.WriteFile(filepath.Join(dir, "model.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +69,8 @@ func (m *model) lay(t *testing.T, object *unstructured.Unstructured) {
 	}
 }
 
-// A workspace that k8shell has made is listed, described, stopped, started and deleted as one of berth's: it starts from
-// its own record, which stays k8shell's, and nothing of it is left.
+// A workspace that k8shell has made is listed, described, stopped, started and deleted as one of berth's: it starts
+// from its own record, which stays k8shell's, and nothing of it is left.
 func TestK8shellsWorkspace(t *testing.T) {
 	dir, withAgent := modelDir(t), agentDir(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -156,7 +156,7 @@ func (s session) alreadyUpToDate(ctx context.Context, dec decision) (Outcome, er
 	return o, err
 }
 
-// past is the failure of the init scripts of a workspace that runs, where that is one: they
+// past is the failure of the init scripts of a workspace that runs, where that counts: they
 // may have failed while nobody looked, or another run has said so.
 func (s session) past(ctx context.Context, found inventory.Found, w *v1.Workspace) error {
 	if !s.scripts.Strict(found.Pods()) {

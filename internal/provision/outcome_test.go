@@ -160,7 +160,8 @@ func TestCleansUp(t *testing.T) {
 		"it ended well":      {DeleteOnFailure, created(v1.Snapshot{}), nil, false},
 		"the lock was taken": {DeleteOnFailure, created(v1.Snapshot{}), lock.ErrTaken, false},
 	} {
-		if got := (&Provisioner{Options: Options{OnFailure: test.rule}}).cleansUp(test.end, test.err); got != test.want {
+		if got := (&Provisioner{Options: Options{OnFailure: test.rule}}).cleansUp(test.end,
+			test.err); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -172,7 +172,8 @@ func TestOrdered(t *testing.T) {
 		superseded bool
 	}{"the newest": {newest, false}, "an older one": {older, true}, "of one that was deleted": {another, true}} {
 		s.Intent = &test.order
-		if _, err := s.state().Set(t.Context(), nil, "", inventory.Found{}); desired.IsSuperseded(err) != test.superseded ||
+		if _, err := s.state().Set(t.Context(), nil, "",
+			inventory.Found{}); desired.IsSuperseded(err) != test.superseded ||
 			(err != nil) != test.superseded {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -39,8 +39,8 @@ func allNamespaces() Command {
 func deletionInAllNamespaces() Command {
 	return Command{
 		Name: DeleteOfAll, Cluster: true,
-		About: "Find the workspaces of a user in all namespaces. Removing them then takes the Role of delete, in each " +
-			"of the namespaces or as a ClusterRole.",
+		About: "Find the workspaces of a user in all namespaces. Removing them then takes the Role of delete, in " +
+			"each of the namespaces or as a ClusterRole.",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list"}, Why: "the workspaces"},
 			{Resource: "events", Verbs: []string{"list"}, Why: "what they wait for"},
@@ -174,8 +174,8 @@ func jobsInNATS() Command {
 func configMaps() Command {
 	return Command{
 		Name: ConfigMapsOfPlatform, Feature: true,
-		About: "Read blueprints (`blueprintConfigMaps`) and users (`identity.providers` of kind configmap): a Role in " +
-			"the namespace of the ConfigMaps. resourceNames can limit it to them.",
+		About: "Read blueprints (`blueprintConfigMaps`) and users (`identity.providers` of kind configmap): a Role " +
+			"in the namespace of the ConfigMaps. resourceNames can limit it to them.",
 		Rules: []Rule{
 			{Resource: "configmaps", Verbs: []string{"get"}, Why: "those that the configuration names"},
 		},

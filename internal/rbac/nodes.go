@@ -42,8 +42,8 @@ func machine() Command {
 func machineDirectly() Command {
 	return Command{
 		Name: MachineDirectly,
-		About: "Enter a machine at the poollet of its pool (`berth exec machine/NAME --direct`). The next ClusterRole " +
-			"and that of the machines of a pool are required as well.",
+		About: "Enter a machine at the poollet of its pool (`berth exec machine/NAME --direct`). The next " +
+			"ClusterRole and that of the machines of a pool are required as well.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machines", Verbs: []string{"get"}, Why: "its pool"},
 			{
@@ -89,8 +89,8 @@ func Volumes() []Command {
 func scratchStorages() Command {
 	return Command{
 		Name: ScratchStorages, Feature: true, Cluster: true,
-		About: "Provision, start, restart and roll back workspaces that have storages of type scratch, in addition to " +
-			"the Roles for these.",
+		About: "Provision, start, restart and roll back workspaces that have storages of type scratch, in addition " +
+			"to the Roles for these.",
 		Rules: []Rule{
 			{
 				Group: groupStorage, Resource: "csidrivers", Verbs: []string{"get"},

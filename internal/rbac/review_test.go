@@ -74,7 +74,8 @@ func TestEachRuleIsMissedByItself(t *testing.T) {
 					given = append(given, rule(r.Group, r.Resource, r.Verb))
 				}
 			}
-			if missing := (Review{Rules: given}).Missing(c.All()); !slices.Equal(missing, Command{Rules: []Rule{left}}.All()) {
+			if missing := (Review{Rules: given}).Missing(c.All()); !slices.Equal(missing,
+				Command{Rules: []Rule{left}}.All()) {
 				t.Errorf("%s without %s: %v is missing", c.Name, left.Resource, missing)
 			}
 		}

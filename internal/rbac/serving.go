@@ -116,8 +116,8 @@ func serveBundlesAsInstaller() Command {
 	return Command{
 		Name: ServeBundlesAsInstaller, Feature: true, System: true,
 		About: "Act as the ServiceAccounts that instances are installed as: a Role in the namespace of each, which " +
-			"`berth serve manifests bundles` prints with resourceNames. An author of an instance that names one needs " +
-			"the same for that one.",
+			"`berth serve manifests bundles` prints with resourceNames. An author of an instance that names one " +
+			"needs the same for that one.",
 		Rules: []Rule{
 			{
 				Resource: "serviceaccounts", Verbs: []string{"impersonate"},
@@ -148,8 +148,8 @@ func serveGateway() Command {
 func serveGatewayPool() Command {
 	return Command{
 		Name: ServeGatewayPool, Feature: true, Cluster: true,
-		About: "Find out which machine of a pool is meant (`berth serve gateway --machine-pool`), in the cluster that " +
-			"the gateway asks who its callers are.",
+		About: "Find out which machine of a pool is meant (`berth serve gateway --machine-pool`), in the cluster " +
+			"that the gateway asks who its callers are.",
 		Rules: []Rule{
 			{
 				Group: groupMachines, Resource: "machines", Verbs: []string{"get"},
@@ -177,9 +177,9 @@ func serveGatewayMachines() Command {
 func enterByGateway() Command {
 	return Command{
 		Name: EnterByGateway, Feature: true,
-		About: "Enter workspaces through a gateway (`berth exec --gateway`, `berth cp --gateway`), as the ClusterRole " +
-			WorkspaceUser + " does that `berth serve manifests gateway` prints. It takes no permission on pods; " +
-			"resourceNames can limit it to some workspaces, by their canonical IDs.",
+		About: "Enter workspaces through a gateway (`berth exec --gateway`, `berth cp --gateway`), as the " +
+			"ClusterRole " + WorkspaceUser + " does that `berth serve manifests gateway` prints. It takes no permission " +
+			"on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
 		Rules: []Rule{
 			{
 				Group: kube.Group, Resource: "workspaces/exec", Verbs: []string{"create"},

@@ -91,7 +91,7 @@ func logLines() Rule {
 func scriptLines() Rule {
 	return Rule{
 		Resource: "pods/log", Verbs: []string{"get"}, Why: "what its init scripts do, if it has any",
-		Without: "a warning says that this cannot be read; where a script that fails is a failure, that is one, too",
+		Without: "a warning says that this cannot be read; where a script that fails is a failure, so is this",
 	}
 }
 

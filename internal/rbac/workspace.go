@@ -4,8 +4,8 @@ func provision() Command {
 	whole := []string{"create", "get", "patch", "delete"}
 	return Command{
 		Name: Provision,
-		About: "Bring up, start and update workspaces and follow them. Running it again completes what an interrupted " +
-			"run has left, so it may also read, change and replace what it creates.",
+		About: "Bring up, start and update workspaces and follow them. Running it again completes what an " +
+			"interrupted run has left, so it may also read, change and replace what it creates.",
 		Rules: []Rule{
 			{
 				Resource: "pods", Verbs: []string{"list", "watch", "create", "get", "delete"},
@@ -105,8 +105,8 @@ func inject() Command {
 func stop() Command {
 	return Command{
 		Name: Stop,
-		About: "Stop workspaces. To start and restart them takes the Role for provision; those in workloads take that " +
-			"for workloads instead.",
+		About: "Stop workspaces. To start and restart them takes the Role for provision; those in workloads take " +
+			"that for workloads instead.",
 		Rules: []Rule{
 			{
 				Resource: "pods", Verbs: []string{"list", "watch", "patch", "delete"},
@@ -224,8 +224,8 @@ func exec() Command {
 func ssh() Command {
 	return Command{
 		Name: "ssh",
-		About: "Enter a workspace with an SSH client or an editor, also by open. With ssh config --start it takes the " +
-			"Role for start, too.",
+		About: "Enter a workspace with an SSH client or an editor, also by open. With ssh config --start it takes " +
+			"the Role for start, too.",
 		Rules: append([]Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the workspace"},
 			{
@@ -314,9 +314,9 @@ func diagnosis() Command {
 	workload := "the workload, if one is diagnosed"
 	return Command{
 		Name: "diagnose",
-		About: "Explain the state of a workspace, a pod or a workload. Of what only some clusters have, the Workloads " +
-			"of Kueue, PodGroups, NodeClaims, ResourceClaims and SecretProviderClasses that a pod waits for are read, " +
-			"too, where the caller may get them (Workloads: list).",
+		About: "Explain the state of a workspace, a pod or a workload. Of what only some clusters have, the " +
+			"Workloads of Kueue, PodGroups, NodeClaims, ResourceClaims and SecretProviderClasses that a pod waits " +
+			"for are read, too, where the caller may get them (Workloads: list).",
 		Rules: []Rule{
 			{Resource: "pods", Verbs: []string{"list", "get"}, Why: "the subject and its pods"},
 			{

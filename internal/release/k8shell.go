@@ -80,8 +80,8 @@ const (
 	manager      = "k8shell-provisioner"
 )
 
-// IsK8shells is true for a release of k8shell's own chart: by the chart and the labels, as what a value says of it may be
-// anything.
+// IsK8shells is true for a release of k8shell's own chart: by the chart and the labels, as what a value says of it may
+// be anything.
 func IsK8shells(release *helm.Release) bool {
 	_, own := release.Config[ownKey]
 	return !own && release.Chart != nil && release.Chart.Metadata != nil &&

@@ -97,7 +97,8 @@ func TestK8shellsOwn(t *testing.T) {
 func TestAgain(t *testing.T) {
 	const before, now = "3b0b7b0e-6f5c-4a41-9f5e-0d6f3b1d2c4a", "00000000-0000-4000-8000-000000000000"
 	record := NewRecord("a", "ns", &Rendered{}, time.Now())
-	record.Manifest = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: ns, labels: {job: " + before + ", x: z}}\n"
+	record.Manifest = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: ns, labels: {job: " + before +
+		", x: z}}\n"
 	for name, c := range map[string]struct{ before, want string }{
 		"the job": {before, now}, "none": {"", before}, "a word": {"z", before},
 	} {

@@ -64,7 +64,8 @@ func TestValuesOfAManifest(t *testing.T) {
 		"too many in six":  {strings.Repeat(object(300_000), 5) + object(10), false},
 		"not even objects": {"---\n[]\n", false},
 	} {
-		if err := valid(&helm.Release{Name: "a", Version: 1, Manifest: test.manifest}, "a", 1); (err == nil) != test.ok {
+		if err := valid(&helm.Release{Name: "a", Version: 1, Manifest: test.manifest}, "a",
+			1); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -103,7 +103,8 @@ func TestInitScriptsAreSaid(t *testing.T) {
 			return states, broken
 		}
 		states, broken := read()
-		if diff := cmp.Diff([]string{"repository done", "loud done", "broken failed", "last done"}, states); diff != "" {
+		if diff := cmp.Diff([]string{"repository done", "loud done", "broken failed", "last done"},
+			states); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if broken.ExitCode == nil || *broken.ExitCode != 7 || len(broken.Lines) != 2 ||

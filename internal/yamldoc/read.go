@@ -113,8 +113,8 @@ func plainly() map[string]string {
 		"did not find expected ',' or ']'":   "a list in [ ] is not closed, or a comma is missing",
 		"did not find expected ',' or '}'":   "a mapping in { } is not closed, or a comma is missing",
 		"did not find expected node content": "a value is missing, or a bracket is not closed",
-		"mapping values are not allowed in this context": "a second \": \" in one line, or a wrong indentation: quote " +
-			"the value, or indent the line as those around it",
+		"mapping values are not allowed in this context": "a second \": \" in one line, or a wrong indentation: " +
+			"quote the value, or indent the line as those around it",
 		"could not find expected ':'":                 "expected KEY: VALUE, found a text without \": \"",
 		"found unexpected end of stream":              "the quote that begins here is not closed",
 		"found character that cannot start any token": "a value cannot begin with this character: quote the value",

@@ -3,6 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const src = new URL('../src/', import.meta.url)
 
+// The path that the site is published under.
+const base = process.env.SITE_BASE || '/'
+if (!/^\/([\w.-]+\/)*$/.test(base)) throw new Error(`SITE_BASE is ${base}: it begins and ends with a slash, as /berth/ does`)
+
 const page = (text, link) => ({ text, link: '/' + link })
 
 // The families of causes and their pages, as the index that was generated has them.
@@ -25,9 +29,12 @@ export default {
   title: 'berth',
   description: 'Ready workspaces on Kubernetes from the terminal',
   lang: 'en',
+  base,
   srcDir: 'src',
   outDir: 'dist',
   cleanUrls: false,
+  // Beside the page about what there is, there is one about why it is so, of the same name.
+  transformPageData: (data) => data.relativePath.startsWith('design/') ? { title: data.title + ' (design)' } : undefined,
   // What documents quote from elsewhere is no HTML and no template.
   markdown: {
     html: false,

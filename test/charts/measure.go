@@ -104,7 +104,8 @@ func programs(ctx context.Context, o options, dir string) (helm, berth string, e
 		return strings.TrimSpace(string(path)), berth, err
 	}
 	berth = filepath.Join(dir, "berth")
-	build := exec.CommandContext(ctx, "go", "build", "-tags", "grpcnotrace", "-trimpath", "-ldflags=-s -w", "-o", berth, "./cmd/berth")
+	build := exec.CommandContext(ctx, "go", "build", "-tags", "grpcnotrace", "-trimpath", "-ldflags=-s -w", "-o", berth,
+		"./cmd/berth")
 	build.Dir, build.Stderr = checkout, os.Stderr
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	return strings.TrimSpace(string(path)), berth, build.Run()

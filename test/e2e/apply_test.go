@@ -154,7 +154,8 @@ func TestApplyToASecret(t *testing.T) {
 // An object that another owner made is not touched.
 func TestApplyToAForeignObject(t *testing.T) {
 	f := newField(t)
-	if _, err := f.api("ConfigMap").Create(t.Context(), f.parse(scripts)[0].Object, metav1.CreateOptions{}); err != nil {
+	if _, err := f.api("ConfigMap").Create(t.Context(), f.parse(scripts)[0].Object,
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	changes, err := f.Apply(t.Context(),

@@ -99,7 +99,8 @@ func TestRecordsOfBothKinds(t *testing.T) {
 		return func() result { return w.finish(w.withVariable("BERTH_CONFIG="+config, args...)) }
 	}
 	w.fromNATS(berth("provision", "alice~plain", "--if-not-exists")).mustBe(w, 0)
-	conn, err := nats.Connect("nats://"+w.forwarded(w.podsOfNATS()[0].Name, "4222"), nats.UserInfo("berth", "berth-test"))
+	conn, err := nats.Connect("nats://"+w.forwarded(w.podsOfNATS()[0].Name, "4222"),
+		nats.UserInfo("berth", "berth-test"))
 	if err != nil {
 		t.Fatal(err)
 	}

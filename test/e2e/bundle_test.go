@@ -478,7 +478,8 @@ func TestBundleKilled(t *testing.T) {
 			}
 			w.must(0, args...)
 			w.says(map[string]string{"a": "two", "b": "two"})
-			if state := decode[v1.BundleState](w, w.bundle(0, "status", "-o", "json")); state.State != v1.BundleHealthy ||
+			if state := decode[v1.BundleState](w,
+				w.bundle(0, "status", "-o", "json")); state.State != v1.BundleHealthy ||
 				len(state.Bundles) != 1 {
 				t.Errorf("%+v", state)
 			}

@@ -247,7 +247,8 @@ func TestProvisionWhatHasStopped(t *testing.T) {
 	}
 	before := w.pod(id).UID
 	w.patchPod(id, `{"metadata":{"annotations":{"k8shell.io/stop-requested":"true"}}}`)
-	if got := decode[v1.Workspace](w, w.must(0, "status", "alice~plain", "-o", "json")); got.Status != v1.StatusStopping {
+	if got := decode[v1.Workspace](w,
+		w.must(0, "status", "alice~plain", "-o", "json")); got.Status != v1.StatusStopping {
 		t.Errorf("asked to stop: %s, %s", got.Stage, got.Status)
 	}
 	w.must(0, "provision", "alice~plain")

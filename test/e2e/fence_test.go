@@ -90,7 +90,8 @@ func TestDeleteIntoABlockedRollout(t *testing.T) {
 
 func (w *world) patchWeb(tg *target, patch string) {
 	w.Helper()
-	if _, err := tg.api.Patch(w.Context(), "web", types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := tg.api.Patch(w.Context(), "web", types.JSONPatchType, []byte(patch),
+		metav1.PatchOptions{}); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -126,7 +127,8 @@ func TestForgedRecord(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"requests":{"storage":"8Mi"}}`), &claim.Spec.Resources); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := core.PersistentVolumeClaims(w.namespace).Create(t.Context(), claim, metav1.CreateOptions{}); err != nil {
+	if _, err := core.PersistentVolumeClaims(w.namespace).Create(t.Context(), claim,
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.forgeManifest(id, "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: of-bob}\n"+
@@ -137,7 +139,8 @@ func TestForgedRecord(t *testing.T) {
 		Get(t.Context(), "of-bob", metav1.GetOptions{}); err != nil || claim.DeletionTimestamp != nil {
 		t.Errorf("another one's claim is gone: %v", err)
 	}
-	if err := core.PersistentVolumeClaims(w.namespace).Delete(t.Context(), "of-bob", metav1.DeleteOptions{}); err != nil {
+	if err := core.PersistentVolumeClaims(w.namespace).Delete(t.Context(), "of-bob",
+		metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.nothingIsLeft()

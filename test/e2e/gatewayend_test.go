@@ -159,7 +159,8 @@ func (g *gatewayWorld) testReplaced() {
 // A permission is taken away while sessions are open: they end, and say why; those of others go on.
 func (g *gatewayWorld) testRevoked() {
 	mine, kept := g.ticking(), g.certified()
-	if err := g.RbacV1().RoleBindings(g.namespace).Delete(g.Context(), "enter-user", metav1.DeleteOptions{}); err != nil {
+	if err := g.RbacV1().RoleBindings(g.namespace).Delete(g.Context(), "enter-user",
+		metav1.DeleteOptions{}); err != nil {
 		g.Fatal(err)
 	}
 	begun := time.Now()

@@ -128,7 +128,8 @@ func (tg *target) ready() (n int) {
 
 func (tg *target) patch(text string) {
 	tg.Helper()
-	if _, err := tg.api.Patch(tg.Context(), "web", types.MergePatchType, []byte(text), metav1.PatchOptions{}); err != nil {
+	if _, err := tg.api.Patch(tg.Context(), "web", types.MergePatchType, []byte(text),
+		metav1.PatchOptions{}); err != nil {
 		tg.Fatal(err)
 	}
 }

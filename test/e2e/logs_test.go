@@ -125,7 +125,8 @@ func TestLogsOfWhatHasNotStarted(t *testing.T) {
 	if status := waiting.interrupt(); status != 130 || waiting.stderr.String() != "" {
 		t.Errorf("exit status %d, stderr %q; want 130 and nothing", status, waiting.stderr.String())
 	}
-	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("alice~huge"), metav1.DeleteOptions{}); err != nil {
+	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("alice~huge"),
+		metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if status := ended.end(); status != 7 {

@@ -139,8 +139,8 @@ func TestRemovedScriptIsGone(t *testing.T) {
 	blueprints := t.TempDir()
 	scripts := func(list string) {
 		t.Helper()
-		text := "blueprints: [{name: mine, template: base, image: registry.example.com/berth/workspace:v1, resources: " +
-			"{cpu: 10m, memory: 32Mi}, initScripts: [" + list + "]}]"
+		text := "blueprints: [{name: mine, template: base, image: registry.example.com/berth/workspace:v1, " +
+			"resources: {cpu: 10m, memory: 32Mi}, initScripts: [" + list + "]}]"
 		if err := os.WriteFile(filepath.Join(blueprints, "mine.yaml"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -321,7 +321,8 @@ func (w *world) prepareReading() *strings.Replacer {
 	for _, p := range append(injections, data, gone, stopped) {
 		p.wait().mustBe(w, 0)
 	}
-	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("gone~plain"), metav1.DeleteOptions{}); err != nil {
+	if err := w.CoreV1().Pods(w.namespace).Delete(w.Context(), w.idOf("gone~plain"),
+		metav1.DeleteOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	w.eventually("the pod is gone", func() bool { return w.pod(w.idOf("gone~plain")) == nil })

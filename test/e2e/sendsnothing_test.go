@@ -190,7 +190,8 @@ func (n *hearing) hears(seconds string, cmd *exec.Cmd) *exec.Cmd {
 	const inside = `mount --bind "$0" /etc/resolv.conf && exec timeout "$@"`
 	args := append([]string{"--mount", "sh", "-c", inside, n.config, seconds, cmd.Path}, cmd.Args[1:]...)
 	inNamespace := exec.CommandContext(context.Background(), "unshare", args...)
-	inNamespace.Env = append(slices.Clone(cmd.Env), "HTTP_PROXY="+n.proxy, "HTTPS_PROXY="+n.proxy, "ALL_PROXY="+n.proxy, "NO_PROXY=")
+	inNamespace.Env = append(slices.Clone(cmd.Env), "HTTP_PROXY="+n.proxy, "HTTPS_PROXY="+n.proxy, "ALL_PROXY="+n.proxy,
+		"NO_PROXY=")
 	return inNamespace
 }
 

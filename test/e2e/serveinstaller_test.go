@@ -200,7 +200,8 @@ func testServeForANarrowAuthor(t *testing.T) {
 	author.writes(strings.Replace(w.plainOf(v1alpha1.ClassPlain, "two"), "config: {", "config: {requested: again, ", 1))
 	w.installedBundle()
 	w.says(map[string]string{"a": "two"})
-	if out := author.tries(w.plainOf(v1alpha1.ClassPlain, "two"), "delete", "--wait"); !strings.Contains(out, "deleted") {
+	if out := author.tries(w.plainOf(v1alpha1.ClassPlain, "two"), "delete", "--wait"); !strings.Contains(out,
+		"deleted") {
 		t.Fatal(out)
 	}
 	w.eventually("what it installed is gone", func() bool { return len(w.texts()) == 0 && len(w.bundlesOf()) == 0 })

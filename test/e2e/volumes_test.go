@@ -279,7 +279,8 @@ func (s *scratch) killDriver() {
 	s.endRole(before.Name, "volumes")
 	s.eventually("the driver runs again", func() bool {
 		status := s.driverPod().Status.ContainerStatuses
-		return len(status) > 0 && status[0].Ready && status[0].RestartCount > before.Status.ContainerStatuses[0].RestartCount
+		return len(status) > 0 && status[0].Ready &&
+			status[0].RestartCount > before.Status.ContainerStatuses[0].RestartCount
 	})
 }
 

@@ -359,7 +359,8 @@ func TestIsOlder(t *testing.T) {
 		`{uid: u1, generation: 1}`: true, `{uid: u0, generation: 2}`: true, `{uid: u1, generation: 2}`: false,
 		`{uid: u1, generation: 3}`: false,
 	} {
-		if got := isOlder(parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: `+text+`}`), applied); got != want {
+		if got := isOlder(parse(t, `{apiVersion: apps/v1, kind: Deployment, metadata: `+text+`}`),
+			applied); got != want {
 			t.Errorf("%s: %t", text, got)
 		}
 	}

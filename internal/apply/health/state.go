@@ -59,7 +59,7 @@ func byStatus(object *unstructured.Unstructured) (State, string) {
 	case status.CurrentStatus:
 		return Current, result.Message
 	case status.FailedStatus:
-		return Failed, because(object, result.Message)
+		return Failed, withReason(object, result.Message)
 	}
 	if message, refused := refusedReplicas(object); message != "" && isObserved(object) {
 		if refused {
@@ -98,8 +98,8 @@ func refusedReplicas(object *unstructured.Unstructured) (message string, refused
 		!strings.Contains(message, "failed calling webhook")
 }
 
-// because adds to a message what the object's own condition says.
-func because(object *unstructured.Unstructured, message string) string {
+// withReason adds to a message what the object's own condition says.
+func withReason(object *unstructured.Unstructured, message string) string {
 	for _, kind := range []string{"Failed", "Progressing"} {
 		if text, _ := conditionOf(object, kind)["message"].(string); text != "" {
 			return message + ": " + text

@@ -60,7 +60,8 @@ func TestShow(t *testing.T) {
 		!strings.HasPrefix(b.Image, "registry.example.com/") {
 		t.Errorf("%+v, %v", b, err)
 	}
-	if diff := cmp.Diff(map[string]string{"env.B": "user.username", "resources.cpu": "'1'"}, b.Expressions); diff != "" {
+	if diff := cmp.Diff(map[string]string{"env.B": "user.username", "resources.cpu": "'1'"},
+		b.Expressions); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if b, err := s.Show("team", ""); err != nil || !b.IsTemplate || b.Template != "base" || b.Env["A"] != "x" {

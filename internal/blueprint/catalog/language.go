@@ -143,12 +143,13 @@ func (l *language) evaluate(ctx context.Context, text string, expected expressio
 
 // withoutUser shows expressions where a string can be, and null in other places.
 func withoutUser(v layer.Value) layer.Value {
-	return v.Evaluate(reflect.TypeFor[blueprint.Blueprint](), func(_ string, leaf layer.Value, t reflect.Type) *yaml.Node {
-		if result := resultOf(t); result != expression.Text && result != expression.Scalar {
-			return layer.Null()
-		}
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: layer.ExpressionTag + " " + leaf.Scalar.Value}
-	})
+	return v.Evaluate(reflect.TypeFor[blueprint.Blueprint](),
+		func(_ string, leaf layer.Value, t reflect.Type) *yaml.Node {
+			if result := resultOf(t); result != expression.Text && result != expression.Scalar {
+				return layer.Null()
+			}
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: layer.ExpressionTag + " " + leaf.Scalar.Value}
+		})
 }
 
 // resultOf is what an expression must return for a type; empty if there must be none.

@@ -269,7 +269,8 @@ func first(t *testing.T, set *Set) blueprint.Blueprint {
 	return b
 }
 
-// A namespace beside labels may be berth's field, where labels: is forgotten, or a label of k8shell's: neither is chosen.
+// A namespace beside labels may be berth's field, where labels: is forgotten, or a label of k8shell's: neither is
+// chosen.
 func TestAmbiguousPods(t *testing.T) {
 	const both = `Write {namespace: dev, labels: {...}} or {namespace: "*", labels: {namespace: dev, ...}}`
 	for written, want := range map[string]string{

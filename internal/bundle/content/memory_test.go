@@ -119,7 +119,8 @@ func TestBombs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBuilder(t, newCache(t))
 			n := allocated(func() {
-				if err := b.Tar(t.Context(), zeros(test.files, test.size, true)); fault.ReasonOf(err) != content.ReasonTooLarge {
+				if err := b.Tar(t.Context(),
+					zeros(test.files, test.size, true)); fault.ReasonOf(err) != content.ReasonTooLarge {
 					t.Error(err)
 				}
 			})

@@ -109,7 +109,8 @@ func TestRepositoryLeadsToRegistry(t *testing.T) {
 			s.leads = map[string]string{"db": test.leads}
 			f := newFetcher(t)
 			home := files{
-				"repositories.yaml": "repositories:\n- {name: known, url: '" + s.url + "/charts', username: u, password: p}\n",
+				"repositories.yaml": "repositories:\n- {name: known, url: '" + s.url +
+					"/charts', username: u, password: p}\n",
 			}.write(t)
 			f.Getenv = func(name string) string { return map[string]string{"HELM_CONFIG_HOME": home}[name] }
 			c, err := ofDirectory(t.Context(), t, f, chartOf("app", "1.0.0", s.repository("db", "^1")))

@@ -245,7 +245,8 @@ func TestPlain(t *testing.T) {
 		t.Errorf("priority %v", priority)
 	}
 	// YAML 1.1, as kubectl reads it.
-	if diff := cmp.Diff(map[string]any{"replicas": int64(8), "paused": true}, pkg.Objects[5].Object["spec"]); diff != "" {
+	if diff := cmp.Diff(map[string]any{"replicas": int64(8), "paused": true},
+		pkg.Objects[5].Object["spec"]); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -185,7 +185,8 @@ func rules(operations []admissionv1.OperationType, resources ...string) []admiss
 func mayActAs() []admissionv1.Validation {
 	return []admissionv1.Validation{{
 		Expression: "variables.accounts.all(a, a.size() == 2 && " +
-			"authorizer.group('').resource('serviceaccounts').namespace(a[0]).name(a[1]).check('impersonate').allowed())",
+			"authorizer.group('').resource('serviceaccounts').namespace(a[0])." +
+			"name(a[1]).check('impersonate').allowed())",
 		MessageExpression: "'what is installed as a ServiceAccount is chosen by those who may impersonate it; ' + " +
 			"request.userInfo.username + " +
 			"' may not impersonate all of: ' + variables.accounts.map(a, a.join('/')).join(', ')",

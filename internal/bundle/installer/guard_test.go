@@ -223,7 +223,8 @@ func TestWhoIsAsked(t *testing.T) {
 		"is named as the collector": {"system:serviceaccount:mine:generic-garbage-collector", before, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if asked := meets(t, Policies("berth-system")[0].Conditions, test.by, test.before, test.after); asked != test.asked {
+			if asked := meets(t, Policies("berth-system")[0].Conditions, test.by, test.before,
+				test.after); asked != test.asked {
 				t.Errorf("asked is %t", asked)
 			}
 		})

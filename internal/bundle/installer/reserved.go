@@ -24,11 +24,11 @@ func (r Reserved) Check(objects []*unstructured.Unstructured, namespace string) 
 	var problems []string
 	implied := false
 	for _, object := range objects {
-		because := r.because(object, namespace)
-		if because == "" {
+		reason := r.reason(object, namespace)
+		if reason == "" {
 			continue
 		}
-		problems = append(problems, kube.Object(object.GetKind(), object.GetName())+" "+because)
+		problems = append(problems, kube.Object(object.GetKind(), object.GetName())+" "+reason)
 		implied = implied || namespace == r.System && namespaceOf(object, namespace) == r.System
 	}
 	if len(problems) == 0 {
@@ -47,7 +47,7 @@ func (r Reserved) Allowed(objects []*unstructured.Unstructured,
 	namespace string,
 ) (allowed []*unstructured.Unstructured) {
 	for _, object := range objects {
-		if r.because(object, namespace) == "" {
+		if r.reason(object, namespace) == "" {
 			allowed = append(allowed, object)
 		}
 	}
@@ -57,8 +57,8 @@ func (r Reserved) Allowed(objects []*unstructured.Unstructured,
 // Hides is true for a namespace whose objects no template looks up.
 func (r Reserved) Hides(namespace string) bool { return r.System != "" && namespace == r.System }
 
-// because is why an object is reserved; empty for one that is not.
-func (r Reserved) because(object *unstructured.Unstructured, namespace string) string {
+// reason is why an object is reserved; empty for one that is not.
+func (r Reserved) reason(object *unstructured.Unstructured, namespace string) string {
 	group, kind, name := object.GroupVersionKind().Group, object.GetKind(), object.GetName()
 	switch {
 	case r.System == "":

@@ -103,7 +103,7 @@ func TestInstallOfWhatWasChanged(t *testing.T) {
 			if test.planned != nil {
 				q.Source = test.planned.Spec.Template.Spec.Source
 			}
-			k, err := r.Know(t.Context(), "shop")
+			k, err := r.Snapshot(t.Context(), "shop")
 			if err != nil {
 				t.Fatal(err)
 			}

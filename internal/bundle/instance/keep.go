@@ -130,10 +130,10 @@ func partition(objects []*unstructured.Unstructured, h places, applier apply.App
 	o Removing,
 ) (remove []*unstructured.Unstructured, keep []left) {
 	for _, object := range objects {
-		switch because := because(object, h, applier, o); {
+		switch reason := keepReason(object, h, applier, o); {
 		case object.GetDeletionTimestamp() != nil:
-		case because != "":
-			keep = append(keep, left{object, because})
+		case reason != "":
+			keep = append(keep, left{object, reason})
 		default:
 			remove = append(remove, object)
 		}
@@ -145,8 +145,8 @@ func partition(objects []*unstructured.Unstructured, h places, applier apply.App
 // madeByHook is why what a hook has made is left, as helm leaves it.
 const madeByHook = "a hook has made it"
 
-// because is why an object is left; empty for one that is removed.
-func because(object *unstructured.Unstructured, h places, applier apply.Applier, o Removing) string {
+// keepReason is why an object is left; empty for one that is removed.
+func keepReason(object *unstructured.Unstructured, h places, applier apply.Applier, o Removing) string {
 	one := []*unstructured.Unstructured{object}
 	switch remove, _ := apply.Removable(one, o.Definitions); {
 	case !applier.Owner.Owns(object):
@@ -226,18 +226,18 @@ func (u removal) emptied(ctx context.Context, objects []*unstructured.Unstructur
 ) (rest []*unstructured.Unstructured, kept []left, err error) {
 	for _, object := range objects {
 		if object.GetKind() == "Namespace" {
-			because := keptIn(object.GetName(), keep)
-			if because == "" {
+			reason := keptIn(object.GetName(), keep)
+			if reason == "" {
 				holds, err := u.holds(ctx, object.GetName())
 				if err != nil {
 					return nil, nil, err
 				}
 				if holds != "" {
-					because = "it holds " + holds + ", which is not the bundle's"
+					reason = "it holds " + holds + ", which is not the bundle's"
 				}
 			}
-			if because != "" {
-				kept = append(kept, left{object, because})
+			if reason != "" {
+				kept = append(kept, left{object, reason})
 				continue
 			}
 		}

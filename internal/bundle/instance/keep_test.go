@@ -120,7 +120,8 @@ func TestDivideWithDefinitions(t *testing.T) {
 	objects := parsed(t, `{apiVersion: example.org/v1, kind: Boat, metadata: {name: kept, `+marks+`keep}}}
 {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: definition, `+marks+`none}}, spec: {group: example.org, names: {kind: Boat, plural: boats}, versions: [{name: v1}]}}`)
 	for definitions, want := range map[bool]int{false: 2, true: 0} {
-		if remove, keep := partition(objects, places{}, applier, Removing{Definitions: definitions}); len(keep) != want ||
+		if remove, keep := partition(objects, places{}, applier,
+			Removing{Definitions: definitions}); len(keep) != want ||
 			len(remove) != map[bool]int{true: 1}[definitions] {
 			t.Errorf("removes %q, keeps %v", names(remove), keep)
 		}

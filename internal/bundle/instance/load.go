@@ -26,7 +26,7 @@ import (
 
 // Load reads the content of a request as what its class says it is, which is recognized if
 // there is none. What is installed of the same is read from its record.
-func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
+func (r Reconciler) Load(ctx context.Context, q *Request, k Snapshot) error {
 	found, err := formatOf(q)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (r Reconciler) Load(ctx context.Context, q *Request, k Known) error {
 func (r Reconciler) Stored(ctx context.Context, name string, steps *event.Steps) (*content.Content, *v1alpha1.Bundle,
 	error,
 ) {
-	k, err := r.Know(ctx, name)
+	k, err := r.Snapshot(ctx, name)
 	switch {
 	case err != nil:
 		return nil, nil, err

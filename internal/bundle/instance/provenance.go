@@ -66,7 +66,7 @@ func provenanceIn(r *helm.Release) *provenance {
 }
 
 // Moved says which charts that a chart depends on are other ones than in what is recorded last, and which.
-func (k Known) Moved(p *format.Package) (moved []string) {
+func (k Snapshot) Moved(p *format.Package) (moved []string) {
 	if k.Release == nil || p == nil || p.Recorded || p.Format != format.Helm {
 		return nil
 	}
@@ -152,8 +152,8 @@ func objectsOf(record *helm.Release, in *v1alpha1.Instance) ([]*unstructured.Uns
 	return objects, err
 }
 
-// passedOver is the error about a choice of a revision, nil for no revision, beside a record that cannot be read and may
-// be the one that is meant.
+// passedOver is the error about a choice of a revision, nil for no revision, beside a record that cannot be read and
+// may be the one that is meant.
 func passedOver(name string, chosen *helm.Release, asked int, unreadable []release.Unreadable) error {
 	for _, u := range unreadable {
 		switch {

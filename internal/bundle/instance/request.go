@@ -54,7 +54,7 @@ type Request struct {
 
 // Install brings a request about: the objects that say so are written, and then what
 // they say is done, by this process or by a server that leads.
-func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *event.Steps) (Outcome, error) {
+func (r Reconciler) Install(ctx context.Context, q Request, k Snapshot, steps *event.Steps) (Outcome, error) {
 	if k.Instance != nil {
 		if err := resource.CheckUsable(k.Instance); err != nil {
 			return Outcome{}, err
@@ -85,7 +85,7 @@ func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *even
 	defer releaseLock(ctx, p.held)
 	now, err := r.fresh(ctx, q.Name)
 	if k.Undefined && fault.CodeOf(err) == fault.NotFound { // the kinds have just been defined
-		now, err = Known{}, nil
+		now, err = Snapshot{}, nil
 	}
 	if err == nil {
 		err = resource.CheckUnchanged(q.Name, k.Instance, now.Instance)
@@ -103,7 +103,7 @@ func (r Reconciler) Install(ctx context.Context, q Request, k Known, steps *even
 
 // lockDefined takes the lock; in a cluster that has never seen a bundle, once the kinds and
 // the namespace are there.
-func (r Reconciler) lockDefined(ctx context.Context, name string, k Known) (held *lock.Lock, err error) {
+func (r Reconciler) lockDefined(ctx context.Context, name string, k Snapshot) (held *lock.Lock, err error) {
 	if !k.Undefined {
 		held, err = r.lock(ctx, name, forInstall, nil)
 		if !kube.IsNamespaceMissing(err) {
@@ -126,8 +126,10 @@ func instanceOf(q Request) (*v1alpha1.Instance, error) {
 		ProvisionerClassName: q.Class, Config: text, ServiceAccount: q.ServiceAccount,
 		Template: v1alpha1.Template{
 			// Other content from the same place is another bundle.
-			Metadata: v1alpha1.TemplateMeta{Annotations: map[string]string{v1alpha1.AnnotationContent: q.Content.Digest}},
-			Spec:     v1alpha1.BundleSpec{ProvisionerClassName: q.Class, Source: q.Source},
+			Metadata: v1alpha1.TemplateMeta{
+				Annotations: map[string]string{v1alpha1.AnnotationContent: q.Content.Digest},
+			},
+			Spec: v1alpha1.BundleSpec{ProvisionerClassName: q.Class, Source: q.Source},
 		},
 	}}
 	if len(q.Charts) > 0 {
@@ -182,7 +184,7 @@ func contentOf(c *content.Content, class string, conf v1alpha1.Config) (format.F
 
 // Preview is what a request would change in the objects of its bundle. Nothing is written;
 // in a dry run by the API server, it checks what would be.
-func (r Reconciler) Preview(ctx context.Context, q Request, k Known, dry apply.DryRun) (apply.Changes, error) {
+func (r Reconciler) Preview(ctx context.Context, q Request, k Snapshot, dry apply.DryRun) (apply.Changes, error) {
 	in := &v1alpha1.Instance{}
 	if k.Instance != nil {
 		if err := resource.CheckUsable(k.Instance); err != nil {

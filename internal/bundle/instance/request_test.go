@@ -85,7 +85,7 @@ func TestPlacesAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 				}
 				return
 			}
-			_, err := r.Install(t.Context(), q, Known{}, quiet())
+			_, err := r.Install(t.Context(), q, Snapshot{}, quiet())
 			if f := fault.From(err); err == nil || f.Code != test.exitsWith ||
 				!strings.Contains(f.Message, test.want) ||
 				!strings.Contains(f.Hint, test.hint) {

@@ -31,7 +31,7 @@ func notInstalled(name string) error {
 
 // Revisions are what is recorded of an instance, the newest first. What cannot be read of that is a warning.
 func (r Reconciler) Revisions(ctx context.Context, name string) (h v1.BundleHistory, err error) {
-	k, err := r.Know(ctx, name)
+	k, err := r.Snapshot(ctx, name)
 	switch {
 	case fault.ReasonOf(err) == release.ReasonUnreadable: // is among those that are named
 	case err != nil:
@@ -61,7 +61,7 @@ func (r Reconciler) Revisions(ctx context.Context, name string) (h v1.BundleHist
 // Earlier is a request for what a revision of an instance had installed; 0 is the last one before the newest that was
 // installed as a whole. What it was made of comes from its bundle if that is there, from where it was fetched, or from
 // the cache; what was sent, and is nowhere any more, from the record. Its content is to be closed.
-func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Known, steps *event.Steps) (q Request,
+func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Snapshot, steps *event.Steps) (q Request,
 	err error,
 ) {
 	if k.Instance == nil {
@@ -113,7 +113,7 @@ func (r Reconciler) Earlier(ctx context.Context, name string, revision int, k Kn
 
 // isBehind is true if nothing is recorded of what is wanted of an instance: it failed before there was anything to
 // apply, and the newest record is of what runs.
-func isBehind(k Known, records []*helm.Release) bool {
+func isBehind(k Snapshot, records []*helm.Release) bool {
 	if len(records) == 0 {
 		return false
 	}
@@ -179,7 +179,9 @@ type notKeptError struct{ because error }
 func (e notKeptError) Error() string { return fmt.Sprintf("the content is not kept: %v", e.because) }
 
 // again has the content of a request from what it was made of. The error is notKeptError if that was sent.
-func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Known, steps *event.Steps) (err error) {
+func (r Reconciler) again(
+	ctx context.Context, q *Request, made provenance, k Snapshot, steps *event.Steps,
+) (err error) {
 	there := slices.IndexFunc(k.Bundles, func(b v1alpha1.Bundle) bool {
 		return b.Name == made.Bundle && b.DeletionTimestamp == nil && b.Status.ResolvedSource != nil &&
 			made.Digest != "" && b.Status.Digest == made.Digest
@@ -217,7 +219,9 @@ func (r Reconciler) again(ctx context.Context, q *Request, made provenance, k Kn
 
 // from has the content of a request from its bundle. The source stays as it is where the instance then has that very
 // bundle again: for another one, a branch or a tag would be looked up, and may have moved.
-func (r Reconciler) from(ctx context.Context, q *Request, b *v1alpha1.Bundle, k Known, steps *event.Steps) (err error) {
+func (r Reconciler) from(
+	ctx context.Context, q *Request, b *v1alpha1.Bundle, k Snapshot, steps *event.Steps,
+) (err error) {
 	q.Content, err = r.unpacker("").Content(ctx, b, steps)
 	if err != nil {
 		if b.Spec.Source.Type == v1alpha1.SourceUpload && (fault.CodeOf(err) == fault.PermissionDenied ||

@@ -124,7 +124,7 @@ func TestIsBehind(t *testing.T) {
 		"recorded by another helm":   {nil, []*helm.Release{{}}, false},
 		"not recorded":               {nil, nil, false},
 	} {
-		if got := isBehind(Known{Instance: in, Bundles: test.bundles}, test.records); got != test.want {
+		if got := isBehind(Snapshot{Instance: in, Bundles: test.bundles}, test.records); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -230,7 +230,7 @@ func TestEarlier(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q, err := r.Earlier(t.Context(), "shop", 1, Known{Instance: in}, quiet())
+			q, err := r.Earlier(t.Context(), "shop", 1, Snapshot{Instance: in}, quiet())
 			if test.says != "" {
 				if fault.CodeOf(err) != fault.Failed || !strings.Contains(err.Error(), test.says) ||
 					!strings.Contains(fault.From(err).Hint, "berth bundle install shop") {

@@ -80,7 +80,7 @@ func (r Reconciler) lookAt(ctx context.Context, s *v1.BundleState) error {
 
 // State is one instance with its bundles and the health of each of its objects.
 func (r Reconciler) State(ctx context.Context, name string) (*v1.BundleState, error) {
-	k, err := r.Know(ctx, name)
+	k, err := r.Snapshot(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -199,8 +199,8 @@ func applyHealth(s *v1.BundleState, rest []health.Reading, now time.Time) {
 	}
 }
 
-// Known is what the cluster has of an instance before a request.
-type Known struct {
+// Snapshot is what the cluster has of an instance before a request.
+type Snapshot struct {
 	Instance *v1alpha1.Instance // nil if there is none
 	Bundles  []v1alpha1.Bundle
 	Release  *helm.Release // the newest record; nil if there is none
@@ -208,9 +208,9 @@ type Known struct {
 	Undefined bool
 }
 
-// Know reads what the cluster has of an instance. One that is recorded in another system
+// Snapshot reads what the cluster has of an instance. One that is recorded in another system
 // namespace is an error.
-func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) {
+func (r Reconciler) Snapshot(ctx context.Context, name string) (k Snapshot, err error) {
 	var current *helm.Release
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -222,7 +222,7 @@ func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) 
 		return err
 	})
 	if err = group.Wait(); fault.CodeOf(err) == fault.NotFound {
-		return Known{Undefined: true}, nil
+		return Snapshot{Undefined: true}, nil
 	}
 	if err == nil {
 		err = resource.CheckRecorded(name, r.System, k.Bundles)
@@ -235,7 +235,7 @@ func (r Reconciler) Know(ctx context.Context, name string) (k Known, err error) 
 // been changed, or deleted, by the run that had it. The release is read by the pass. The bundles
 // come first: for another one, the instance is changed and then the bundle created, which
 // would be cleaned up as one that nobody wants if the instance were the older of the two.
-func (r Reconciler) fresh(ctx context.Context, name string) (k Known, err error) {
+func (r Reconciler) fresh(ctx context.Context, name string) (k Snapshot, err error) {
 	if k.Bundles, err = r.objects().Bundles(ctx, name); err == nil {
 		k.Instance, err = r.objects().Instance(ctx, name)
 	}
@@ -243,7 +243,7 @@ func (r Reconciler) fresh(ctx context.Context, name string) (k Known, err error)
 }
 
 // Values are those that the instance was installed with last; empty if there are none.
-func (k Known) Values() (string, error) {
+func (k Snapshot) Values() (string, error) {
 	if k.Instance == nil {
 		return "", nil
 	}
@@ -252,7 +252,7 @@ func (k Known) Values() (string, error) {
 }
 
 // Watch are the namespaces that an operator was last told to watch; none if it was not.
-func (k Known) Watch() ([]string, error) {
+func (k Snapshot) Watch() ([]string, error) {
 	if k.Instance == nil {
 		return nil, nil
 	}
@@ -261,7 +261,7 @@ func (k Known) Watch() ([]string, error) {
 }
 
 // ServiceAccount is the one that the instance was to be installed as last; nil for none.
-func (k Known) ServiceAccount() *v1alpha1.ServiceAccount {
+func (k Snapshot) ServiceAccount() *v1alpha1.ServiceAccount {
 	if k.Instance == nil {
 		return nil
 	}
@@ -271,7 +271,7 @@ func (k Known) ServiceAccount() *v1alpha1.ServiceAccount {
 // Keep is where a request has its objects that name no namespace: where those of the
 // instance are, once something is installed. Another one that somebody has asked for, and
 // not only has in a context, is refused: all of it would be deleted and created again.
-func (k Known) Keep(system, namespace string, asked bool) (string, error) {
+func (k Snapshot) Keep(system, namespace string, asked bool) (string, error) {
 	if k.Instance == nil || k.Instance.Status.InstalledBundleName == "" ||
 		!resource.IsOurs(k.Instance.Spec.ProvisionerClassName) {
 		return namespace, nil

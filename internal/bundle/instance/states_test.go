@@ -140,7 +140,7 @@ func TestKeep(t *testing.T) {
 		"and stays so":                         {in("shop-1", ""), "default", false, "none"},
 		"another program's":                    {theirs, "default", true, "default"},
 	} {
-		got, err := Known{Instance: test.instance}.Keep("system", test.namespace, test.asked)
+		got, err := Snapshot{Instance: test.instance}.Keep("system", test.namespace, test.asked)
 		want := test.want
 		if want == "none" {
 			want = ""

@@ -71,8 +71,8 @@ func (r Reconciler) Uninstall(ctx context.Context, name string, o Removing, step
 }
 
 // removable is what there is of an instance that can be uninstalled.
-func (r Reconciler) removable(ctx context.Context, name string) (Known, error) {
-	k, err := r.Know(ctx, name)
+func (r Reconciler) removable(ctx context.Context, name string) (Snapshot, error) {
+	k, err := r.Snapshot(ctx, name)
 	switch {
 	case err != nil:
 		return k, err
@@ -88,7 +88,7 @@ func (r Reconciler) removable(ctx context.Context, name string) (Known, error) {
 type removal struct {
 	Reconciler
 	name  string
-	known Known
+	known Snapshot
 	held  *lock.Lock
 	view  *live.View
 	steps *event.Steps

@@ -34,7 +34,7 @@ func TestBegin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := removal{Reconciler: r, name: "shop", known: Known{Instance: in}, held: held}
+		u := removal{Reconciler: r, name: "shop", known: Snapshot{Instance: in}, held: held}
 		if err := u.begin(t.Context()); err != nil || !resource.IsUninstalling(in) {
 			t.Errorf("%v, %v", in.Annotations, err)
 		}
@@ -90,13 +90,13 @@ func TestAnotherSystemNamespace(t *testing.T) {
 	if err := r.objects().CreateBundle(t.Context(), resource.NewBundle(in, "hash", 0, r.System)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Know(t.Context(), "shop"); err != nil {
+	if _, err := r.Snapshot(t.Context(), "shop"); err != nil {
 		t.Fatal(err)
 	}
 	client.ClearActions()
 	other := r
 	other.System = "elsewhere"
-	_, knowing := other.Know(t.Context(), "shop")
+	_, knowing := other.Snapshot(t.Context(), "shop")
 	_, passing := other.Instance(t.Context(), "shop", UntilInstalled, quiet())
 	_, removing := other.Uninstall(t.Context(), "shop", Removing{}, quiet())
 	for _, err := range []error{knowing, passing, removing} {

@@ -32,8 +32,8 @@ const maxReferences = 10_000
 const RootName = "kustomization.yaml"
 
 // Find finds the parts of a kustomization in a directory of a tree, of which read gives the files: the error is
-// fs.ErrNotExist for a file that does not exist. Without a kustomization it is the directory alone; what else is wrong is for Build
-// to say. No more is read than Build takes.
+// fs.ErrNotExist for a file that does not exist. Without a kustomization it is the directory alone; what else is wrong
+// is for Build to say. No more is read than Build takes.
 func Find(ctx context.Context, dir string, read func(name string) ([]byte, error)) (Parts, error) {
 	dir = path.Clean(dir)
 	known, tried := map[string]bool{}, map[string]bool{dir: true}

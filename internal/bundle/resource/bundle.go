@@ -84,9 +84,10 @@ func BundleFor(in *v1alpha1.Instance, bundles []v1alpha1.Bundle) (b *v1alpha1.Bu
 // template there is only one content; and what is installed as a ServiceAccount comes from a
 // bundle that says so, which takes the permission to act as it.
 func isBundleOf(in *v1alpha1.Instance, hash string, b *v1alpha1.Bundle) bool {
+	template := in.Spec.Template
 	return b.Labels[v1alpha1.LabelTemplateHash] == hash && metav1.IsControlledBy(b, in) &&
-		Same(b.Spec, in.Spec.Template.Spec) &&
-		b.Annotations[v1alpha1.AnnotationContent] == in.Spec.Template.Metadata.Annotations[v1alpha1.AnnotationContent] &&
+		Same(b.Spec, template.Spec) &&
+		b.Annotations[v1alpha1.AnnotationContent] == template.Metadata.Annotations[v1alpha1.AnnotationContent] &&
 		b.Annotations[v1alpha1.AnnotationServiceAccount] == in.Spec.ServiceAccount.String()
 }
 
@@ -127,6 +128,7 @@ func TemplateHash(t v1alpha1.Template) (string, error) {
 // characters are left for the hash: then the next attempt has another one.
 func bundleName(instance, hash string, attempt int) string {
 	sum := sha256.Sum256([]byte(hash + strings.Repeat("+", attempt)))
-	short := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:v1alpha1.MaxBundleName-v1alpha1.MaxInstanceName-1])
+	text := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))
+	short := text[:v1alpha1.MaxBundleName-v1alpha1.MaxInstanceName-1]
 	return instance + "-" + short
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/bundle/resource"
 )
 
-// Who applies an instance again and again is seen by the marks that such programs leave on their objects.
+// A program that applies an instance again and again is seen by the marks that it leaves on its objects.
 func TestAppliedBy(t *testing.T) {
 	type texts = map[string]string
 	for name, test := range map[string]struct {

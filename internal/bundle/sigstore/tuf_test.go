@@ -142,8 +142,9 @@ func verified(t *testing.T, r *sigstore.Root, s *sigstoretest.Sigstore) error {
 
 const day = 24 * time.Hour
 
-// The public root is fetched as TUF has it: from the root that is linked, over what names each next file, to the trusted
-// root. It is kept for a day, between runs as well if there is a directory for it; then another one counts instead.
+// The public root is fetched as TUF has it: from the root that is linked, over what names each next file, to the
+// trusted root. It is kept for a day, between runs as well if there is a directory for it; then another one counts
+// instead.
 func TestPublicRoot(t *testing.T) {
 	for name, dir := range map[string]string{"in memory": "", "in a directory": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
@@ -200,8 +201,8 @@ func forgetDay(t *testing.T, dir string) {
 	}
 }
 
-// Where the next root has expired, or there is no answer, the old one counts for a week, and that is said: as cosign has
-// it. One that is not sigstore's is no reason to go on. A run without an old one has none.
+// Where the next root has expired, or there is no answer, the old one counts for a week, and that is said: as cosign
+// has it. One that is not sigstore's is no reason to go on. A run without an old one has none.
 func TestPublicRootThatIsNotRenewed(t *testing.T) {
 	for name, test := range map[string]struct {
 		do   func(*mirror, *sigstoretest.Sigstore)
@@ -213,7 +214,8 @@ func TestPublicRootThatIsNotRenewed(t *testing.T) {
 		},
 		"no answer": {func(m *mirror, _ *sigstoretest.Sigstore) { m.serve(nil) }, "503", true},
 		"with another key": {
-			func(m *mirror, s *sigstoretest.Sigstore) { m.rekey(); m.publish(s, day) }, "Verifying timestamp failed", false,
+			func(m *mirror, s *sigstoretest.Sigstore) { m.rekey(); m.publish(s, day) }, "Verifying timestamp failed",
+			false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,8 @@ type Fetcher struct {
 	// Verify says by whom everything has to be signed that is fetched; nil asks for no signatures. Its cache has what
 	// was verified under it, and nothing else.
 	Verify *signature.Policy
-	// Commit is given the commit of a git source, for what else of it is to be read; it is to be closed. Nil keeps none.
+	// Commit is given the commit of a git source, for what else of it is to be read; it is to be closed. Nil keeps
+	// none.
 	Commit *Commit
 	// Progress is told what happens, with bytes so far, and in all if that is known;
 	// from one goroutine at a time. It may be nil.

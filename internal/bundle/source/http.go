@@ -68,8 +68,8 @@ func (f Fetcher) http(ctx context.Context, s v1alpha1.HTTPSource) (*content.Cont
 	return c, &s, nil
 }
 
-// provenance is what helm has beside an archive at a URL: by whom it is signed, and what digest it has then. File is the
-// name that it was signed by.
+// provenance is what helm has beside an archive at a URL: by whom it is signed, and what digest it has then. File is
+// the name that it was signed by.
 func (f Fetcher) provenance(ctx context.Context, address *url.URL, file string, auth *v1alpha1.Authorization,
 	login *credential.Source,
 ) (signed signature.Archive, _ error) {

@@ -121,7 +121,7 @@ func manifestOf(source string) string {
 	return dir + unnamed
 }
 
-// fileName is a name that is one on every system.
+// fileName is a name that is valid on every system.
 const fileName pattern.Expr = `^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}$`
 
 // directory reads through os.Root, so that nothing outside is read, whatever is changed

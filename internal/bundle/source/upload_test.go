@@ -163,7 +163,8 @@ func TestUploadIsRepeated(t *testing.T) {
 	f, client, digest := uploaded(t)
 	found := chunks(t, client)
 	for _, i := range []int{0, 2} {
-		if err := client.CoreV1().ConfigMaps(system).Delete(t.Context(), found[i].Name, metav1.DeleteOptions{}); err != nil {
+		if err := client.CoreV1().ConfigMaps(system).Delete(t.Context(), found[i].Name,
+			metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

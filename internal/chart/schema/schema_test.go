@@ -137,7 +137,8 @@ func TestCheck(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if err := chartutil.ValidateAgainstSingleSchema(values, []byte(test.schema)); (err == nil) != (len(got) == 0) &&
+			if err := chartutil.ValidateAgainstSingleSchema(values,
+				[]byte(test.schema)); (err == nil) != (len(got) == 0) &&
 				!test.unchecked {
 				t.Errorf("Helm says %v", err)
 			}

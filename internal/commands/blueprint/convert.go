@@ -27,7 +27,8 @@ func NewConvert(f *cmdutil.Factory, runF func(context.Context, *Options) error) 
 		Short: "Convert blueprints of k8shell",
 		Long: `Convert blueprints of k8shell, and list what is changed: where a field has another
 meaning there, berth's form is written. Comments are kept, blank lines and quotes are
-not; a file with nothing to change stays as it is. berth reads the rest as it is. The list also has what is left and means something else here, to be looked at.
+not; a file with nothing to change stays as it is. berth reads the rest as it is. The
+list also has what is left and means something else here, to be looked at.
 
 Without --to or --in-place, nothing is written. The files of a directory are converted
 together, as their blueprints inherit from each other; those that others include are

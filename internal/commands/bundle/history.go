@@ -157,7 +157,7 @@ func Rollback(ctx context.Context, o *RollbackOptions) error {
 }
 
 // checkGitOps refuses what another program would undo; a dry run does nothing.
-func (o *RollbackOptions) checkGitOps(k instance.Known) error {
+func (o *RollbackOptions) checkGitOps(k instance.Snapshot) error {
 	if k.Instance == nil || o.IgnoreGitOps || o.DryRun != apply.DryRunNone {
 		return nil
 	}
@@ -172,8 +172,8 @@ func (o *RollbackOptions) checkGitOps(k instance.Known) error {
 // earlier prepares the installation of an earlier revision.
 func (o *RollbackOptions) earlier(
 	ctx context.Context, r instance.Reconciler, steps *event.Steps,
-) (q instance.Request, known instance.Known, err error) {
-	if known, err = r.Know(ctx, o.Name); err != nil {
+) (q instance.Request, known instance.Snapshot, err error) {
+	if known, err = r.Snapshot(ctx, o.Name); err != nil {
 		return q, known, err
 	}
 	if err := o.checkGitOps(known); err != nil {

@@ -57,8 +57,9 @@ func TestKustomizationsOfServers(t *testing.T) {
 			"would be fetched, and nothing is",
 		},
 		"a program": {
-			of("resources: [a.yaml]\ngenerators: [g.yaml]\n", "g.yaml", "apiVersion: x/v1\nkind: G\nmetadata: {name: g, "+
-				"annotations: {config.kubernetes.io/function: 'exec: {path: ./run}'}}\n",
+			of("resources: [a.yaml]\ngenerators: [g.yaml]\n", "g.yaml",
+				"apiVersion: x/v1\nkind: G\nmetadata: {name: g, "+
+					"annotations: {config.kubernetes.io/function: 'exec: {path: ./run}'}}\n",
 				"run", "#!/bin/sh\ncat "+secret+"\n"),
 			"plugins disabled",
 		},

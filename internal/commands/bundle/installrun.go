@@ -39,7 +39,7 @@ func Install(ctx context.Context, o *InstallOptions) error {
 }
 
 // prepare finds what is to be installed, and looks up what there is. The content of the request is to be closed.
-type prepare func(ctx context.Context, r instance.Reconciler, steps *event.Steps) (instance.Request, instance.Known,
+type prepare func(ctx context.Context, r instance.Reconciler, steps *event.Steps) (instance.Request, instance.Snapshot,
 	error)
 
 // run installs what is prepared, or says what that would change.
@@ -65,7 +65,7 @@ func (o *InstallOptions) run(ctx context.Context, r instance.Reconciler, title w
 
 // fetching prepares an installation of what the command line says.
 func (o *InstallOptions) fetching(conf v1alpha1.Config) prepare {
-	return func(ctx context.Context, r instance.Reconciler, steps *event.Steps) (instance.Request, instance.Known,
+	return func(ctx context.Context, r instance.Reconciler, steps *event.Steps) (instance.Request, instance.Snapshot,
 		error,
 	) {
 		return o.fetched(ctx, r, conf, steps)
@@ -75,7 +75,7 @@ func (o *InstallOptions) fetching(conf v1alpha1.Config) prepare {
 // fetched fetches the bundle, reads all of it, and looks up what there is.
 func (o *InstallOptions) fetched(
 	ctx context.Context, r instance.Reconciler, conf v1alpha1.Config, steps *event.Steps,
-) (q instance.Request, known instance.Known, err error) {
+) (q instance.Request, known instance.Snapshot, err error) {
 	q = instance.Request{
 		Name: o.Name, Class: o.class(), Format: o.Format, Config: conf, Until: instance.UntilHealthy,
 		KeepWatch:  o.Watch == nil,
@@ -99,7 +99,7 @@ func (o *InstallOptions) fetched(
 			return english.Plural(q.Content.Files, "file"), nil
 		}},
 		event.Step{Name: "lookup", Quiet: true, Do: func() (_ string, err error) {
-			known, err = r.Know(ctx, o.Name)
+			known, err = r.Snapshot(ctx, o.Name)
 			return "", err
 		}},
 	)
@@ -115,7 +115,7 @@ func (o *InstallOptions) fetched(
 
 // checked reads all of what a request has, unless preparing it has failed with err; then it has no content any more.
 func checked(
-	ctx context.Context, r instance.Reconciler, q *instance.Request, known instance.Known, steps *event.Steps,
+	ctx context.Context, r instance.Reconciler, q *instance.Request, known instance.Snapshot, steps *event.Steps,
 	err error,
 ) error {
 	if err == nil {
@@ -164,7 +164,7 @@ func (o *InstallOptions) install(
 
 // noteValues says what an upgrade does with the values of the last installation; empty if there
 // were none, or they stay as they are because they were given again.
-func noteValues(known instance.Known, q instance.Request) string {
+func noteValues(known instance.Snapshot, q instance.Request) string {
 	before, err := known.Values()
 	switch {
 	case err != nil || known.Instance == nil:

@@ -16,7 +16,8 @@ import (
 	"github.com/berthdev/berth/internal/waittest"
 )
 
-// repositoryOf serves a chart, app, that depends without a lock on db, of which it has the versions 1.0.0 to 1.newest.0.
+// repositoryOf serves a chart, app, that depends without a lock on db, of which it has the versions 1.0.0 to
+// 1.newest.0.
 func repositoryOf(t *testing.T, newest *atomic.Int32) (url string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -52,7 +52,8 @@ func watching(version, namespace string) release {
 }
 
 // A rollback is an upgrade to what a revision had: its content by the digest, its values, what its operator watched,
-// and the hooks of an upgrade, of that version. It has a revision of its own, and what it replaces stays in the history.
+// and the hooks of an upgrade, of that version. It has a revision of its own, and what it replaces stays in the
+// history.
 func TestWhatARollbackIs(t *testing.T) {
 	for name, test := range map[string]struct {
 		first, second release

@@ -122,7 +122,8 @@ func TestDiagnoseNow(t *testing.T) {
 
 func TestDiagnoseExitCode(t *testing.T) {
 	for name, want := range map[string]int{"pull-not-found": 3, "readiness-fail": 0, "ok-init-ready": 0} {
-		if status, stdout, _ := offline(t, "", "diagnose", "-f", recordings+name+".jsonl", "--exit-code"); status != want ||
+		if status, stdout, _ := offline(t, "", "diagnose", "-f", recordings+name+".jsonl",
+			"--exit-code"); status != want ||
 			stdout == "" {
 			t.Errorf("%s: exit status %d, want %d\n%s", name, status, want, stdout)
 		}
@@ -158,8 +159,8 @@ func TestDiagnoseRefuses(t *testing.T) {
 				"- {apiVersion: v1, kind: Event, metadata: {name: a.1, namespace: x}, type: Warning, " +
 				"reason: FailedMount, " +
 				"message: no such share, involvedObject: {kind: Pod, name: api, namespace: x}}\n" +
-				"- {apiVersion: v1, kind: Event, metadata: {name: a.2, namespace: x}, type: Normal, reason: Scheduled, " +
-				"message: done, involvedObject: {kind: Pod, name: api, namespace: x}}\n" +
+				"- {apiVersion: v1, kind: Event, metadata: {name: a.2, namespace: x}, type: Normal, reason: " +
+				"Scheduled, message: done, involvedObject: {kind: Pod, name: api, namespace: x}}\n" +
 				"- {apiVersion: v1, kind: Event, metadata: {name: b.1, namespace: x}, type: Warning, reason: Failed, " +
 				"message: no such image, involvedObject: {kind: Pod, name: b, namespace: x}}\n" +
 				"- {apiVersion: v1, kind: Event, metadata: {name: b.2, namespace: x}, type: Warning, reason: Failed, " +

@@ -38,7 +38,8 @@ func TestDiagnosePolicies(t *testing.T) {
 		if test.ignored == "" {
 			continue
 		}
-		if _, text, _ := offline(t, "", append([]string{"diagnose", "-f", file}, test.args...)...); !strings.Contains(text,
+		if _, text, _ := offline(t, "",
+			append([]string{"diagnose", "-f", file}, test.args...)...); !strings.Contains(text,
 			"ignored on request: "+test.ignored) {
 			t.Errorf("%s %q does not say what was ignored:\n%s", test.recording, test.args, text)
 		}

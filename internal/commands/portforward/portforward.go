@@ -44,9 +44,10 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 Ctrl-C (exit status 130). With a local port of 0, or none before the colon, a free one is
 picked; the addresses are printed on standard output, one a line.
 
-A workspace that is not running yet is waited for; of one that is stopped, that is an error. When its pod is replaced or the
-connection is lost, connect again and say so on standard error; the local ports stay
-open, and connections meanwhile wait. The command ends when the workspace is deleted.`,
+A workspace that is not running yet is waited for; of one that is stopped, that is an
+error. When its pod is replaced or the connection is lost, connect again and say so on
+standard error; the local ports stay open, and connections meanwhile wait. The command
+ends when the workspace is deleted.`,
 		Example: `  berth port-forward alice~dev 8080
   berth port-forward alice~dev 9000:80 5432
   berth port-forward alice~dev :80 --output jsonl

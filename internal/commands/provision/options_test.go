@@ -23,7 +23,8 @@ func TestOptions(t *testing.T) {
 			Args: "alice~dev --timeout 90s --timing --if-not-exists --wait --no-wait --create-namespace --force " +
 				"--on-failure DELETE --image a:1 --set cpu=2 --set x=y --context c",
 			Want: command.Options{
-				UserString: "alice~dev", Timeout: 90 * time.Second, Timed: true, Timing: true, IfNotExists: true, Wait: true,
+				UserString: "alice~dev", Timeout: 90 * time.Second, Timed: true, Timing: true, IfNotExists: true,
+				Wait:            true,
 				NoWait:          true,
 				CreateNamespace: true, Force: true,
 				OnFailure: provision.DeleteOnFailure, Set: cmdutil.SetFlags{

@@ -23,8 +23,8 @@ func TestGatewayOptions(t *testing.T) {
 	cmdtest.Options(t, serve.NewGateway, forget, map[string]cmdtest.Case[serve.GatewayOptions]{
 		"the defaults": {Want: defaults(func(*serve.GatewayOptions) {})},
 		"as in a pod": {
-			Args: "--listen :1 --metrics-listen :2 --stream-listen 127.0.0.1:3 --tls-cert c --tls-key k --client-ca a " +
-				"--max-sessions 2 --max-sessions-per-user 1 --allowed-for 1m",
+			Args: "--listen :1 --metrics-listen :2 --stream-listen 127.0.0.1:3 --tls-cert c --tls-key k --client-ca " +
+				"a --max-sessions 2 --max-sessions-per-user 1 --allowed-for 1m",
 			Want: defaults(func(o *serve.GatewayOptions) {
 				o.Serving = serve.Serving{Listen: ":1", About: serve.About{MetricsListen: ":2", Cert: "c", Key: "k"}}
 				o.StreamListen, o.ClientCA, o.Sessions, o.SessionsPerUser, o.AllowedFor = "127.0.0.1:3", "a", 2, 1,
@@ -38,8 +38,8 @@ func TestGatewayOptions(t *testing.T) {
 			}),
 		},
 		"a pool that is reported": {
-			Args: "--machine-pool p --target-kubeconfig f --report-pool --pool-address InternalDNS=a.svc,InternalIP=::1 " +
-				"--pool-port 1 --pool-class small=20 --pool-class x=4/2",
+			Args: "--machine-pool p --target-kubeconfig f --report-pool --pool-address " +
+				"InternalDNS=a.svc,InternalIP=::1 --pool-port 1 --pool-class small=20 --pool-class x=4/2",
 			Want: defaults(func(o *serve.GatewayOptions) {
 				o.MachinePool, o.TargetKubeconfig = "p", "f"
 				o.Reporting = serve.Reporting{

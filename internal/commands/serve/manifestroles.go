@@ -143,7 +143,8 @@ func (o *ManifestsOptions) ofGateway(options manifest.Options) ([]byte, error) {
 	role := gatewayRole(o.MachinePool)
 	if o.ReportPool {
 		role.Grants = grantsOfReport(o.MachinePool)
-		options.Arguments = append(options.Arguments, o.Reporting.within(role.Hosts(o.Namespace)[0], o.Hosts).arguments()...)
+		options.Arguments = append(options.Arguments,
+			o.Reporting.within(role.Hosts(o.Namespace)[0], o.Hosts).arguments()...)
 	}
 	return o.ofRole(role, options)
 }

@@ -301,7 +301,7 @@ const (
 	flagReadHostPort = "read-host-port"
 )
 
-// likeKatbox has katbox's name and directory where none is given.
+// likeKatbox has katbox's name and directory unless others are given.
 func (s *Scratch) likeKatbox() {
 	d := DefaultScratch()
 	if s.Driver == d.Driver {

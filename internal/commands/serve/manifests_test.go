@@ -84,8 +84,8 @@ func TestManifestsOptions(t *testing.T) {
 			Err:  "--configuration requires the role workspaces",
 		},
 		"scratch volumes": {
-			Args: "volumes --afterlife 24h --headroom 0.2 --max-volumes 5 --max-queued 9 --kubelet-directory /k --directory /d " +
-				"--driver-name n.example.com",
+			Args: "volumes --afterlife 24h --headroom 0.2 --max-volumes 5 --max-queued 9 --kubelet-directory /k " +
+				"--directory /d --driver-name n.example.com",
 			Want: defaults(func(o *serve.ManifestsOptions) {
 				o.Roles, o.Namespace = []string{"volumes"}, "berth-volumes"
 				o.Scratch = serve.Scratch{

@@ -60,7 +60,8 @@ func (r *Reporting) validate() error {
 	var wrong []string
 	if !r.ReportPool {
 		for flag, given := range map[string]bool{
-			flagPoolAddress: len(r.PoolAddresses) > 0, flagPoolClass: len(r.PoolClasses) > 0, flagPoolPort: r.PoolPort != 0,
+			flagPoolAddress: len(r.PoolAddresses) > 0, flagPoolClass: len(r.PoolClasses) > 0,
+			flagPoolPort: r.PoolPort != 0,
 		} {
 			if given {
 				wrong = append(wrong, "--"+flag+" requires --"+flagReportPool)

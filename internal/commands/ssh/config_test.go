@@ -100,7 +100,8 @@ func TestConfig(t *testing.T) {
 				t.Errorf("%v\n%s", err, out)
 			}
 			for _, block := range []string{"", "prod"} {
-				if _, err := configured(t, home, func(o *ssh.ConfigOptions) { o.Remove, o.Block.Name = true, block }); err != nil {
+				if _, err := configured(t, home,
+					func(o *ssh.ConfigOptions) { o.Remove, o.Block.Name = true, block }); err != nil {
 					t.Error(err)
 				}
 			}

@@ -93,7 +93,8 @@ connect:   %s
 
 // try finds the workspace; behind a gateway only a command shows whether it can be entered.
 func try(
-	ctx context.Context, find func(context.Context, string, func(string)) (sshd.Place, error), say func(string), run bool,
+	ctx context.Context, find func(context.Context, string, func(string)) (sshd.Place, error), say func(string),
+	run bool,
 ) error {
 	place, err := find(ctx, sshconfig.User, say)
 	if err != nil || !run {

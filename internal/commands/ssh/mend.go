@@ -97,7 +97,8 @@ func anotherProcess(cluster, shown []string, out io.Writer) another {
 			named = append(slices.Clip(shown), "--namespace "+fault.Word(of.Namespace))
 		}
 		said := &log{say: say}
-		cmd := osexec.CommandContext(ctx, own, append(append(args, of.Workspace), arguments...)...) //nolint:gosec // itself
+		args = append(append(args, of.Workspace), arguments...)
+		cmd := osexec.CommandContext(ctx, own, args...) //nolint:gosec // itself
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = giveUp
 		if cmd.Stderr = out; out == nil {

@@ -50,8 +50,8 @@ func TestOpen(t *testing.T) {
 	}
 	editor(t, filepath.Join(bin, "xdg-open"), "xdg-open", called)
 	cmdtest.Must(t, 0, "open", "alice", "/my src", "--editor", "idea")
-	want := "xdg-open jetbrains-gateway://connect#type=ssh&deploy=true&host=alice-a975fae.NAMESPACE.berth&port=22&user=berth" +
-		"&projectPath=%2Fmy%20src\n"
+	want := "xdg-open " +
+		"jetbrains-gateway://connect#type=ssh&deploy=true&host=alice-a975fae.NAMESPACE.berth&port=22&user=berth&projectPath=%2Fmy%20src\n"
 	if got := anyNamespace(contents(t, called)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -60,7 +60,8 @@ func TestOpen(t *testing.T) {
 	if got := anyNamespace(contents(t, called)); got != "zeditor ssh://alice-a975fae.NAMESPACE.berth/\n" {
 		t.Errorf("%q", got)
 	}
-	if _, says := cmdtest.Must(t, 3, "open", "alice", "--editor", "windsurf"); !strings.Contains(says, "looked for windsurf") {
+	if _, says := cmdtest.Must(t, 3, "open", "alice", "--editor", "windsurf"); !strings.Contains(says,
+		"looked for windsurf") {
 		t.Error(says)
 	}
 	t.Setenv("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")

@@ -71,7 +71,8 @@ func (f *finder) begin(ctx context.Context) {
 	}()
 }
 
-// located is where the workspace is. From its second channel on, a connection is one of many commands, and worth a watch.
+// located is where the workspace is. From its second channel on, a connection is one of many commands, and worth a
+// watch.
 func (f *finder) located(ctx context.Context) located {
 	if l, known := f.watched.get(); known {
 		return l

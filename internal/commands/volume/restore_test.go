@@ -96,7 +96,8 @@ func TestRestoreOverWhatIsThere(t *testing.T) {
 		{"--to", file, "--overwrite"},
 		{"--to", filepath.Join(here, "no", "such")},
 	} {
-		if status, _, stderr := cmdtest.Run(t, "", append([]string{"volume", "restore", "1f0c"}, args...)...); status == 0 {
+		if status, _, stderr := cmdtest.Run(t, "",
+			append([]string{"volume", "restore", "1f0c"}, args...)...); status == 0 {
 			t.Errorf("%q: %s", args, stderr)
 		}
 	}

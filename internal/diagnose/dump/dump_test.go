@@ -122,7 +122,8 @@ func TestRead(t *testing.T) {
 			[]string{`f:3: the file is cut off: "kind" is missing, which ends a list; nothing of it was read`},
 		},
 		"a list without its end, of which an item is whole": {
-			"apiVersion: v1\nitems:\n- " + strings.ReplaceAll(podYAML, "\n", "\n  ") + "\n- apiVersion: v1\n  kind: Pod\n",
+			"apiVersion: v1\nitems:\n- " + strings.ReplaceAll(podYAML, "\n", "\n  ") +
+				"\n- apiVersion: v1\n  kind: Pod\n",
 			[]string{"ADDED Pod a"},
 			[]string{`f:1: the file is cut off: "kind" is missing, which ends a list; its first item was read`},
 		},

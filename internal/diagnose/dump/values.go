@@ -59,7 +59,8 @@ func (r *reader) values(at place, text []byte, mostProblems int) (read int, err 
 	return len(text), nil
 }
 
-// brokenJSON adds where a value is broken with which a text begins. It is true if the rest of the text was read with it.
+// brokenJSON adds where a value is broken with which a text begins. It is true if the rest of the text was read with
+// it.
 func (r *reader) brokenJSON(at place, text []byte) (all bool) {
 	broken, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, new(json.RawMessage)))
 	if !ok {

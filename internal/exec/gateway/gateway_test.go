@@ -95,7 +95,8 @@ func TestKubeconfigCredential(t *testing.T) {
 func TestNoCredential(t *testing.T) {
 	g := server(t, func(http.ResponseWriter, *http.Request) { t.Error("the gateway is asked") })
 	g.Token = &credential.Source{File: filepath.Join(t.TempDir(), "token")}
-	if err := g.enter(t, Destination{Namespace: "dev", Workspace: "alice"}); fault.CodeOf(err) != fault.Unauthenticated ||
+	if err := g.enter(t, Destination{Namespace: "dev",
+		Workspace: "alice"}); fault.CodeOf(err) != fault.Unauthenticated ||
 		!strings.Contains(err.Error(), "the credential of gateway office") {
 		t.Errorf("%v", err)
 	}

@@ -155,8 +155,8 @@ func (c Console) notFound(ctx context.Context, o outcome) error {
 		if !c.direct && !c.served(ctx) {
 			return notServed(errors.New(said))
 		}
-		return fault.New(fault.Unavailable, "the runtime of machine %s does not know the URL of the session: %s", c.Name,
-			said).
+		return fault.New(fault.Unavailable, "the runtime of machine %s does not know the URL of the session: %s",
+			c.Name, said).
 			WithHint("such a URL works once, for a minute: enter the machine again")
 	case strings.Contains(said, named("machinepools")+` "`):
 		return fault.New(fault.NotFound, "the pool of machine %s does not exist: %s", c.Name, said).

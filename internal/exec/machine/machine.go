@@ -68,7 +68,7 @@ type Machine struct {
 	OfUID string
 }
 
-// labelOfUID is the label of a machine that was made for another one, with the UID of that.
+// labelOfUID is the label of a machine that was made for another one, with its UID.
 const labelOfUID = "machinepoollet.ironcore.dev/machine-uid"
 
 // AtRuntime is what the runtime itself calls the machine; empty if it does not run yet.

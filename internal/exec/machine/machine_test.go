@@ -44,7 +44,8 @@ func TestArgument(t *testing.T) {
 func TestReadMachine(t *testing.T) {
 	for id, want := range map[string]string{
 		"machinebroker://0563": "0563", "libvirt-provider://a.b-1": "a.b-1",
-		"": "", "0563": "", "machinebroker://": "", "machinebroker://../x": "", "machinebroker://A": "", "a://b://c": "",
+		"": "", "0563": "", "machinebroker://": "", "machinebroker://../x": "", "machinebroker://A": "",
+		"a://b://c": "",
 	} {
 		m, err := ReadMachine(&unstructured.Unstructured{Object: map[string]any{
 			"metadata": map[string]any{

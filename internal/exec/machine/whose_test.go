@@ -190,7 +190,8 @@ func TestConsoleEndings(t *testing.T) {
 			var group sync.WaitGroup
 			for range 5 {
 				group.Go(func() {
-					console, err := Through(&kube.Client{Namespace: "ns", Config: &rest.Config{Host: server.URL}}, "web",
+					console, err := Through(&kube.Client{Namespace: "ns", Config: &rest.Config{Host: server.URL}},
+						"web",
 						false)
 					if err != nil {
 						t.Error(err)

@@ -98,7 +98,8 @@ func TestSeenEnded(t *testing.T) {
 			if ended := seen.ended(c.now); ended != nil {
 				said = fault.From(ended)
 			}
-			if said.Message != c.message || !strings.HasSuffix(said.Hint, c.helpBy) || c.helpBy == "" != (said.Hint == "") {
+			if said.Message != c.message || !strings.HasSuffix(said.Hint, c.helpBy) ||
+				c.helpBy == "" != (said.Hint == "") {
 				t.Errorf("%q, hint %q", said.Message, said.Hint)
 			}
 		})

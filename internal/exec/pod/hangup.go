@@ -111,7 +111,7 @@ func (a *announced) Write(p []byte) (int, error) {
 		return a.out.Write(p)
 	}
 	text := slices.Concat(a.held, p)
-	before, after, pid := divide(text)
+	before, after, pid := partition(text)
 	if a.held = nil; pid > 0 {
 		a.done = true
 		a.found(pid)
@@ -135,8 +135,9 @@ func (a *announced) flush() {
 	}
 }
 
-// divide gives what is before and after the announcement; without one, what is certainly none and what may become one.
-func divide(text []byte) (before, after []byte, pid int) {
+// partition gives what is before and after the announcement; without one, what is certainly none and what may become
+// one.
+func partition(text []byte) (before, after []byte, pid int) {
 	at := bytes.Index(text, []byte(announceBegin))
 	if at < 0 {
 		n := min(len(text), len(announceBegin)-1)

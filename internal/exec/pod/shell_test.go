@@ -233,7 +233,8 @@ func TestHomeOfACommand(t *testing.T) {
 			if c.own {
 				want = i.home
 			}
-			if stdout, stderr := i.enter("dev", c.home, "/", 0, "sh", "-c", `echo "$HOME $1"`, "sh", "a b"); stdout != want+
+			if stdout, stderr := i.enter("dev", c.home, "/", 0, "sh", "-c", `echo "$HOME $1"`, "sh",
+				"a b"); stdout != want+
 				" a b" || stderr != "" {
 				t.Errorf("%q, %q", stdout, stderr)
 			}

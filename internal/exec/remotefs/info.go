@@ -49,7 +49,8 @@ func (i info) IsDir() bool        { return i.mode&typeMask == typeDirectory }
 // Sys gives the server what it sends.
 func (i info) Sys() any {
 	return &sftp.FileStat{
-		Size: uint64(i.size), Mode: i.mode, UID: i.uid, GID: i.gid, Atime: uint32(i.accessed), Mtime: uint32(i.change), //nolint:gosec // as the protocol has them
+		Size: uint64(i.size), Mode: i.mode, UID: i.uid, GID: i.gid,
+		Atime: uint32(i.accessed), Mtime: uint32(i.change), //nolint:gosec // as the protocol has them
 	}
 }
 

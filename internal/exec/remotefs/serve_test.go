@@ -485,7 +485,8 @@ func TestSmallFileIsOneRoundTrip(t *testing.T) {
 			in := <-input
 			if in.asked("store")-1 != c.stored || in.asked("set_attributes") != c.sets ||
 				in.asked("fill") != 0 || in.asked("follow") != 1 {
-				t.Errorf("store %d, set_attributes %d, fill %d, follow %d", in.asked("store"), in.asked("set_attributes"),
+				t.Errorf("store %d, set_attributes %d, fill %d, follow %d", in.asked("store"),
+					in.asked("set_attributes"),
 					in.asked("fill"), in.asked("follow"))
 			}
 		})

@@ -21,12 +21,13 @@ func (c *connection) tcp(ctx context.Context, offered ssh.NewChannel) {
 		_ = offered.Reject(ssh.ConnectionFailed, "the request names no port")
 		return
 	}
-	c.connect(ctx, offered, net.JoinHostPort(r.Host, strconv.Itoa(int(r.Port))), func(p Place) (io.ReadWriteCloser, error) {
-		if isItself(r.Host, p.Names) {
-			return p.Dial(ctx, uint16(r.Port)) //nolint:gosec // checked above
-		}
-		return p.Relay(ctx, net.JoinHostPort(r.Host, strconv.Itoa(int(r.Port))), false)
-	})
+	c.connect(ctx, offered, net.JoinHostPort(r.Host, strconv.Itoa(int(r.Port))),
+		func(p Place) (io.ReadWriteCloser, error) {
+			if isItself(r.Host, p.Names) {
+				return p.Dial(ctx, uint16(r.Port)) //nolint:gosec // checked above
+			}
+			return p.Relay(ctx, net.JoinHostPort(r.Host, strconv.Itoa(int(r.Port))), false)
+		})
 }
 
 // unix connects a channel with a socket in the place.

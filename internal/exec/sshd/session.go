@@ -219,7 +219,8 @@ func (s *session) end(status int, err error) {
 		s.say(text)
 	}
 	_ = s.channel.CloseWrite()
-	_, _ = s.channel.SendRequest("exit-status", false, ssh.Marshal(exitStatus{uint32(status)})) //nolint:gosec // 0 to 255
+	ended := exitStatus{uint32(status)} //nolint:gosec // 0 to 255
+	_, _ = s.channel.SendRequest("exit-status", false, ssh.Marshal(ended))
 	_ = s.channel.Close()
 }
 
@@ -233,7 +234,9 @@ func (s *session) say(text string) {
 
 // resize keeps the last size that the client has told.
 func (s *session) resize(columns, rows uint32) {
-	size := remotecommand.TerminalSize{Width: uint16(min(columns, 1<<16-1)), Height: uint16(min(rows, 1<<16-1))} //nolint:gosec // they fit
+	size := remotecommand.TerminalSize{
+		Width: uint16(min(columns, 1<<16-1)), Height: uint16(min(rows, 1<<16-1)), //nolint:gosec // they fit
+	}
 	for {
 		select {
 		case s.sizes <- size:

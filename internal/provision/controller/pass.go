@@ -20,7 +20,7 @@ type Result struct {
 }
 
 // rounds is how many exchanges a pass makes at most: two for the halves of a restart, and one
-// that records what has come of that.
+// that records what has come of it.
 const rounds = 3
 
 // Pass makes an exchange and works on what has to be, until nothing is to be done or to be

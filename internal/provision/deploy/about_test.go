@@ -71,7 +71,8 @@ func TestSetByFlags(t *testing.T) {
 		"ImageNotFound": `Check "image", which --image gave. Then`,
 		"OOMKilled":     `Raise "resources.memory", which --set gave. Then`,
 	} {
-		if hint := cause.Hint(&v1.Cause{Code: code, Container: v1.MainContainer}, about); !strings.Contains(hint, says) {
+		if hint := cause.Hint(&v1.Cause{Code: code, Container: v1.MainContainer}, about); !strings.Contains(hint,
+			says) {
 			t.Errorf("%s: %q, want %q", code, hint, says)
 		}
 	}

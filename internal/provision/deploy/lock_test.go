@@ -36,7 +36,8 @@ func TestBusyBesideK8shell(t *testing.T) {
 			t.Fatalf("%s: %v, %v", name, held, err)
 		}
 		err = Busy("alice-1", seen)
-		if !IsLocked(err) || !strings.Contains(err.Error(), test.says) || !strings.Contains(fault.From(err).Hint, test.hint) {
+		if !IsLocked(err) || !strings.Contains(err.Error(), test.says) ||
+			!strings.Contains(fault.From(err).Hint, test.hint) {
 			t.Errorf("%s: %v, %q", name, err, fault.From(err).Hint)
 		}
 	}

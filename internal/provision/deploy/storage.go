@@ -144,8 +144,8 @@ func Renewing(r inventory.Reader) func(ctx context.Context, have, wanted *unstru
 
 // NeedsRecreation says whether what exists is to be made again: a claim as its blueprint says now, whose spec cannot be
 // changed, but nothing is in one that was never bound; and a Service that is to have no address any more, which cannot
-// be changed either, and nothing is in. A class that the blueprint does not name is the one that the cluster gives a new
-// claim.
+// be changed either, and nothing is in. A class that the blueprint does not name is the one that the cluster gives a
+// new claim.
 func NeedsRecreation(ctx context.Context, r inventory.Reader, have, wanted *unstructured.Unstructured) bool {
 	if have.GetKind() == "Service" {
 		return isHeadless(wanted) != isHeadless(have)

@@ -119,7 +119,7 @@ func (s State) SetRunning(ctx context.Context, user userstring.UserString, turn 
 	case s.Intent != nil:
 		return s.intended(ctx)
 	}
-	values, limits, err := s.madeOf(d, plan)
+	values, limits, err := s.valuesAndLimits(d, plan)
 	if err != nil {
 		return r, err
 	}
@@ -148,8 +148,11 @@ func (s State) SetRunning(ctx context.Context, user userstring.UserString, turn 
 	})
 }
 
-// madeOf is what is recorded of a workspace that is made by a plan: its limits, and the values of an injected one.
-func (s State) madeOf(d deploy.Deployment, plan deploy.Plan) (values string, limits lifecycle.Hours, err error) {
+// valuesAndLimits is what is recorded of a workspace that is made by a plan: its limits, and the values of an injected
+// one.
+func (s State) valuesAndLimits(
+	d deploy.Deployment, plan deploy.Plan,
+) (values string, limits lifecycle.Hours, err error) {
 	if !plan.Writes() {
 		return "", limits, nil
 	}

@@ -50,7 +50,9 @@ func Make(id string, target Target, objects []*unstructured.Unstructured) (Parts
 		kube.LabelWorkloadKind: kube.LabelValue(target.Kind),
 		kube.LabelWorkloadName: kube.LabelValue(target.Name),
 	}, pod.GetLabels())
-	p.TemplateAnnotations = map[string]string{kube.AnnotationUserString: pod.GetAnnotations()[kube.AnnotationUserString]}
+	p.TemplateAnnotations = map[string]string{
+		kube.AnnotationUserString: pod.GetAnnotations()[kube.AnnotationUserString],
+	}
 	spec, _ := runtime.DeepCopyJSON(pod.Object)["spec"].(map[string]any)
 	gone := map[string]bool{} // volumes
 	for _, volume := range list(spec, "volumes") {
@@ -161,7 +163,8 @@ func (p Parts) hash() (string, error) {
 	delete(withoutJob, kube.LabelJobID)
 	// What every workspace has since k8shell is to find it is no reason to inject it again.
 	maps.DeleteFunc(withoutJob, func(name, value string) bool {
-		return name == kube.LabelOrganization && value == "" || name == kube.LabelAgentVersion && value == kube.NoVersion
+		return name == kube.LabelOrganization && value == "" ||
+			name == kube.LabelAgentVersion && value == kube.NoVersion
 	})
 	delete(annotations, kube.AnnotationStrictScripts)
 	if user := p.userString(); user != "" { // as berth wrote it once, so that what is injected since then is the same

@@ -72,7 +72,8 @@ func (a Argument) AllIDs() []string {
 
 func (a Argument) all() []candidate { return slices.Concat(a.candidates, a.others) }
 
-// likeliest is the ID that is meant where there is nothing that says so: that of the user string, or what looks like one.
+// likeliest is the ID that is meant where there is nothing that says so: that of the user string, or what looks like
+// one.
 func (a Argument) likeliest() string {
 	if userstring.LooksLikeID(a.Text) {
 		return a.Text
@@ -205,8 +206,8 @@ func (r Reader) former(ctx context.Context, c candidate, of metav1.Object) error
 	return r.Former(ctx, username)
 }
 
-// isOfCluster is true for the annotation of a workspace whose user the API server has named. An organization follows the
-// provider in those of earlier workspaces.
+// isOfCluster is true for the annotation of a workspace whose user the API server has named. An organization follows
+// the provider in those of earlier workspaces.
 func isOfCluster(identity string) bool {
 	provider, _, _ := strings.Cut(identity, "/")
 	return provider == "kubernetes"

@@ -46,8 +46,8 @@ func TestFindInEitherScheme(t *testing.T) {
 	}
 }
 
-// A user string is named as is configured. With k8shell's scheme, an ID that is no name is refused, unless the workspace
-// exists under berth's own.
+// A user string is named as is configured. With k8shell's scheme, an ID that is no name is refused, unless the
+// workspace exists under berth's own.
 func TestNamed(t *testing.T) {
 	w := newWorld(t)
 	for _, test := range []struct {

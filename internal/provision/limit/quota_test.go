@@ -55,7 +55,8 @@ func TestQuotaInPlaceOfThePod(t *testing.T) {
 		if room != want[0] || known != want[1] {
 			t.Errorf("%s: %v, %v; want %v", text, room, known, want)
 		}
-		if room, _ := FitsAfterReplacing(kube.Fault(answer, kube.Call{Verb: "create", Resource: "services"}), old); room {
+		if room, _ := FitsAfterReplacing(kube.Fault(answer, kube.Call{Verb: "create", Resource: "services"}),
+			old); room {
 			t.Errorf("%s: of another object", text)
 		}
 	}

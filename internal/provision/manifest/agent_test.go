@@ -144,7 +144,8 @@ func TestAgentEnvironment(t *testing.T) {
 	} {
 		got := map[string]string{}
 		for _, v := range containers(podOf(t, c.spec))["k8shell-main"].Env {
-			if strings.HasPrefix(v.Name, "GIT_") || strings.HasPrefix(v.Name, "WORKLOAD_") || v.Name == "PROVISION_MODE" {
+			if strings.HasPrefix(v.Name, "GIT_") || strings.HasPrefix(v.Name, "WORKLOAD_") ||
+				v.Name == "PROVISION_MODE" {
 				got[v.Name] = v.Value
 			}
 			if c.spec.Injected && v.Name == "K8SHELL_PAT_TOKEN" {

@@ -16,8 +16,8 @@ import (
 // are: a text can be more than a text. So what is checked is what they are rendered to.
 
 // Beyond are what objects of a record have and no workspace of this chart does, or of k8shell's where the record is of
-// that one: kinds, fields of the pod, volumes. Each names its field; none if the objects are those of the workspace with
-// the canonical ID.
+// that one: kinds, fields of the pod, volumes. Each names its field; none if the objects are those of the workspace
+// with the canonical ID.
 func Beyond(id string, objects []*unstructured.Unstructured, k8shells bool) (problems []string) {
 	kinds := []string{"Certificate", "ConfigMap", "NetworkPolicy", "PersistentVolumeClaim", "Pod", "Service"}
 	if k8shells {
@@ -51,9 +51,9 @@ func Beyond(id string, objects []*unstructured.Unstructured, k8shells bool) (pro
 	return problems
 }
 
-// beyondMetadata is what the chart gives no object beside its name, labels, and annotations of workspaces: what keeps it
-// from being deleted, has it deleted with another, or has programs of the cluster do something with it. Those of a claim
-// are what its blueprint says.
+// beyondMetadata is what the chart gives no object beside its name, labels, and annotations of workspaces: what keeps
+// it from being deleted, has it deleted with another, or has programs of the cluster do something with it. Those of a
+// claim are what its blueprint says.
 func beyondMetadata(object *unstructured.Unstructured) (problems []string) {
 	path := fmt.Sprintf("%s %s: metadata", object.GetKind(), object.GetName())
 	metadata, _ := object.Object["metadata"].(map[string]any)
@@ -70,8 +70,8 @@ func beyondMetadata(object *unstructured.Unstructured) (problems []string) {
 	return append(problems, unknown(path+".annotations", annotations, known...)...)
 }
 
-// beyondSecret is what a Secret with a token for k8shell's API server does not have. Of another type, the cluster may put
-// a token of its own into it.
+// beyondSecret is what a Secret with a token for k8shell's API server does not have. Of another type, the cluster may
+// put a token of its own into it.
 func beyondSecret(secret *unstructured.Unstructured) (problems []string) {
 	path := "Secret " + secret.GetName()
 	problems = unknown(path, secret.Object, "apiVersion", "kind", "metadata", "type", "data", "stringData")

@@ -84,8 +84,8 @@ func scratchValue(id string, more map[string]any) map[string]any {
 	}
 }
 
-// A record of k8shell is started as it is: it has what k8shell's chart makes, the Secret with a token of its own included,
-// and nothing by which the cluster gives away more than that, or another program acts.
+// A record of k8shell is started as it is: it has what k8shell's chart makes, the Secret with a token of its own
+// included, and nothing by which the cluster gives away more than that, or another program acts.
 func TestBeyondOfK8shell(t *testing.T) {
 	const id = "alice-1"
 	set := func(kind string, value any, path ...string) func([]*unstructured.Unstructured) {
@@ -123,7 +123,8 @@ func TestBeyondOfK8shell(t *testing.T) {
 		"an owner":        {set("PersistentVolumeClaim", owner, "metadata", "ownerReferences"), "ownerReferences"},
 		"another account": {set("Pod", "admin", "spec", "serviceAccountName"), "spec.serviceAccountName"},
 	} {
-		record := k8shelltest.Workspace{ID: id, Username: "alice", Blueprint: "dev", Namespace: "dev"}.Release(time.Time{})
+		record := k8shelltest.Workspace{ID: id, Username: "alice", Blueprint: "dev",
+			Namespace: "dev"}.Release(time.Time{})
 		objects, err := release.Objects(record.Manifest)
 		if err != nil {
 			t.Fatal(err)

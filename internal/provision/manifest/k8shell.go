@@ -12,8 +12,8 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// k8shellValue is the value of the chart for what k8shell's programs read of a release: the blueprint's fields, and what
-// else decided what was installed, between underscores. Package release records it where they look for it.
+// k8shellValue is the value of the chart for what k8shell's programs read of a release: the blueprint's fields, and
+// what else decided what was installed, between underscores. Package release records it where they look for it.
 const k8shellValue = "k8shell"
 
 // forK8shell is that value. It has no secrets, and nothing of which the form is not known; see docs/k8shell.md.

@@ -60,8 +60,8 @@ type agentPort struct {
 //	user          as workspace, and the user's own workspaces in the namespace, both ways
 //	organization  as workspace, and the organization's in the namespace, both ways
 //
-// The port of an agent takes its clients alone, in every class, and the agent reaches them. What the blueprint allows in
-// addition may be reached in every class.
+// The port of an agent takes its clients alone, in every class, and the agent reaches them. What the blueprint allows
+// in addition may be reached in every class.
 func policySpec(class string, labels map[string]string, n blueprint.Network,
 	agent agentPort,
 ) networkingv1.NetworkPolicySpec {

@@ -132,9 +132,10 @@ func Drift(running, wanted map[string]any) (all []string) {
 
 // configurationDiffers compares what an agent is told.
 func configurationDiffers(running, wanted map[string]any) bool {
-	return slices.ContainsFunc([]string{"__configyaml__", "__blueprintyaml__", "__profileyaml__"}, func(file string) bool {
-		return at(running, k8shellValue, file) != at(wanted, k8shellValue, file)
-	})
+	return slices.ContainsFunc([]string{"__configyaml__", "__blueprintyaml__", "__profileyaml__"},
+		func(file string) bool {
+			return at(running, k8shellValue, file) != at(wanted, k8shellValue, file)
+		})
 }
 
 // flatten gives every scalar a path. An item of a list is found by its name, if it has one.

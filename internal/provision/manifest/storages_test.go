@@ -36,7 +36,8 @@ func TestStorageNames(t *testing.T) {
 	})
 	objects := render(t, s).Objects
 	var pod corev1.Pod
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kube.OfKind(objects, "Pod").Object, &pod); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(kube.OfKind(objects, "Pod").Object,
+		&pod); err != nil {
 		t.Fatal(err)
 	}
 	volumes := map[string]bool{}

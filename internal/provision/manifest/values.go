@@ -212,11 +212,11 @@ func (s Spec) Notes() (notes []string) {
 	}
 	switch agent := hasAgent(s.Blueprint); {
 	case agent && !s.User.Workload.IsZero():
-		notes = append(notes, "the agent on port 2822 asks for no credentials, and no network policy of berth's is for "+
-			"the pods of a workload: whatever reaches the pods of "+s.User.Workload.String()+" can enter it")
+		notes = append(notes, "the agent on port 2822 asks for no credentials, and no network policy of berth's is "+
+			"for the pods of a workload: whatever reaches the pods of "+s.User.Workload.String()+" can enter it")
 	case agent && networkClass(s.Blueprint.Network) == "":
-		notes = append(notes, "the agent on port 2822 asks for no credentials, and without a network.networkPolicyClass "+
-			"berth keeps nobody from it: whatever reaches the pod can enter the workspace")
+		notes = append(notes, "the agent on port 2822 asks for no credentials, and without a "+
+			"network.networkPolicyClass berth keeps nobody from it: whatever reaches the pod can enter the workspace")
 	case agent && s.ControlNamespace == "":
 		notes = append(notes, "nothing may come to the agent on port 2822: controlNamespace is not configured")
 	}

@@ -193,8 +193,8 @@ func TestNotes(t *testing.T) {
 				Network:  blueprint.Network{NetworkPolicyClass: blueprint.NetworkIsolated},
 			},
 			false, "",
-			[]string{"the agent on port 2822 asks for no credentials, and no network policy of berth's is for the pods of " +
-				"a workload: whatever reaches the pods of deployment/web can enter it"},
+			[]string{"the agent on port 2822 asks for no credentials, and no network policy of berth's is for the " +
+				"pods of a workload: whatever reaches the pods of deployment/web can enter it"},
 		},
 		"an agent that anybody can come to": {
 			blueprint.Blueprint{K8shelld: blueprint.K8shelld{Image: "agent:1"}},

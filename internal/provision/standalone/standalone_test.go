@@ -378,7 +378,8 @@ func TestUndo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := target.Undo(t.Context(), deploy.Turn{Found: test.before}, d, deploy.Result{Record: record}); err != nil {
+		if _, err := target.Undo(t.Context(), deploy.Turn{Found: test.before}, d,
+			deploy.Result{Record: record}); err != nil {
 			t.Fatal(err)
 		}
 		left, err := target.Records().Latest(t.Context(), id)

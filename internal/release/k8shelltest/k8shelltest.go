@@ -1,5 +1,5 @@
-// Package k8shelltest lays down workspaces as k8shell's own chart renders them. It is written from what is known of that
-// chart, which docs/k8shell.md has, and of what Helm makes of a release, and not from what berth does.
+// Package k8shelltest lays down workspaces as k8shell's own chart renders them. It is written from what is known of
+// that chart, which docs/k8shell.md has, and of what Helm makes of a release, and not from what berth does.
 package k8shelltest
 
 import (

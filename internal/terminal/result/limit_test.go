@@ -99,7 +99,8 @@ func TestLimits(t *testing.T) {
 			if strings.Contains(wide, "LIMIT") != (c.list != "") || !strings.Contains(wide, c.list) {
 				t.Errorf("%s\nwant %q", wide, c.list)
 			}
-			if text := printed(t, "text", result.Workspaces{WorkspaceList: *list}, 0, style.NoColour); strings.Contains(text,
+			if text := printed(t, "text", result.Workspaces{WorkspaceList: *list}, 0,
+				style.NoColour); strings.Contains(text,
 				"LIMIT") {
 				t.Errorf("a list that is not wide has it: %s", text)
 			}

@@ -60,8 +60,8 @@ func TestProposedCommandsKeepTheFlags(t *testing.T) {
 	}
 }
 
-// Where there is a client of SSH, a workspace that runs can be entered with that, too: behind the workspace, flags would
-// be those of ssh. A command that enters it itself proposes neither.
+// Where there is a client of SSH, a workspace that runs can be entered with that, too: behind the workspace, flags
+// would be those of ssh. A command that enters it itself proposes neither.
 func TestProposedForARunningWorkspace(t *testing.T) {
 	w := Workspace{terminaltest.Workspace(v1.StageRunning, v1.Snapshot{})}
 	for name, c := range map[string]struct {

@@ -12,8 +12,8 @@ import (
 
 // A wide text has everything in it: at a terminal as on a pipe, however narrow it is.
 func TestWideCutsNothing(t *testing.T) {
-	const long = "the first of many words about this, which go on for longer than any terminal is wide, so that it is " +
-		"known how they end: here"
+	const long = "the first of many words about this, which go on for longer than any terminal is wide, so that it " +
+		"is known how they end: here"
 	at := terminaltest.Now
 	workspace := v1.Workspace{
 		ID: "alice-3f9c2e1", UserString: "alice~dev", Owner: "alice", Blueprint: "dev", Namespace: "team",

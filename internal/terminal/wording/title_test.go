@@ -12,8 +12,8 @@ func TestLocatedHints(t *testing.T) {
 	for hint, want := range map[string]string{
 		"see `berth ssh --help`": "see `berth ssh --help`",
 		"":                       "",
-		"enter it with `berth exec alice`, or pass --if-not-exists": "enter it with `berth exec alice -n t1 --context " +
-			"x`, or pass --if-not-exists",
+		"enter it with `berth exec alice`, or pass --if-not-exists": "enter it with `berth exec alice -n t1 " +
+			"--context x`, or pass --if-not-exists",
 		"`kubectl get pods` and `berth status` tell": "`kubectl get pods` and `berth status -n t1 " +
 			"--context x` tell",
 		"`berth delete id/a --namespace t2`":              "`berth delete id/a --namespace t2 --context x`",

@@ -7,8 +7,8 @@ import (
 	"github.com/berthdev/berth/internal/rbac"
 )
 
-const permissionsAbout = "berth does what the caller's kubeconfig may do, and nothing is installed in the cluster for " +
-	"it. Each command below\n" +
+const permissionsAbout = "berth does what the caller's kubeconfig may do, and nothing is installed in the cluster " +
+	"for it. Each command below\n" +
 	"has the Role that is enough for it. Where the table says what happens without a permission, the command works\n" +
 	"without it; every other one is required. In a Role such rules come last, with a comment: leave out those " +
 	"that you do not\n" +
@@ -36,8 +36,8 @@ func permissionsPage() string {
 		}
 		b.WriteString(section(c))
 	}
-	b.WriteString("\n# In other namespaces\n\nWhat is needed in addition where the configuration names something that " +
-		"is not in the namespace of the workspaces.\n")
+	b.WriteString("\n# In other namespaces\n\nWhat is needed in addition where the configuration names something " +
+		"that is not in the namespace of the workspaces.\n")
 	for _, c := range rbac.Elsewhere() {
 		b.WriteString(section(c))
 	}
@@ -46,8 +46,8 @@ func permissionsPage() string {
 	for _, c := range rbac.Machines() {
 		b.WriteString(section(c))
 	}
-	b.WriteString("\n# Bundles\n\nWhat `berth bundle` needs. Bundles and their instances are in no namespace; what is " +
-		"recorded of them is in the system namespace, `berth-system` unless `--system-namespace` names another. " +
+	b.WriteString("\n# Bundles\n\nWhat `berth bundle` needs. Bundles and their instances are in no namespace; what " +
+		"is recorded of them is in the system namespace, `berth-system` unless `--system-namespace` names another. " +
 		"`unpack`, `template` and `definitions` need nothing, nor does `validate`, unless it asks a cluster: then it " +
 		"needs what `diff` needs, and to create the objects of the bundle.\n")
 	for _, c := range rbac.Bundles() {

@@ -26,7 +26,8 @@ func TestCausePages(t *testing.T) {
 			}
 		}
 		for _, reason := range e.Reasons {
-			if title, _, _ := strings.Cut(strings.TrimPrefix(page, "---\ntitle: "), "\n"); !strings.Contains(title, reason) {
+			if title, _, _ := strings.Cut(strings.TrimPrefix(page, "---\ntitle: "), "\n"); !strings.Contains(title,
+				reason) {
 				t.Errorf("%s is entitled %s, without %s", name, title, reason)
 			}
 		}

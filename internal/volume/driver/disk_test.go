@@ -22,7 +22,8 @@ func onDisks(t *testing.T, megabytes, inodes int, part float64, test func(t *tes
 	for name, mount := range map[string]func(t *testing.T, at string){
 		"tmpfs": func(t *testing.T, at string) {
 			t.Helper()
-			if err := unix.Mount("none", at, "tmpfs", 0, fmt.Sprintf("size=%dm,nr_inodes=%d", megabytes, inodes)); err != nil {
+			if err := unix.Mount("none", at, "tmpfs", 0,
+				fmt.Sprintf("size=%dm,nr_inodes=%d", megabytes, inodes)); err != nil {
 				t.Fatal(err)
 			}
 		},

@@ -203,7 +203,9 @@ func (d *Driver) GetPluginCapabilities(context.Context,
 	*csi.GetPluginCapabilitiesRequest,
 ) (*csi.GetPluginCapabilitiesResponse, error) {
 	return &csi.GetPluginCapabilitiesResponse{Capabilities: []*csi.PluginCapability{{
-		Type: &csi.PluginCapability_Service_{Service: &csi.PluginCapability_Service{Type: csi.PluginCapability_Service_VOLUME_ACCESSIBILITY_CONSTRAINTS}},
+		Type: &csi.PluginCapability_Service_{Service: &csi.PluginCapability_Service{
+			Type: csi.PluginCapability_Service_VOLUME_ACCESSIBILITY_CONSTRAINTS,
+		}},
 	}}}, nil
 }
 
@@ -228,7 +230,9 @@ func (d *Driver) NodeGetCapabilities(context.Context,
 	*csi.NodeGetCapabilitiesRequest,
 ) (*csi.NodeGetCapabilitiesResponse, error) {
 	return &csi.NodeGetCapabilitiesResponse{Capabilities: []*csi.NodeServiceCapability{{
-		Type: &csi.NodeServiceCapability_Rpc{Rpc: &csi.NodeServiceCapability_RPC{Type: csi.NodeServiceCapability_RPC_GET_VOLUME_STATS}},
+		Type: &csi.NodeServiceCapability_Rpc{Rpc: &csi.NodeServiceCapability_RPC{
+			Type: csi.NodeServiceCapability_RPC_GET_VOLUME_STATS,
+		}},
 	}}}, nil
 }
 
@@ -258,7 +262,8 @@ func (d *Driver) NodeGetVolumeStats(_ context.Context,
 	if err != nil {
 		return nil, internal(err)
 	}
-	usage := []*csi.VolumeUsage{{Unit: csi.VolumeUsage_BYTES, Available: disk.Available, Total: disk.Total, Used: disk.Used}}
+	usage := []*csi.VolumeUsage{{Unit: csi.VolumeUsage_BYTES, Available: disk.Available, Total: disk.Total,
+		Used: disk.Used}}
 	if disk.Inodes > 0 {
 		usage = append(usage, &csi.VolumeUsage{
 			Unit: csi.VolumeUsage_INODES, Available: disk.FreeInodes, Total: disk.Inodes,

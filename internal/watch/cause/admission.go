@@ -63,8 +63,8 @@ const restricted = "{allowPrivilegeEscalation: false, capabilities: {drop: [ALL]
 func securityText(level string, a About) string {
 	change := "Change what the message names in " + a.spec()
 	if level == "restricted" {
-		change = fmt.Sprintf("Set `securityContext: %s` for each container in %s, and runAsUser to a number other than 0 "+
-			"where the image runs as root", restricted, a.spec())
+		change = fmt.Sprintf("Set `securityContext: %s` for each container in %s, and runAsUser to a number other "+
+			"than 0 where the image runs as root", restricted, a.spec())
 	}
 	namespace := ""
 	if a.Namespace != "" {

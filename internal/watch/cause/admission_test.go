@@ -45,7 +45,8 @@ func TestAdmissionHints(t *testing.T) {
 			About{Blueprint: "dev", Namespace: "shop"},
 			[]string{
 				"security level restricted",
-				"Set `securityContext: {allowPrivilegeEscalation: false,", "` for each container in blueprint dev, and runAsUser",
+				"Set `securityContext: {allowPrivilegeEscalation: false,",
+				"` for each container in blueprint dev, and runAsUser",
 				"`kubectl get namespace shop --show-labels`",
 			},
 		},

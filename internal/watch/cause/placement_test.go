@@ -19,7 +19,8 @@ func TestSchedulingHints(t *testing.T) {
 				"were unschedulable"),
 			About{Requests: "64Gi memory"},
 			[]string{
-				"Of 4 nodes, 1 has been reserved for other pods (a taint)", "2 have too little memory left", "1 has been closed",
+				"Of 4 nodes, 1 has been reserved for other pods (a taint)", "2 have too little memory left",
+				"1 has been closed",
 				"asks for 64Gi memory",
 				`. Lower "resources.requests" in the pod's spec`, "`kubectl uncordon NODE`",
 			},
@@ -83,7 +84,8 @@ func TestSchedulingHints(t *testing.T) {
 		{
 			"taints whose keys are not said", says("0/2 nodes: 2 node(s) had untolerated taint(s)"),
 			About{},
-			[]string{"Both nodes have a taint that the pod does not tolerate", "`kubectl describe nodes` shows the taints"},
+			[]string{"Both nodes have a taint that the pod does not tolerate",
+				"`kubectl describe nodes` shows the taints"},
 		},
 		{
 			"a workspace's labels", says("0/2 nodes: 2 node(s) didn't match Pod's node affinity/selector"),

@@ -249,8 +249,8 @@ func elsewhere(c v1.Cause, a About) string {
 		return "When it comes back, it finishes deleting the pod. If it is gone for good, remove it (`kubectl delete " +
 			"node " + name + "`), and the pod goes with it."
 	case a.Controlled:
-		return back + "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller replaces it once it " +
-			"is gone: that of a StatefulSet when the node answers, or is deleted."
+		return back + "Otherwise Kubernetes deletes the pod after about 5 minutes, and its controller replaces it " +
+			"once it is gone: that of a StatefulSet when the node answers, or is deleted."
 	case a.isWorkspace():
 		const sure = "Otherwise, when you are sure that the node does not come back, delete its pod"
 		if a.Pod == "" {

@@ -241,9 +241,9 @@ const (
 
 // refusals are the reasons for which a kubelet refuses a pod as it is specified, besides those that have a code of
 // their own.
-const refusals pattern.Expr = `^(?:UnexpectedAdmissionError|SysctlForbidden|AppArmor|SeccompProfile|PodOSNotSupported|TopologyAffinityError` +
-	`|PodOSSelectorNodeLabelDoesNotMatch|PodFeatureUnsupported|InvalidNodeInfo|NodeShutdown|VolumeAttachmentLimitExceeded` +
-	`|InPlacePodVerticalScaling|Forbidden.*|.*Forbidden|.*NotSupported|.*Unsupported)$`
+const refusals pattern.Expr = `^(?:UnexpectedAdmissionError|SysctlForbidden|AppArmor|SeccompProfile|PodOSNotSupported` +
+	`|TopologyAffinityError|PodOSSelectorNodeLabelDoesNotMatch|PodFeatureUnsupported|InvalidNodeInfo|NodeShutdown` +
+	`|VolumeAttachmentLimitExceeded|InPlacePodVerticalScaling|Forbidden.*|.*Forbidden|.*NotSupported|.*Unsupported)$`
 
 // Refuses is true for a pod that its node did not take: nothing of it has run there.
 func Refuses(p evidence.Pod) bool {

@@ -110,7 +110,8 @@ func TestLastWordsAreIgnoredWithTheCrashLoop(t *testing.T) {
 	for _, reason := range []string{cause.CrashLoop, "CrashLoopBackOff", cause.ReadOnlyFilesystem} {
 		p := cause.DefaultPolicy()
 		p.IgnoreReasons = []string{reason}
-		if got := Pod(appThat(said(1, 3, "Read-only file system")), p, watchtest.After(time.Second)); got.Failed != nil ||
+		if got := Pod(appThat(said(1, 3, "Read-only file system")), p,
+			watchtest.After(time.Second)); got.Failed != nil ||
 			len(got.Ignored) != 1 {
 			t.Errorf("%s: %+v", reason, got)
 		}

@@ -218,7 +218,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// Who writes the status at the same time does not keep it from being reported.
+// Another writer of the status does not keep it from being reported.
 func TestConflicts(t *testing.T) {
 	w := newWorld(t)
 	r := w.reporter("a")
@@ -246,7 +246,8 @@ func TestEnd(t *testing.T) {
 	end()
 	<-done
 	renewed, _, _ := unstructured.NestedString(w.api.Get(leasePath).Object, "spec", "renewTime")
-	if by, is, _ := unstructured.NestedString(w.api.Get(leasePath).Object, "spec", "holderIdentity"); is || renewed == "" {
+	if by, is, _ := unstructured.NestedString(w.api.Get(leasePath).Object, "spec", "holderIdentity"); is ||
+		renewed == "" {
 		t.Errorf("%q holds the lease", by)
 	}
 	w.lease("poollet")

@@ -29,21 +29,24 @@ func TestStatus(t *testing.T) {
 		current, want string
 		same          bool
 	}{
-		"nothing":   {"{}", reported + ready + "]", false},
-		"the same":  {reported + earlier + "]", reported + earlier + "]", true},
-		"not ready": {reported + `{type: Ready, status: Unknown, lastTransitionTime: "2029-06-01T00:00:00Z"}]`, reported + ready + "]", false},
+		"nothing":  {"{}", reported + ready + "]", false},
+		"the same": {reported + earlier + "]", reported + earlier + "]", true},
+		"not ready": {reported + `{type: Ready, status: Unknown, lastTransitionTime: "2029-06-01T00:00:00Z"}]`,
+			reported + ready + "]", false},
 		"another reason": {
 			reported + `{type: Ready, status: "True", reason: X, lastTransitionTime: "2029-01-01T00:00:00Z"}]`,
 			reported + earlier + "]", false,
 		},
 		"another condition": {reported + disk + "]", reported + disk + "," + ready + "]", false},
 		"Ready twice":       {reported + earlier + "," + earlier + "]", reported + earlier + "]", false},
-		"another state":     {"state: Pending\naddresses: [{type: InternalIP, address: 1.1.1.1}]", reported + ready + "]", false},
+		"another state": {"state: Pending\naddresses: [{type: InternalIP, address: 1.1.1.1}]", reported + ready +
+			"]", false},
 		"more than is reported": {
 			reported + earlier + "]\nmachines: 3", reported + earlier + "]\nmachines: 3", true,
 		},
 		"a class that is not offered": {
-			"capacity: {class/machine.huge: \"1\"}\navailableMachineClasses: [{name: huge}]", reported + ready + "]", false,
+			"capacity: {class/machine.huge: \"1\"}\navailableMachineClasses: [{name: huge}]", reported + ready + "]",
+			false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -75,7 +75,8 @@ func Policy() manifest.Policy {
 				"the record vouches for a deletion, and its author may not delete secrets"),
 			check(ofRecord(vouches(lifecycle.RightStorage, false, may("persistentvolumeclaims", "delete"))),
 				"the record vouches for the deletion of storage, and its author may not delete persistentvolumeclaims"),
-			check(ofRecord(`variables.workload == '' || variables.workload.matches('^(deployment|statefulset|daemonset)/[a-z0-9.-]+$') && `+mayPatchWorkload),
+			check(ofRecord(`variables.workload == '' || variables.workload.matches(`+
+				`'^(deployment|statefulset|daemonset)/[a-z0-9.-]+$') && `+mayPatchWorkload),
 				"the record vouches for a workload that its author may not patch"),
 			check(ofRecord(`variables.made == variables.before || variables.workload != '' || `+may("pods",
 				"create")+` || `+
@@ -106,15 +107,16 @@ func isContent() func(o string) string {
 	}
 }
 
-const runs = "what a workspace runs is changed by those who may create pods, or patch the workload that it is in, and " +
-	"deleted by those who may delete pods"
+const runs = "what a workspace runs is changed by those who may create pods, or patch the workload that it is in, " +
+	"and deleted by those who may delete pods"
 
 // content is true if the author may change what the pod of a workspace mounts, as it is before or
 // after the write. Each question to the authorizer costs so much that no expression has three.
 func content(o string) string {
 	inWorkload := labelled(kube.LabelWorkloadKind)(o) + " && " + labelled(kube.LabelWorkloadName)(o)
 	label := func(name string) string { return fmt.Sprintf("%s.metadata.labels['%s']", o, name) }
-	patch := fmt.Sprintf("authorizer.group('apps').resource(%s + 's').namespace(request.namespace).name(%s).check('patch').allowed()",
+	patch := fmt.Sprintf("authorizer.group('apps').resource(%s + 's').namespace(request.namespace)."+
+		"name(%s).check('patch').allowed()",
 		label(kube.LabelWorkloadKind), label(kube.LabelWorkloadName))
 	return fmt.Sprintf("%s == null || (%s ? %s in ['deployment', 'statefulset', 'daemonset'] && %s || %s : "+
 		"variables.deleted ? %s : %s)",

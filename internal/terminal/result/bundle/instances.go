@@ -72,7 +72,7 @@ func (s State) Text(p style.Page) ([]string, error) {
 			func(o v1.BundleObject) string { return style.OrDash(o.Namespace) },
 		},
 		column[v1.BundleObject]{style.Column{Title: "STATE"}, func(o v1.BundleObject) string { return o.State }},
-		column[v1.BundleObject]{style.Column{Title: "WHY", Least: 12}, s.because},
+		column[v1.BundleObject]{style.Column{Title: "WHY", Least: 12}, s.why},
 	))...), nil
 }
 
@@ -103,8 +103,8 @@ func (s State) message(c v1.BundleCondition) string {
 	return c.Message
 }
 
-// because is why an object is not as it should be.
-func (s State) because(o v1.BundleObject) string {
+// why is why an object is not as it should be.
+func (s State) why(o v1.BundleObject) string {
 	name := o.Object
 	if o.Namespace != "" {
 		name += " in namespace " + o.Namespace

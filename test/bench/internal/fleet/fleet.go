@@ -110,7 +110,8 @@ func (f *Fleet) renew(ctx context.Context, lease *coordinationv1.Lease) {
 			return
 		case now := <-ticker.C:
 			lease.Spec.RenewTime = &metav1.MicroTime{Time: now}
-			if next, err := f.Client.CoordinationV1().Leases(leases).Update(ctx, lease, metav1.UpdateOptions{}); err == nil {
+			if next, err := f.Client.CoordinationV1().Leases(leases).Update(ctx, lease,
+				metav1.UpdateOptions{}); err == nil {
 				lease = next
 			}
 		}

@@ -68,7 +68,8 @@ func goBuild(ctx context.Context, source, program, pkg, flags string) error {
 	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
 		return err
 	}
-	if err := compile(ctx, source, nil, "build", "-tags=grpcnotrace", "-trimpath", "-ldflags="+flags, "-o", program+".new", pkg); err != nil {
+	if err := compile(ctx, source, nil, "build", "-tags=grpcnotrace", "-trimpath", "-ldflags="+flags, "-o",
+		program+".new", pkg); err != nil {
 		return err
 	}
 	return os.Rename(program+".new", program)
