@@ -50,4 +50,6 @@ type Version struct {
 	Date      string `json:"date,omitempty"`
 	GoVersion string `json:"goVersion"`
 	Platform  string `json:"platform"`
+	// Newest is the newest release; empty unless it was asked for.
+	Newest string `json:"newest,omitempty"`
 }

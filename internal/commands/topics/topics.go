@@ -92,6 +92,8 @@ flags over both.
                                                 those of k8shell; see docs/k8shell.md)
   policy                                              (see berth help policies)
                      BERTH_CONFIG              (another file)
+                     BERTH_RELEASES            (a mirror of berth's releases, for
+                                                berth version --check)
 
 In the file only:
 

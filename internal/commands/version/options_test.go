@@ -18,6 +18,7 @@ func TestOptions(t *testing.T) {
 	cmdtest.Options(t, version.NewCmd, forget, map[string]cmdtest.Case[version.Options]{
 		"text":              {},
 		"json":              {Args: "-o json", Want: version.Options{Output: json}},
+		"the newest":        {Args: "--check", Want: version.Options{Check: true}},
 		"an argument":       {Args: "x", Err: `unexpected argument "x"`},
 		"a format of lists": {Args: "-o wide", Err: "must be one of: text, json, yaml"},
 	})

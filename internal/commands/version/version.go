@@ -2,7 +2,9 @@
 package version
 
 import (
+	"cmp"
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,8 @@ import (
 type Options struct {
 	IO     terminal.Streams
 	Output printer.Format
+	// Check asks for the newest release; nothing is asked otherwise.
+	Check bool
 }
 
 // NewCmd makes the command.
@@ -29,10 +33,19 @@ func NewCmd(f *cmdutil.Factory, runF func(context.Context, *Options) error) *cob
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runF(cmd.Context(), o) },
 	}
 	cmdutil.AddOutputFlag(cmd, &o.Output, "text", "json", "yaml", "jsonpath=", "go-template=")
+	cmd.Flags().BoolVar(&o.Check, "check", false,
+		"ask whether a newer version is available, at GitHub or the mirror in BERTH_RELEASES")
 	return cmd
 }
 
 // Run prints the version.
-func Run(_ context.Context, o *Options) error {
-	return printer.Print(o.IO, o.Output, result.Version{Version: cmdutil.Version()})
+func Run(ctx context.Context, o *Options) error {
+	v := cmdutil.Version()
+	if o.Check {
+		var err error
+		if v.Newest, err = Newest(ctx, cmp.Or(os.Getenv("BERTH_RELEASES"), releases)); err != nil {
+			return err
+		}
+	}
+	return printer.Print(o.IO, o.Output, result.Version{Version: v})
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/terminal/style"
@@ -70,13 +72,31 @@ func fill[T any](cols []style.Column, items []T, p style.Page, cells func(T) []s
 // Version is the version of the binary.
 type Version struct{ v1.Version }
 
-// Text is one line.
+// Text is one line, and one about the newest release if that was asked for.
 func (v Version) Text(p style.Page) ([]string, error) {
 	line := "berth " + v.Version.Version
 	if v.Commit != "" {
 		line += style.Paint(p.Grey, " ("+v.Commit+")")
 	}
-	return []string{line + style.Paint(p.Grey, " "+v.Platform+" "+v.GoVersion)}, nil
+	lines := []string{line + style.Paint(p.Grey, " "+v.Platform+" "+v.GoVersion)}
+	switch {
+	case v.Newest == "":
+	case v.isOlder():
+		lines = append(lines, "Version "+p.Text(v.Newest)+" is available")
+	default:
+		lines = append(lines, "No newer version is available")
+	}
+	return lines, nil
+}
+
+// isOlder says whether the newest release is newer. A build that has no version is older than any.
+func (v Version) isOlder() bool {
+	newest, err := semver.NewVersion(v.Newest)
+	if err != nil {
+		return false
+	}
+	this, err := semver.NewVersion(v.Version.Version)
+	return err != nil || this.LessThan(newest)
 }
 
 // PortForward is something that happened to forwarded ports.
