@@ -73,7 +73,7 @@ func TestKubeconfigCredential(t *testing.T) {
 		Name: "office", URL: "https://gateway", CAFile: "ca.crt",
 		Kubeconfig: func() (*rest.Config, error) { return from, nil },
 	}
-	c, err := g.config(t.Context())
+	c, err := g.Config(t.Context(), "gateway office")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestKubeconfigCredential(t *testing.T) {
 		t.Errorf("the gateway is trusted as the cluster is: %+v", c)
 	}
 	from.Impersonate.UserName = "boss"
-	if _, err := g.config(t.Context()); fault.CodeOf(err) != fault.InvalidArgument ||
+	if _, err := g.Config(t.Context(), "gateway office"); fault.CodeOf(err) != fault.InvalidArgument ||
 		!strings.Contains(err.Error(), "--as") {
 		t.Errorf("%v", err)
 	}
