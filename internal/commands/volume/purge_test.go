@@ -138,17 +138,23 @@ func TestOptions(t *testing.T) {
 		"negative time": {Args: "abcd --to x --timeout -1s", Err: "--timeout must not be negative"},
 	})
 	cmdtest.Options(t, commandvolume.NewList,
-		func(o *commandvolume.ListOptions) { o.IO, o.Open = terminal.Streams{}, nil },
+		func(o *commandvolume.ListOptions) { o.IO, o.Open, o.Find = terminal.Streams{}, nil, nil },
 		map[string]cmdtest.Case[commandvolume.ListOptions]{
 			"all": {Args: "", Want: commandvolume.ListOptions{Drivers: base}},
 			"of": {
 				Args: "--of alice --node n1",
 				Want: commandvolume.ListOptions{
 					Drivers: commandvolume.Drivers{Namespace: "berth-volumes", Node: "n1"},
-					Of:      "alice",
+					Of:      "alice", ByPods: true,
 				},
 			},
-			"argument": {Args: "x", Err: "unexpected argument"},
+			"what is in one": {
+				Args: "1f0c9a2b4d:logs/a:b",
+				Want: commandvolume.ListOptions{Drivers: base, ID: "1f0c9a2b4d", Path: "logs/a:b"},
+			},
+			"too short":                 {Args: "x", Err: "too short for the ID of a volume"},
+			"two":                       {Args: "1234 5678", Err: "accepts at most one volume"},
+			"what is in one, of a node": {Args: "1234 --node n1", Err: "are about the list of volumes"},
 		})
 }
 

@@ -73,7 +73,7 @@ func TestKubeconfigCredential(t *testing.T) {
 		Name: "office", URL: "https://gateway", CAFile: "ca.crt",
 		Kubeconfig: func() (*rest.Config, error) { return from, nil },
 	}
-	c, err := g.Config(t.Context(), "gateway")
+	c, err := g.Config(t.Context(), "gateway office")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestKubeconfigCredential(t *testing.T) {
 		t.Errorf("the gateway is trusted as the cluster is: %+v", c)
 	}
 	from.Impersonate.UserName = "boss"
-	if _, err := g.Config(t.Context(), "gateway"); fault.CodeOf(err) != fault.InvalidArgument ||
+	if _, err := g.Config(t.Context(), "gateway office"); fault.CodeOf(err) != fault.InvalidArgument ||
 		!strings.Contains(err.Error(), "--as") {
 		t.Errorf("%v", err)
 	}
@@ -95,8 +95,7 @@ func TestKubeconfigCredential(t *testing.T) {
 func TestNoCredential(t *testing.T) {
 	g := server(t, func(http.ResponseWriter, *http.Request) { t.Error("the gateway is asked") })
 	g.Token = &credential.Source{File: filepath.Join(t.TempDir(), "token")}
-	if err := g.enter(t, Destination{Namespace: "dev",
-		Workspace: "alice"}); fault.CodeOf(err) != fault.Unauthenticated ||
+	if err := g.enter(t, Destination{Namespace: "dev", Workspace: "alice"}); fault.CodeOf(err) != fault.Unauthenticated ||
 		!strings.Contains(err.Error(), "the credential of gateway office") {
 		t.Errorf("%v", err)
 	}
