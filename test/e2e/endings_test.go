@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"k8s.io/client-go/rest"
 )
 
 // endingsVariable is how many sessions end each way: fewer than 500 unless it says so, for a run of everything.
@@ -61,7 +63,10 @@ func (w *world) manyEndings(atOnce int, ways map[string]func() *exec.Cmd) {
 // overSPDY is the kubeconfig of a way to the API server on which WebSockets are not known.
 func (w *world) overSPDY() string {
 	w.Helper()
-	return w.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+	old := *w
+	old.limited = rest.CopyConfig(w.limited)
+	old.limited.NextProtos = []string{"http/1.1"} // HTTP/2 has no upgrades
+	return old.between(func(out http.ResponseWriter, r *http.Request, next http.Handler) {
 		if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			out.WriteHeader(http.StatusForbidden)
 			return

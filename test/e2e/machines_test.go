@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -155,7 +156,10 @@ func (m *machines) poolletWith(args ...string) string {
 		"serve", "manifests", "gateway", "--host", "127.0.0.1", "--replicas", "1",
 		"--client-ca", m.authority.File, "--machine-pool", "east", "--image", images + m.program(binary),
 	}, args...)...)
-	m.kubectl("apply", "--server-side", "-f", m.write(dir, "gateway.yaml", printed.stdout))
+	// Without --namespace: the report of a pool has objects of another one.
+	m.tool(os.Getenv("BERTH_TEST_KUBECTL"), []string{
+		"apply", "--server-side", "--kubeconfig", m.admin, "-f", m.write(dir, "gateway.yaml", printed.stdout),
+	})
 	m.ca = m.write(dir, "ca.crt", m.gatewayCA())
 	return printed.stderr
 }
