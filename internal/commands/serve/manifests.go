@@ -94,9 +94,8 @@ it themselves.
 The role volumes is a DaemonSet with a CSIDriver object. Its pods are privileged, so that
 it has a namespace of its own and is printed alone; docs/volumes.md says why. With --like katbox
 pods that name katbox's driver go on. With --read users read what their pods have left, by the
-Service berth-volumes, whose name stands for the addresses of all drivers, or by
---read-host-port of each node, of which --host is the name for all. They get the ClusterRole
-scratch-volume-reader, by a RoleBinding in each namespace.
+Service berth-volumes, which is all drivers, or by --read-host-port of each node, for
+which --host is a name. They get the ClusterRole scratch-volume-reader by a RoleBinding.
 
 The role runs in the namespace of --namespace, berth-system unless it is given
 (berth-volumes for volumes).`,

@@ -20,11 +20,21 @@ func TestPartOf(t *testing.T) {
 		want   read.Span
 		fails  bool
 	}{
-		{}, {from: true}, {from: true, offset: 5, want: "5-"}, {last: true, tail: 7, want: "-7"},
-		{span: "0-0", want: "0-0"}, {span: "3-9", want: "3-9"},
-		{from: true, offset: -1, fails: true}, {last: true, fails: true}, {last: true, tail: -3, fails: true},
-		{span: "9-3", fails: true}, {span: "3", fails: true}, {span: "-3", fails: true}, {span: "3-", fails: true},
-		{span: "a-b", fails: true}, {span: "0-99999999999999999999", fails: true},
+		{},
+		{from: true},
+		{from: true, offset: 5, want: "5-"},
+		{last: true, tail: 7, want: "-7"},
+		{span: "0-0", want: "0-0"},
+		{span: "3-9", want: "3-9"},
+		{from: true, offset: -1, fails: true},
+		{last: true, fails: true},
+		{last: true, tail: -3, fails: true},
+		{span: "9-3", fails: true},
+		{span: "3", fails: true},
+		{span: "-3", fails: true},
+		{span: "3-", fails: true},
+		{span: "a-b", fails: true},
+		{span: "0-99999999999999999999", fails: true},
 	} {
 		got, err := partOf(c.from, c.offset, c.last, c.tail, c.span)
 		if got != c.want || (fault.CodeOf(err) == fault.InvalidArgument) != c.fails {

@@ -27,7 +27,9 @@ func (l VolumeFiles) Empty() string {
 // Text is a table.
 func (l VolumeFiles) Text(p style.Page) ([]string, error) {
 	cols := []style.Column{
-		{Title: "MODE", DropOrder: 2}, {Title: "SIZE"}, {Title: "CHANGED", DropOrder: 1},
+		{Title: "MODE", DropOrder: 2},
+		{Title: "SIZE"},
+		{Title: "CHANGED", DropOrder: 1},
 		{Title: "NAME", Name: true, Least: 12},
 	}
 	lines := table(cols, l.Items, p, func(f v1.VolumeFile) []string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/volume"
+	"github.com/berthdev/berth/internal/volume/tree"
 )
 
 // The driver is what those read who have nothing to do with its pod.
@@ -27,35 +28,42 @@ func (d *Driver) Find(id string) (volume.Volume, bool) {
 // Read lets do read a volume in its afterlife. Readers choose how long they take, so that a volume is removed all the
 // same when it is due.
 func (d *Driver) Read(ctx context.Context, id string, do func(context.Context, volume.Files) error) error {
-	release, err := d.locks.take(ctx, id)
+	view, ctx, done, err := d.view(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer func() { release() }()
-	record, err := d.waiting(id)
-	if err != nil {
-		if _, was := d.reads.removed(id); was {
-			return wasRemoved(id)
-		}
-		return err
-	}
-	view, err := d.dir.View(record.PodUID, id)
-	if errors.Is(err, fs.ErrNotExist) { // something of it could not be removed
-		return wasRemoved(id)
-	}
-	if err != nil {
-		return fault.New(fault.Failed, "volume %s cannot be read: %w", id, err)
-	}
-	defer view.Close()
-	ctx, done := d.reads.begin(ctx, id)
 	defer done()
-	release()
-	release = func() {}
+	defer view.Close()
 	err = do(ctx, view)
 	if cause := context.Cause(ctx); err != nil && fault.ReasonOf(cause) == volume.ReasonRemoved {
 		return cause
 	}
 	return err // none if it was done before that
+}
+
+// view opens a volume in its afterlife, and notes that it is read until it is done. Nobody removes it in between.
+func (d *Driver) view(ctx context.Context, id string) (view *tree.View, reading context.Context, done func(), err error) {
+	release, err := d.locks.take(ctx, id)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer release()
+	record, err := d.waiting(id)
+	if err != nil {
+		if _, was := d.reads.removed(id); was {
+			err = wasRemoved(id)
+		}
+		return nil, nil, nil, err
+	}
+	view, err = d.dir.View(record.PodUID, id)
+	if errors.Is(err, fs.ErrNotExist) { // something of it could not be removed
+		return nil, nil, nil, wasRemoved(id)
+	}
+	if err != nil {
+		return nil, nil, nil, fault.New(fault.Failed, "volume %s cannot be read: %w", id, err)
+	}
+	reading, done = d.reads.begin(ctx, id)
+	return view, reading, done, nil
 }
 
 func wasRemoved(id string) error {
@@ -90,7 +98,8 @@ func (r *reads) begin(ctx context.Context, id string) (_ context.Context, done f
 		cancel(nil)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if delete(r.open[id], &cancel); len(r.open[id]) == 0 {
+		delete(r.open[id], &cancel)
+		if len(r.open[id]) == 0 {
 			delete(r.open, id)
 		}
 	}

@@ -133,7 +133,7 @@ func TestRemovedWhileRead(t *testing.T) {
 		}
 		defer file.Close()
 		n.clock.add(2 * time.Hour)
-		n.prune()
+		n.prune() //nolint:contextcheck // it is not the reader's
 		if ctx.Err() == nil {
 			t.Error("its reader is not told")
 		}
@@ -157,7 +157,7 @@ func TestRemovedWhileRead(t *testing.T) {
 	}
 	n.gone("x")
 	if err := n.Read(t.Context(), "x", func(context.Context, volume.Files) error {
-		return n.Purge(t.Context(), "x")
+		return n.Purge(t.Context(), "x") //nolint:contextcheck // that of the read ends with it
 	}); err != nil {
 		t.Errorf("%v, though it was done", err)
 	}

@@ -117,12 +117,14 @@ func (d Driver) Picture(ctx context.Context, namespace, name string) (p volume.P
 	if name != "" {
 		query.Set(KeyName, name)
 	}
-	return p, d.document(ctx, pathOf(namespace), query, &p)
+	err = d.document(ctx, pathOf(namespace), query, &p)
+	return p, err
 }
 
 // Volume is one volume, and the node that has it.
 func (d Driver) Volume(ctx context.Context, namespace, id string) (p volume.Picture, err error) {
-	return p, d.document(ctx, pathOf(namespace, id), nil, &p)
+	err = d.document(ctx, pathOf(namespace, id), nil, &p)
+	return p, err
 }
 
 // maxDocument is how much of a document is read, in bytes.

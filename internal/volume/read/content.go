@@ -22,7 +22,8 @@ type Volume struct {
 
 // List lists a directory of the volume.
 func (v Volume) List(ctx context.Context, path string) (listing volume.Listing, err error) {
-	return listing, v.Driver.document(ctx, pathOf(v.Namespace, v.ID, "list"), url.Values{KeyPath: {path}}, &listing)
+	err = v.Driver.document(ctx, pathOf(v.Namespace, v.ID, "list"), url.Values{KeyPath: {path}}, &listing)
+	return listing, err
 }
 
 // Span is a part of a file: of HTTP, without the unit. Empty is all of it.

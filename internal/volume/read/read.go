@@ -5,6 +5,7 @@ package read
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/volume"
@@ -42,8 +43,8 @@ func NameOf(v volume.Volume) string {
 // pathOf is where a driver has the volumes of a namespace, one of them, or what is in it.
 func pathOf(namespace string, parts ...string) string {
 	at := "/apis/" + kube.Group + "/v1/namespaces/" + url.PathEscape(namespace) + "/" + Resource
-	for _, part := range parts {
-		at += "/" + url.PathEscape(part)
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
 	}
-	return at
+	return strings.Join(append([]string{at}, parts...), "/")
 }

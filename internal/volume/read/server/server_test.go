@@ -139,7 +139,9 @@ func newRig(t *testing.T, may ...string) *rig {
 	r := &rig{T: t, log: &bytes.Buffer{}, node: &node{dir: t.TempDir(), removed: map[string]bool{"gone": true}}}
 	for _, v := range []volume.Volume{
 		{ID: "mine", Namespace: "team", Pod: "web", Workspace: "alice-1"},
-		{ID: "plain", Namespace: "team", Pod: "job-7"}, {ID: "other", Namespace: "lab", Pod: "x"}, {ID: "stray"},
+		{ID: "plain", Namespace: "team", Pod: "job-7"},
+		{ID: "other", Namespace: "lab", Pod: "x"},
+		{ID: "stray"},
 		{ID: "gone", Namespace: "team", Pod: "web", Workspace: "alice-1"},
 	} {
 		r.node.volumes = append(r.node.volumes, v)
