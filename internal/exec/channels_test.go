@@ -72,8 +72,11 @@ func TestChannels(t *testing.T) {
 		"no program":                 {[]string{noProgram}, 0, "", "", "no program"},
 		"nothing":                    {nil, 0, "", "", "ended without saying how"},
 		"messages without a channel": {[]string{"", "\x01", "\x01a", succeeded}, 0, "a", "", ""},
-		"channels of nobody": {[]string{"\x00x", "\x04x", "\x09x", "\xffx", "\x01a", succeeded}, 0, "a", "",
-			""},
+		"channels of nobody": {
+			[]string{"\x00x", "\x04x", "\x09x", "\xffx", "\x01a", succeeded},
+			0, "a", "",
+			"",
+		},
 		"a status that is none": {[]string{"\x03{"}, 0, "", "", "its status cannot be read"},
 		"an exit code that is none": {
 			[]string{strings.Replace(failedBy7, `"7"`, `"x"`, 1)},

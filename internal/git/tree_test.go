@@ -149,8 +149,11 @@ func TestFiles(t *testing.T) {
 				"the whole, dotted": {Ref{Commit: first}, ".", 304, "", ""},
 				"below":             {Ref{Branch: "main"}, "deploy/manifests", 300, "", ""},
 				"links":             {Ref{Branch: "main"}, "linked", 4, "", ""},
-				"a submodule": {Ref{Branch: "main"}, "odd", 0, fault.InvalidArgument,
-					`odd: "sub" is a submodule`},
+				"a submodule": {
+					Ref{Branch: "main"},
+					"odd", 0, fault.InvalidArgument,
+					`odd: "sub" is a submodule`,
+				},
 				"a pointer of LFS": {
 					Ref{Branch: "main"},
 					"lfs", 0, fault.InvalidArgument,
@@ -287,8 +290,10 @@ func TestHostileTrees(t *testing.T) {
 			[]entry{blob, sub, treeOf(append(file("a"), "40000 a", hashOf(sub))...)},
 			`"a" is there twice`,
 		},
-		"a long link": {[]entry{long, treeOf("120000 a", hashOf(long))},
-			`"a" is a symbolic link to a path of more`},
+		"a long link": {
+			[]entry{long, treeOf("120000 a", hashOf(long))},
+			`"a" is a symbolic link to a path of more`,
+		},
 		"a large link":     {[]entry{large, treeOf("120000 a", hashOf(large))}, ":a is larger than 1 MiB"},
 		"a submodule":      {[]entry{blob, treeOf("160000 a", hashOf(blob))}, `"a" is a submodule`},
 		"an unknown mode":  {[]entry{blob, treeOf("20000 a", hashOf(blob))}, "is a submodule"}, // as git takes it

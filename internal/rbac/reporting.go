@@ -22,8 +22,10 @@ func serveGatewayReport() Command {
 			"resourceNames limit what `berth serve manifests gateway --report-pool` prints to that pool.",
 		Rules: []Rule{
 			{Group: groupMachines, Resource: "machinepools", Verbs: []string{"get"}, Why: "what is reported already"},
-			{Group: groupMachines, Resource: "machinepools/status", Verbs: []string{"update"},
-				Why: "what it has to be"},
+			{
+				Group: groupMachines, Resource: "machinepools/status", Verbs: []string{"update"},
+				Why: "what it has to be",
+			},
 			{
 				Group: groupMachines, Resource: "machineclasses", Verbs: []string{"get"},
 				Why: "whether those that the pool offers exist",

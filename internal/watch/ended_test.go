@@ -20,8 +20,10 @@ func TestContainersThatDoNotStart(t *testing.T) {
 		want    string
 	}{
 		"refused by its node": {[]func(*corev1.Pod){func(pod *corev1.Pod) {
-			pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "SysctlForbidden",
-				Message: "Pod was rejected"}
+			pod.Status = corev1.PodStatus{
+				Phase: corev1.PodFailed, Reason: "SysctlForbidden",
+				Message: "Pod was rejected",
+			}
 		}}, v1.NotStarted},
 		"behind an init container that failed": {[]func(*corev1.Pod){
 			watchtest.OnNode, watchtest.App(watchtest.Waits("PodInitializing", "")),

@@ -147,8 +147,10 @@ func checkStuck(t *testing.T, s State, p cause.Policy, after time.Duration, stuc
 		t.Errorf("after %s: stuck %v, given up %v, want %v and %v; the cause is %+v", after, got, reading.GivenUp,
 			stuck, givenUp, reading.Cause)
 	}
-	if want := map[bool]v1.Verdict{true: v1.VerdictStuck,
-		false: v1.VerdictWaiting}[givenUp]; reading.Verdict() != want {
+	if want := map[bool]v1.Verdict{
+		true:  v1.VerdictStuck,
+		false: v1.VerdictWaiting,
+	}[givenUp]; reading.Verdict() != want {
 		t.Errorf("after %s: %s, want %s", after, reading.Verdict(), want)
 	}
 }

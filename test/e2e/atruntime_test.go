@@ -169,6 +169,7 @@ func (m *machines) testOldWebSocket() {
 		m.Fatalf("%v: %+v", err, answer)
 	}
 	defer func() { _ = conn.Close() }()
+	_ = answer.Body.Close() // of the upgrade: there is nothing in it
 	for _, message := range []string{"\x04" + `{"Width":101,"Height":33}`, "\x00stty size; exit 3\n"} {
 		if err := conn.WriteMessage(websocket.BinaryMessage, []byte(message)); err != nil {
 			m.Fatal(err)

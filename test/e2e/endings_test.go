@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -114,9 +115,7 @@ func (m *machines) exits(at string, more map[string]func() *exec.Cmd) map[string
 			return cmd
 		},
 	}
-	for way, command := range more {
-		ways[way] = command
-	}
+	maps.Copy(ways, more)
 	for way, command := range ways {
 		ways[way] = func() *exec.Cmd {
 			cmd := command()

@@ -124,11 +124,17 @@ func names(t *testing.T, dir string) []string {
 func (r root) write(t *testing.T, name, text string, mode os.FileMode) {
 	t.Helper()
 	file := r.path(name)
+	var made []string
 	for dir := filepath.Dir(file); !exists(dir); dir = filepath.Dir(dir) {
-		defer func() { _ = os.Chown(dir, user, user) }()
+		made = append(made, dir)
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
+	}
+	for _, dir := range made {
+		if err := os.Chown(dir, user, user); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.WriteFile(file, []byte(text), mode); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -148,10 +149,8 @@ func (r root) files(t *testing.T) map[string]string {
 			return err
 		}
 		name := strings.TrimPrefix(path, string(r))
-		for _, own := range []string{"/var/lib/dpkg", "/var/lib/rpm", "/var/log", "/usr/lib/sysimage/rpm"} {
-			if name == own {
-				return fs.SkipDir
-			}
+		if slices.Contains([]string{"/var/lib/dpkg", "/var/lib/rpm", "/var/log", "/usr/lib/sysimage/rpm"}, name) {
+			return fs.SkipDir
 		}
 		if !d.IsDir() {
 			info, err := d.Info()

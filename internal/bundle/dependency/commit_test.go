@@ -93,14 +93,18 @@ func TestSiblingsOfACommit(t *testing.T) {
 		"the same twice":     {dir: "charts/twice/", want: all},
 		"not outside of all": {dir: "charts/out", refused: "file://../../../x is outside of the content"},
 		"not of the machine": {dir: "charts/etc", refused: "file:///etc is outside of the content"},
-		"in a circle": {dir: "charts/ring",
-			refused: "a chart cannot depend on itself: ring → back → ring"},
+		"in a circle": {
+			dir:     "charts/ring",
+			refused: "a chart cannot depend on itself: ring → back → ring",
+		},
 		"nothing":                  {dir: "charts/gone", refused: "there is no directory"},
 		"no chart":                 {dir: "charts/none", refused: "other of the content is no chart"},
 		"by a link that leads out": {dir: "charts/link", refused: "charts/away is a symbolic link, not a directory"},
 		"through such a link":      {dir: "charts/through", refused: "there is no directory"},
-		"with such a link": {dir: "charts/within",
-			refused: `"values.yaml": a symbolic link to "/etc/passwd", which is outside`},
+		"with such a link": {
+			dir:     "charts/within",
+			refused: `"values.yaml": a symbolic link to "/etc/passwd", which is outside`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			from := v1alpha1.Source{Type: v1alpha1.SourceGit, Git: &v1alpha1.GitSource{

@@ -18,11 +18,15 @@ func TestProgressAddsUp(t *testing.T) {
 	}{
 		"nothing":   {nil, 0},
 		"one thing": {[]v1.Progress{{Message: "a"}, {Message: "a", Done: 10}, {Message: "a", Done: 30}}, 30},
-		"several": {[]v1.Progress{{Message: "a", Done: 30}, {Message: "b", Done: 20}, {Message: "c", Done: 1}},
-			51},
+		"several": {
+			[]v1.Progress{{Message: "a", Done: 30}, {Message: "b", Done: 20}, {Message: "c", Done: 1}},
+			51,
+		},
 		"at once": {[]v1.Progress{{Message: "a", Done: 1}, {Message: "b", Done: 2}, {Message: "a", Done: 3}}, 5},
-		"from its start": {[]v1.Progress{{Message: "a", Done: 9}, {Message: "a", Done: 4}, {Message: "a", Done: 10}},
-			10},
+		"from its start": {
+			[]v1.Progress{{Message: "a", Done: 9}, {Message: "a", Done: 4}, {Message: "a", Done: 10}},
+			10,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, _ := withCache(t)

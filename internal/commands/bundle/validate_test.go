@@ -217,8 +217,10 @@ func TestInstallOfWhatNoUpgradeCouldApply(t *testing.T) {
 		spec    string
 		refused string
 	}{
-		"twice, as the bundle defines it": {content: crontabDefinition, spec: "tags: [x, x]",
-			refused: "more than once"},
+		"twice, as the bundle defines it": {
+			content: crontabDefinition, spec: "tags: [x, x]",
+			refused: "more than once",
+		},
 		"twice, as the cluster defines it": {
 			defined: crontabDefinition, spec: "tags: [x, x]", refused: "more than once",
 		},

@@ -178,8 +178,11 @@ func TestLostWatchIsStartedAgain(t *testing.T) {
 			_, _ = fmt.Fprintf(s.Stdout, "%d 100\n", len(begun))
 			return 0, io.ErrUnexpectedEOF
 		}, 42)
-		if want := [][]string{{"42", "10"}, {"42", "10", "1", "100"},
-			{"42", "10", "2", "100"}}; !reflect.DeepEqual(begun,
+		if want := [][]string{
+			{"42", "10"},
+			{"42", "10", "1", "100"},
+			{"42", "10", "2", "100"},
+		}; !reflect.DeepEqual(begun,
 			want) {
 			t.Errorf("the watches are %q, want %q", begun, want)
 		}

@@ -529,8 +529,10 @@ func TestNoNewInjection(t *testing.T) {
 		labels map[string]string
 		same   bool
 	}{
-		"nothing": {map[string]string{kube.LabelOrganization: "", kube.LabelAgentVersion: kube.NoVersion},
-			true},
+		"nothing": {
+			map[string]string{kube.LabelOrganization: "", kube.LabelAgentVersion: kube.NoVersion},
+			true,
+		},
 		"an organization": {map[string]string{kube.LabelOrganization: "acme"}, false},
 		"an agent":        {map[string]string{kube.LabelAgentVersion: "0.17.1"}, false},
 	} {

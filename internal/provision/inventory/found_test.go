@@ -217,8 +217,10 @@ func TestNeedsEvents(t *testing.T) {
 		v1.StageRunning: {false, false},
 	} {
 		s := v1.Snapshot{Stage: stage, Status: stage.Status()}
-		if got := [2]bool{(Reader{Policy: patient}).NeedsEvents(s),
-			(Reader{Policy: fast}).NeedsEvents(s)}; got != want {
+		if got := [2]bool{
+			(Reader{Policy: patient}).NeedsEvents(s),
+			(Reader{Policy: fast}).NeedsEvents(s),
+		}; got != want {
 			t.Errorf("%s: %t, want %t", stage, got, want)
 		}
 	}

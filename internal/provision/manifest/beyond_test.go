@@ -123,8 +123,10 @@ func TestBeyondOfK8shell(t *testing.T) {
 		"an owner":        {set("PersistentVolumeClaim", owner, "metadata", "ownerReferences"), "ownerReferences"},
 		"another account": {set("Pod", "admin", "spec", "serviceAccountName"), "spec.serviceAccountName"},
 	} {
-		record := k8shelltest.Workspace{ID: id, Username: "alice", Blueprint: "dev",
-			Namespace: "dev"}.Release(time.Time{})
+		record := k8shelltest.Workspace{
+			ID: id, Username: "alice", Blueprint: "dev",
+			Namespace: "dev",
+		}.Release(time.Time{})
 		objects, err := release.Objects(record.Manifest)
 		if err != nil {
 			t.Fatal(err)

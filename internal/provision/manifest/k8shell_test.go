@@ -19,11 +19,15 @@ func TestItemsOfK8shell(t *testing.T) {
 		s.Blueprint.Podman.Storages = map[string]blueprint.Storage{"images": storage}
 		storage.Path = "/kept"
 		s.Blueprint.Storages["kept"] = storage
-		s.Blueprint.Storages["quick"] = blueprint.Storage{Type: blueprint.StorageScratch, Path: "/quick",
-			Enabled: new(false)}
+		s.Blueprint.Storages["quick"] = blueprint.Storage{
+			Type: blueprint.StorageScratch, Path: "/quick",
+			Enabled: new(false),
+		}
 		s.Blueprint.Podman.ParentStorages = []string{"data"}
-		s.Blueprint.InitScripts = []blueprint.InitScript{{Name: "tools", Script: "echo 1", Always: true},
-			{Name: "none"}}
+		s.Blueprint.InitScripts = []blueprint.InitScript{
+			{Name: "tools", Script: "echo 1", Always: true},
+			{Name: "none"},
+		}
 		s.Blueprint.Apps = map[string]any{"editor": map[string]any{"listen": "8080"}, "bare": nil}
 	})
 	storage := strings.Fields("claimSpec claimSpecAnnotations enabled existingClaim fsOwnerGid fsOwnerUid id path " +

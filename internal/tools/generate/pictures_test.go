@@ -91,8 +91,10 @@ func TestPicturesAreShown(t *testing.T) {
 	atTop(t)
 	shown := 0
 	var pages strings.Builder
-	for page, dir := range map[string]string{"README.md": "docs/pictures/", "docs/tour.md": "pictures/",
-		"docs/ssh.md": "pictures/"} {
+	for page, dir := range map[string]string{
+		"README.md": "docs/pictures/", "docs/tour.md": "pictures/",
+		"docs/ssh.md": "pictures/",
+	} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -262,8 +262,10 @@ func (d *Driver) NodeGetVolumeStats(_ context.Context,
 	if err != nil {
 		return nil, internal(err)
 	}
-	usage := []*csi.VolumeUsage{{Unit: csi.VolumeUsage_BYTES, Available: disk.Available, Total: disk.Total,
-		Used: disk.Used}}
+	usage := []*csi.VolumeUsage{{
+		Unit: csi.VolumeUsage_BYTES, Available: disk.Available, Total: disk.Total,
+		Used: disk.Used,
+	}}
 	if disk.Inodes > 0 {
 		usage = append(usage, &csi.VolumeUsage{
 			Unit: csi.VolumeUsage_INODES, Available: disk.FreeInodes, Total: disk.Inodes,

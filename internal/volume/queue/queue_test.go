@@ -52,8 +52,10 @@ func TestDurable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "queue.db")
 	q := open(t, file)
 	put(t, q, waits("b", 2, time.Hour), waits("a", 1, time.Minute))
-	if err := q.Use(Record{Volume: volume.Volume{ID: "live", PodUID: "pod", Published: at(1)},
-		Target: "/t"}); err != nil {
+	if err := q.Use(Record{
+		Volume: volume.Volume{ID: "live", PodUID: "pod", Published: at(1)},
+		Target: "/t",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, q, waits("gone", 3, 0))

@@ -84,8 +84,10 @@ func TestSchedulingHints(t *testing.T) {
 		{
 			"taints whose keys are not said", says("0/2 nodes: 2 node(s) had untolerated taint(s)"),
 			About{},
-			[]string{"Both nodes have a taint that the pod does not tolerate",
-				"`kubectl describe nodes` shows the taints"},
+			[]string{
+				"Both nodes have a taint that the pod does not tolerate",
+				"`kubectl describe nodes` shows the taints",
+			},
 		},
 		{
 			"a workspace's labels", says("0/2 nodes: 2 node(s) didn't match Pod's node affinity/selector"),

@@ -31,8 +31,10 @@ func TestStatus(t *testing.T) {
 	}{
 		"nothing":  {"{}", reported + ready + "]", false},
 		"the same": {reported + earlier + "]", reported + earlier + "]", true},
-		"not ready": {reported + `{type: Ready, status: Unknown, lastTransitionTime: "2029-06-01T00:00:00Z"}]`,
-			reported + ready + "]", false},
+		"not ready": {
+			reported + `{type: Ready, status: Unknown, lastTransitionTime: "2029-06-01T00:00:00Z"}]`,
+			reported + ready + "]", false,
+		},
 		"another reason": {
 			reported + `{type: Ready, status: "True", reason: X, lastTransitionTime: "2029-01-01T00:00:00Z"}]`,
 			reported + earlier + "]", false,

@@ -34,8 +34,10 @@ func TestWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots,
-			KeyUsages: []x509.ExtKeyUsage{usage}}); err != nil {
+		if _, err := pair.Leaf.Verify(x509.VerifyOptions{
+			Roots:     roots,
+			KeyUsages: []x509.ExtKeyUsage{usage},
+		}); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
