@@ -263,13 +263,13 @@ func TestManifestsOfRuntime(t *testing.T) {
 	printed := out.Out.String()
 	for _, want := range []string{
 		"--iri-endpoint=unix:///etc/berth/host/iri.sock", "mountPath: /etc/berth/host\n",
-		"path: /var/run/machines\n", "machine-pool-east-user",
+		"path: /var/run/machines\n", "machine-pool-east-user", "pod-security.kubernetes.io/enforce: privileged",
 	} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("there is no %q", want)
 		}
 	}
-	if strings.Contains(printed, "target-kubeconfig") || !strings.Contains(out.Err.String(), "hostPath") {
+	if strings.Contains(printed, "target-kubeconfig") || !strings.Contains(out.Err.String(), "privileged") {
 		t.Errorf("it says %q of\n%s", out.Err.String(), printed)
 	}
 }

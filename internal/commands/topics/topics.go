@@ -92,8 +92,7 @@ flags over both.
                                                 those of k8shell; see docs/k8shell.md)
   policy                                              (see berth help policies)
                      BERTH_CONFIG              (another file)
-                     BERTH_RELEASES            (a mirror of berth's releases, for
-                                                berth version --check)
+                     BERTH_RELEASES            (a mirror of berth's releases)
 
 In the file only:
 
