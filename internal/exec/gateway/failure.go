@@ -17,6 +17,11 @@ func (g Gateway) failure(err error, t Destination) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
+	if t.isOfRuntime(err) && exec.InWords(err) == http.StatusNotFound {
+		return fault.New(fault.Unavailable, "gateway %s: the runtime of machine %s does not know the URL of the session",
+			g.Name, t.Machine).
+			WithHint("such a URL works once, for a minute: enter the machine again")
+	}
 	err = exec.Cause(err)
 	if status, ok := exec.Refusal(err); ok {
 		return g.refused(int(status.Code), status.Message, t, err)
@@ -105,6 +110,11 @@ func (t Destination) isMeant(message string) bool {
 		return exec.Means(message, "machine", t.Machine)
 	}
 	return exec.Means(message, "workspace", t.Workspace)
+}
+
+// isOfRuntime is true if the runtime of the machine has refused a session, which a gateway passes on in words.
+func (t Destination) isOfRuntime(err error) bool {
+	return t.Machine != "" && strings.Contains(err.Error()+" ", "the runtime of machine "+t.Machine+" ")
 }
 
 // permission is what to ask for.

@@ -60,6 +60,22 @@ func TestRedirectsAreRefused(t *testing.T) {
 	}
 }
 
+// What a runtime says of the URL of a session is passed on in words, and not to be taken for a wrong URL of the gateway.
+func TestURLOfRuntime(t *testing.T) {
+	for says, want := range map[string]fault.Code{
+		"the runtime of machine vm refuses the session: not found": fault.Unavailable,
+		"404 page not found": fault.Internal,
+		"the runtime of machine vm-2 refuses the session: not found": fault.Internal,
+	} {
+		g := server(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, says, http.StatusNotFound) })
+		err := g.enter(t, Destination{Namespace: "dev", Machine: "vm"})
+		f := fault.From(err)
+		if f.Code != want || strings.Contains(f.Message, "the URL of the session") != (want == fault.Unavailable) {
+			t.Errorf("%s: %v (%s)", says, err, f.Code)
+		}
+	}
+}
+
 // Of a kubeconfig, the credentials are taken and nothing else.
 func TestKubeconfigCredential(t *testing.T) {
 	from := &rest.Config{
