@@ -21,7 +21,8 @@ func TestScratchAfterlifeIsRaised(t *testing.T) {
 	for _, name := range []string{"early", "asks", "silent", "brief"} {
 		s.running(name)
 	}
-	s.delete("early")
+	s.delete("early") // which the API server no longer has before the kubelet has unmounted anything
+	s.eventually("it is in its afterlife", func() bool { return len(s.lifespans()) == 1 })
 
 	file := s.write(t.TempDir(), "raised.yaml", s.must(0, "serve", "manifests", "volumes", "--image",
 		"registry.example.com/berth/berth:"+s.program(binary), "--driver-name", s.driver, "--directory", s.directory,

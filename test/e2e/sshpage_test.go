@@ -29,6 +29,7 @@ func TestSSHPage(t *testing.T) {
 	w.writeAll(a.home, map[string]string{".ssh/config": before})
 	for _, s := range steps {
 		out, err := a.run(s.Command).CombinedOutput()
+		out = slowAnswers.ReplaceAll(out, nil)
 		if err != nil || s.Shows != "" && !pagetest.Matches(s.Shows, string(out)) {
 			t.Fatalf("docs/ssh.md:%d: %s: %v\nthe page shows:\n%s\nit printed:\n%s", s.Line, s.Command, err, s.Shows,
 				out)
