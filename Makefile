@@ -17,7 +17,7 @@ export BERTH_TEST_KUBERNETES := $(KUBERNETES)
 # Where generated files are, and nothing else.
 GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md docs/causes.md internal/commands/explain/examples
 
-.PHONY: help build test test-unit test-ssh-clients mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check site test-site man release-check snapshot test-packages
+.PHONY: help build test test-unit test-ssh-clients test-machines mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check site test-site man release-check snapshot test-packages
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ test-e2e: ## Test berth on a cluster of its own (KUBERNETES=1.31), or the one of
 test-ssh-clients: ## Try every SSH client, and more bytes and longer pauses (they are installed from Debian's packages, and npm)
 	@apt-get -q -y --no-install-recommends install rsync dropbear-bin putty-tools sshfs ansible-core python3-paramiko python3-asyncssh tmux >/dev/null
 	@BERTH_TEST_SSH_CLIENTS=all scripts/with-cluster go test -count=1 -timeout 30m -parallel 6 -tags e2e -run 'TestSSH|LeavesSSH' ./test/e2e/...
+
+test-machines: ## Test machines, also at a runtime of their own, and 500 sessions of each way into machines and pods
+	@BERTH_TEST_ENDINGS=500 scripts/with-cluster go test -count=1 -timeout 50m -parallel 4 -tags e2e -run 'TestMachines|TestGateway$$' ./test/e2e/...
 
 torture: ## Kill berth around each of its API calls, and take each of its permissions away
 	@BERTH_TEST_TORTURE=full scripts/with-cluster go test -count=1 -timeout 60m -parallel 1000 -tags e2e -run 'TestTorture|TestRoles|TestBundleKilled' ./test/e2e/...

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -21,8 +22,11 @@ import (
 const podRuntime = "runtime"
 
 // TestMachinesAtRuntime are the tests of a gateway that reports its pool and has a machine runtime behind it: a
-// program of the test, which runs a shell for each session.
+// program of the test, which runs a shell for each session. They are run by `make test-machines`.
 func TestMachinesAtRuntime(t *testing.T) {
+	if os.Getenv(endingsVariable) == "" {
+		t.Skipf("%s is not set: see make test-machines", endingsVariable)
+	}
 	parallel(t)
 	m := newMachinesAtRuntime(t)
 	for _, test := range []struct {
