@@ -77,8 +77,8 @@ func TestChannels(t *testing.T) {
 			0, "a", "",
 			"",
 		},
-		"a status that is none": {[]string{"\x03{"}, 0, "", "", "its status cannot be read"},
-		"an exit code that is none": {
+		"an unreadable status": {[]string{"\x03{"}, 0, "", "", "its status cannot be read"},
+		"an unreadable exit code": {
 			[]string{strings.Replace(failedBy7, `"7"`, `"x"`, 1)},
 			0, "", "",
 			`invalid exit code "x"`,

@@ -10,7 +10,7 @@ import (
 // Kind is what there is under a name.
 type Kind string
 
-// The kinds. What is none of the first three has no content that could be read.
+// The kinds. Only the first three have content, or a target, that can be read.
 const (
 	KindFile      Kind = "file"
 	KindDirectory Kind = "directory"

@@ -241,7 +241,7 @@ func (m *machines) testManyEndingsAtRuntime() {
 	}))
 }
 
-// While the runtime is away, whoever enters a machine is told so, and the gateway is not ready. Once it is back, so is
+// While the runtime is away, entering a machine says so, and the gateway is not ready. Once it is back, so is
 // everything. A session that was open ends, and not as a success.
 func (m *machines) testRuntimeRestarted() {
 	user, config := m.gatewayUser()

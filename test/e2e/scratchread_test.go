@@ -21,8 +21,8 @@ import (
 )
 
 // leaves is what the pod of the test leaves: files, links that stay and that lead out, and what is no file.
-const leaves = `cd /data && mkdir -p logs/old empty && seq 1 200000 >logs/build.log && ln -s build.log logs/latest && ` +
-	`ln -s ../../../../../etc/passwd out && ln -s /etc/passwd absolute && ln -s ../.. up && mkfifo pipe && ` +
+const leaves = `cd /data && mkdir -p logs/old empty && seq 1 200000 >logs/build.log && ` +
+	`ln -s build.log logs/latest && ln -s ../../../../../etc/passwd out && ln -s /etc/passwd absolute && ln -s ../.. up && mkfifo pipe && ` +
 	`mknod device c 1 3 && echo old >logs/old/one && echo done >ready; sleep 3600`
 
 // reader is somebody without a kubeconfig, who has a token, and the configuration says where the drivers are.
@@ -156,7 +156,8 @@ func (r *reader) reads(id string) {
 	if got, err := os.ReadFile(filepath.Join(to, "alone")); err != nil || string(got) != want {
 		r.Errorf("%d bytes were copied, %v", len(got), err)
 	}
-	r.contains(r.run(3, "volume", "cp", id, filepath.Join(r.TempDir(), "all")).stderr, `refused "out"`, "which is not copied with it")
+	refusal := r.run(3, "volume", "cp", id, filepath.Join(r.TempDir(), "all")).stderr
+	r.contains(refusal, `refused "out"`, "which is not copied with it")
 	r.run(0, "volume", "cp", id, filepath.Join(r.TempDir(), "all"), "--outside-links")
 	log := r.says()
 	r.contains(log, `"user":"system:serviceaccount:`+r.namespace+`:owner"`, `"volume":"`+id+`","path":"logs/build.log"`)

@@ -121,7 +121,7 @@ func TestManifestsOptions(t *testing.T) {
 		},
 		"readers of another role":     {Args: "bundles --read", Err: "--read requires the role volumes"},
 		"a port of nodes for nothing": {Args: "volumes --read-host-port 9443", Err: "--read-host-port requires --read"},
-		"a port that is none": {
+		"an invalid port": {
 			Args: "volumes --read --read-host-port 70000", Err: "--read-host-port must be a port, got 70000",
 		},
 		"katbox for another role": {Args: "bundles --like katbox", Err: "--like requires the role volumes"},

@@ -22,8 +22,8 @@ const (
 // archive is a line of checksums.txt about an archive, as install.sh reads it.
 var archive = regexp.MustCompile(`(?m)^[0-9a-f]{64}  berth_([0-9][0-9A-Za-z.+-]*)_[a-z]+_[a-z0-9]+\.(?:tar\.gz|zip)$`)
 
-// Newest asks for the newest release below an address, by the list of its files. The version begins with a v.
-func Newest(ctx context.Context, address string) (string, error) {
+// newest asks for the newest release below an address, by the list of its files. The version begins with a v.
+func newest(ctx context.Context, address string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	address = strings.TrimSuffix(address, "/") + "/latest/download/checksums.txt"

@@ -43,7 +43,7 @@ func Run(ctx context.Context, o *Options) error {
 	v := cmdutil.Version()
 	if o.Check {
 		var err error
-		if v.Newest, err = Newest(ctx, cmp.Or(os.Getenv("BERTH_RELEASES"), releases)); err != nil {
+		if v.Newest, err = newest(ctx, cmp.Or(os.Getenv("BERTH_RELEASES"), releases)); err != nil {
 			return err
 		}
 	}

@@ -43,8 +43,8 @@ which is made; files are added to one that is there, and replace those of the sa
 
 Files are received as "berth cp" receives them: they get their names when all have
 arrived; modes, times and links are kept, owners are not, and links that lead out of what
-is copied are refused unless --outside-links is given. Who may is said in
-"berth volume read --help".`,
+is copied are refused unless --outside-links is given. It takes the same permission as
+"berth volume read".`,
 		Example: `  berth volume cp 1f0c9a2b4d ./rescued
   berth volume cp 1f0c9a2b4d:logs/build.log .`,
 		Args: cmdutil.TwoArgs("volume", "destination"),

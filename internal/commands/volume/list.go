@@ -20,7 +20,6 @@ import (
 // ListOptions are what the command line says.
 type ListOptions struct {
 	Drivers
-
 	Readers
 
 	Of string // a user string, an ID, or a user; empty for all
@@ -43,8 +42,9 @@ they go. All nodes are asked side by side; one that does not answer is a warning
 With --read-url, or volumes.readURL in the configuration, the drivers themselves are asked
 for the volumes that the pods of the namespace have left, which takes the ClusterRole
 scratch-volume-reader there. With a VOLUME, the files are listed that are in it, or in its
-directory PATH; the beginning of the ID is enough if it is that of one volume. Otherwise, or with --driver-namespace or --node, the drivers are asked by
-their pods, for all namespaces, which is for administrators.
+directory PATH; the beginning of the ID is enough if it is that of one volume. Otherwise,
+or with --driver-namespace or --node, the drivers are asked by their pods, for all
+namespaces, which is for administrators.
 
 WORKSPACE, STORAGE and user string are what the pod said that had the volume, which
 the author of the pod has chosen; NAMESPACE and POD (--output wide) are certain. When a

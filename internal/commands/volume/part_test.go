@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/volume/read"
 )
 
-// The flags name a part of a file, or what is none is refused.
+// The flags name a part of a file; anything else is refused.
 func TestPartOf(t *testing.T) {
 	for _, c := range []struct {
 		from   bool

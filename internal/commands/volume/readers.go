@@ -150,8 +150,8 @@ func (d *Drivers) locate(ctx context.Context, c read.Client, namespace, id strin
 	return read.Volume{}, fault.New(fault.Internal, "volume %s is on no node", id)
 }
 
-// located is the driver that has the volume. Of the others, one that was removed says more than one that is not there, and
-// that less than why a driver was not asked.
+// located is the driver that has the volume. Of the others, one that was removed says more than one that is not there,
+// and that less than why a driver was not asked.
 func located(all []heard, namespace, id string) (read.Volume, error) {
 	var why error
 	for _, h := range all {

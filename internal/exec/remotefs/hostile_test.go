@@ -78,7 +78,7 @@ func TestLies(t *testing.T) {
 		"an empty line":           "\n",
 		"no line":                 strings.Repeat("x", 1<<20),
 		"another word":            "yes\n",
-		"a code that is none":     "no such code\n",
+		"an unknown code":         "no such code\n",
 		"attributes of nothing":   "ok\n",
 		"attributes of letters":   "ok a b c d e f\n",
 		"too many names":          "ok 99999999999\n",

@@ -89,14 +89,11 @@ func (v Version) Text(p style.Page) ([]string, error) {
 	return lines, nil
 }
 
-// isOlder says whether the newest release is newer. A build that has no version is older than any.
+// isOlder says whether the newest release is newer, as it is than a version that cannot be compared with it.
 func (v Version) isOlder() bool {
-	newest, err := semver.NewVersion(v.Newest)
-	if err != nil {
-		return false
-	}
-	this, err := semver.NewVersion(v.Version.Version)
-	return err != nil || this.LessThan(newest)
+	this, thisErr := semver.NewVersion(v.Version.Version)
+	newest, newestErr := semver.NewVersion(v.Newest)
+	return thisErr != nil || newestErr != nil || this.LessThan(newest)
 }
 
 // PortForward is something that happened to forwarded ports.

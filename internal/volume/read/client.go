@@ -21,8 +21,8 @@ import (
 	"github.com/berthdev/berth/internal/volume/admin"
 )
 
-// Client finds the drivers of a cluster by one name: each of its addresses is that of a driver, which knows the volumes of
-// its own node alone.
+// Client finds the drivers of a cluster by one name: each of its addresses is that of a driver, which knows the volumes
+// of its own node alone.
 type Client struct {
 	// URL is https://HOST[:PORT].
 	URL string

@@ -66,7 +66,8 @@ func (v Volume) Archive(ctx context.Context, path string, to io.Writer) error {
 	return v.copy(ctx, response, to)
 }
 
-// copy writes what is sent. What does not arrive as a whole is an error, that of the volume if it was removed meanwhile.
+// copy writes what is sent. What does not arrive as a whole is an error: that of the volume, if it was removed
+// meanwhile.
 func (v Volume) copy(ctx context.Context, response *http.Response, to io.Writer) error {
 	sink := &sink{to: to}
 	n, err := io.Copy(sink, response.Body)

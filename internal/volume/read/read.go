@@ -1,6 +1,6 @@
-// Package read is how those who have nothing to do with the driver's pods read what their own pods have left on scratch
-// volumes: HTTPS to the driver of each node, which asks the API server who they are and what they may. Inside it, server/
-// is the driver's side.
+// Package read is how users without access to the driver's pods read what their own pods have left on scratch volumes:
+// HTTPS to the driver of each node, which asks the API server who they are and what they may. Inside it, server/ is the
+// driver's side.
 package read
 
 import (
@@ -16,11 +16,13 @@ const Resource = "scratchvolumes"
 
 // The paths of requests: the volumes of a namespace, one of them, and what is in it.
 const (
-	PathVolumes = "/apis/" + kube.Group + "/v1/namespaces/{" + KeyNamespace + "}/" + Resource
+	PathVolumes = namespaces + "{" + KeyNamespace + "}/" + Resource
 	PathVolume  = PathVolumes + "/{" + KeyID + "}"
 	PathList    = PathVolume + "/list"
 	PathFile    = PathVolume + "/file"
 	PathArchive = PathVolume + "/archive"
+
+	namespaces = "/apis/" + kube.Group + "/v1/namespaces/"
 )
 
 // The keys of paths and of queries. A name is that of NameOf.
@@ -42,7 +44,7 @@ func NameOf(v volume.Volume) string {
 
 // pathOf is where a driver has the volumes of a namespace, one of them, or what is in it.
 func pathOf(namespace string, parts ...string) string {
-	at := "/apis/" + kube.Group + "/v1/namespaces/" + url.PathEscape(namespace) + "/" + Resource
+	at := namespaces + url.PathEscape(namespace) + "/" + Resource
 	for i := range parts {
 		parts[i] = url.PathEscape(parts[i])
 	}

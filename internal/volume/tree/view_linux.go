@@ -243,7 +243,7 @@ func notFound(name string, err error) error {
 		return fault.New(fault.NotFound, "%q is not in the volume", name).
 			WithHint("berth volume list VOLUME[:PATH] lists what is there")
 	case errors.Is(err, unix.ENOTDIR):
-		return fault.New(fault.InvalidArgument, "%q is not a directory, or leads through what is none", name)
+		return fault.New(fault.InvalidArgument, "%q is not a directory, or leads through a file", name)
 	}
 	return &fs.PathError{Op: "open", Path: name, Err: err}
 }

@@ -48,8 +48,8 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, v volume.Volume) {
 	s.end(w, r, begun, err)
 }
 
-// end ends an answer that may have begun. The end of one that is not whole is that of its connection, so that nobody takes
-// it for whole.
+// end ends an answer that may have begun. One that is not whole ends with its connection, so that nobody takes it for
+// whole.
 func (s *Server) end(w http.ResponseWriter, r *http.Request, begun bool, err error) {
 	switch {
 	case err == nil:

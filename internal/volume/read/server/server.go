@@ -1,5 +1,5 @@
-// Package server lets those read scratch volumes who may by the API server, with an audit line for each request. What is
-// asked there is what the driver itself has recorded of a volume, never what a client says.
+// Package server lets users read the scratch volumes that the API server allows them to, with an audit line for each
+// request. The review is about what the driver itself has recorded of a volume, never about what a client says.
 package server
 
 import (
@@ -44,7 +44,7 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// guarded lets in who may, and says in the audit line which volume and path were asked for.
+// guarded lets in callers with permission, and says in the audit line which volume and path were asked for.
 func (s *Server) guarded(takes func(*http.Request) serve.Access, next http.HandlerFunc) http.Handler {
 	protected := s.Guard.Protect(takes, next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,8 +70,8 @@ func list(r *http.Request) serve.Access {
 	return access("list", r.PathValue(read.KeyNamespace), r.URL.Query().Get(read.KeyName))
 }
 
-// get is what it takes to read a volume: that of its record. Whoever asks for one that is not there, or is of another
-// namespace, learns so only if they may read all of the namespace.
+// get is what it takes to read a volume: that of its record. Only a caller with permission on all of the namespace
+// learns that a volume is not there, or is of another namespace.
 func (s *Server) get(r *http.Request) serve.Access {
 	namespace := r.PathValue(read.KeyNamespace)
 	if v, known := s.Node.Find(r.PathValue(read.KeyID)); known && v.Namespace == namespace {
