@@ -70,10 +70,12 @@ bundle status INSTANCE SYSTEM
 bundle history INSTANCE SYSTEM
 bundle rollback INSTANCE SYSTEM
 bundle content INSTANCE DIR/content SYSTEM
-bundle reconcile SYSTEM
+any bundle reconcile SYSTEM
 bundle definitions
 bundle uninstall INSTANCE SYSTEM
 any volume list
+any volume read 1f0c9a2b4d:notes
+any volume cp 1f0c9a2b4d:notes DIR/notes
 any volume restore 1f0c9a2b4d --to DIR/restored
 any volume purge 1f0c9a2b4d --yes
 serve manifests bundles
