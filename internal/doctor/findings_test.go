@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,7 +67,7 @@ func TestFindings(t *testing.T) {
 		}}}}
 	}
 	scratch := func(installed bool, unread string, with ...bool) Drivers {
-		d := Drivers{Installed: installed, Unread: unread}
+		d := Drivers{Name: "scratch.berth.dev", Installed: installed, Unread: unread}
 		for i, has := range with {
 			n := storagev1.CSINode{
 				ObjectMeta: metav1.ObjectMeta{Name: "node-" + strconv.Itoa(i+1)},
@@ -178,8 +180,30 @@ func TestScratchSays(t *testing.T) {
 			Unread:    "you may not list csinodes.storage.k8s.io",
 		},
 	} {
+		d.Name = "scratch.berth.dev"
 		if got := Scratch(d, nil).Message; got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	got := Scratch(Drivers{Name: "csi.katbox", Nodes: nodes}, []string{"build"})
+	if want := "csi.katbox, is not installed, and the default blueprint has some: build"; !strings.HasSuffix(got.Message, want) {
+		t.Errorf("%q does not end with %q", got.Message, want)
+	}
+	if want := "--driver-name csi.katbox | kubectl apply"; !strings.Contains(got.Hint, want) {
+		t.Errorf("%q does not have %q", got.Hint, want)
+	}
+}
+
+// berth's own driver is asked about, unless the default blueprint names others.
+func TestDriversAskedAbout(t *testing.T) {
+	for want, storages := range map[string]map[string]string{
+		"map[scratch.berth.dev:[]]":                              nil,
+		"map[csi.katbox:[build]]":                                {"build": "csi.katbox"},
+		"map[csi.katbox:[build] scratch.berth.dev:[cache work]]": {"build": "csi.katbox", "cache": "", "work": ""},
+		"map[scratch.berth.dev:[cache work]]":                    {"cache": "", "work": "scratch.berth.dev"},
+	} {
+		if got := fmt.Sprint(byDriver(storages)); got != want {
+			t.Errorf("of %v these are asked about: %s, want %s", storages, got, want)
 		}
 	}
 }
