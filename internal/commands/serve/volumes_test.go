@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,17 +185,32 @@ func TestVolumes(t *testing.T) {
 
 // What is printed for the driver of scratch volumes, and what is said about it.
 func TestManifestsOfVolumes(t *testing.T) {
+	plain, said := volumeManifests(t, func(*serve.ManifestsOptions) {})
+	goldentest.Check(t, "volumes.yaml", plain)
+	if !strings.Contains(said, "The pods of the namespace berth-volumes are privileged.") {
+		t.Errorf("it says %q", said)
+	}
+	read, _ := volumeManifests(t, func(o *serve.ManifestsOptions) {
+		o.Read, o.ReadHostPort, o.Hosts = true, 9443, []string{"volumes.example.com"}
+	})
+	const between = "---\n"
+	before := strings.Split(plain, between)
+	other := slices.DeleteFunc(strings.Split(read, between), func(one string) bool { return slices.Contains(before, one) })
+	goldentest.Check(t, "volumesread.yaml", strings.Join(other, between))
+}
+
+// volumeManifests is what is printed for the driver, and what is said.
+func volumeManifests(t *testing.T, change func(*serve.ManifestsOptions)) (printed, said string) {
+	t.Helper()
 	streams, out := terminal.Test("", time.Now())
 	o := &serve.ManifestsOptions{
 		IO: streams, Roles: []string{"volumes"}, Image: "registry.example.com/berth:v1", Namespace: "berth-volumes",
 		Replicas: 2, Issuer: "ours", Scratch: serve.DefaultScratch(),
 	}
 	o.Headroom, o.Kubelet = 0.2, "/var/lib/k0s/kubelet"
+	change(o)
 	if err := serve.Manifests(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	goldentest.Check(t, "volumes.yaml", out.Out.String())
-	if said := out.Err.String(); !strings.Contains(said, "The pods of the namespace berth-volumes are privileged.") {
-		t.Errorf("it says %q", said)
-	}
+	return out.Out.String(), out.Err.String()
 }
