@@ -37,7 +37,7 @@ func run(args []string) int {
 		"kube-controller-manager": command(controllers.NewControllerManagerCommand),
 		"kube-scheduler":          command(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
 		"kube-proxy":              command(proxy.NewProxyCommand),
-		"kubelet":                 command(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }),
+		"kubelet":                 command(kubeletCommand),
 		"kubectl":                 command(kubectl.NewDefaultKubectlCommand),
 	}
 	program, ok := programs[filepath.Base(args[0])]
@@ -53,4 +53,16 @@ func run(args []string) int {
 // command defers making a command until it is known to be the one wanted.
 func command(make func() *cobra.Command) func() int {
 	return func() int { return cli.Run(make()) }
+}
+
+// kubeletCommand makes the kubelet of any version: that of 1.31 takes no context.
+func kubeletCommand() *cobra.Command {
+	switch make := any(kubelet.NewKubeletCommand).(type) {
+	case func() *cobra.Command:
+		return make()
+	case func(context.Context) *cobra.Command:
+		return make(context.Background())
+	default:
+		panic(fmt.Sprintf("the kubelet is made by a %T", make))
+	}
 }
