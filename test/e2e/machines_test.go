@@ -5,7 +5,6 @@ package e2e
 import (
 	"encoding/base64"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/berthdev/berth/internal/certtest"
 	"github.com/berthdev/berth/internal/exec/machine"
+	"github.com/berthdev/berth/internal/kube"
 )
 
 // machines is a world with the stand-in for the API of machines, registered as the API
@@ -199,7 +199,9 @@ func (m *machines) startServers(standIn string, more ...string) {
 	m.kubectl("wait", "--for=condition=Ready", "pod/"+podAPI, "--timeout=120s")
 	m.kubectl("wait", "--for=condition=Available", "apiservice/"+machine.Version+"."+machine.Group, "--timeout=120s")
 	m.eventually("the gateway is ready", func() bool { return len(m.gatewayPods()) == 1 })
-	_, m.port, _ = net.SplitHostPort(m.forwarded(m.gatewayPods()[0].Name, "8443"))
+	// Each session has a forwarded port of its own: one for all would end with the first that the kubelet loses.
+	client := &kube.Client{Interface: m.Interface, Config: m.config, Namespace: m.namespace}
+	m.port = newRelay(m.T, client, m.gatewayPods()[0].Name).port
 }
 
 // machine is a machine of the world's namespace. It runs in its pool, under another name.
