@@ -172,7 +172,9 @@ func isUnreachable(err error) bool {
 	if strings.Contains(err.Error(), errPage.Error()) {
 		return true
 	}
-	brokenOff := strings.Contains(err.Error(), "when reading response body") // client-go has no type for it
+	// client-go has no type for these: an answer that breaks off, and an upgrade to SPDY that gets none.
+	brokenOff := strings.Contains(err.Error(), "when reading response body") ||
+		strings.Contains(err.Error(), "error sending request: ")
 	return errors.As(err, &netErr) || errors.As(err, &urlErr) || brokenOff || errors.Is(err, io.ErrUnexpectedEOF) ||
 		strings.HasPrefix(err.Error(), "http2: ") || strings.HasPrefix(err.Error(), "stream error: ") ||
 		apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||

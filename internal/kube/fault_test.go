@@ -102,6 +102,10 @@ func TestFault(t *testing.T) {
 				io.ErrUnexpectedEOF),
 			fault.Unavailable, "unexpected EOF",
 		},
+		{
+			errors.New(`error sending request: Post "https://x/exec": unexpected EOF`), // of an upgrade to SPDY
+			fault.Unavailable, "the cluster cannot be reached",
+		},
 		{errors.New("never seen"), fault.Internal, "never seen"},
 		{fault.New(fault.Conflict, "as it is"), fault.Conflict, "as it is"},
 	} {

@@ -100,6 +100,10 @@ func TestFailure(t *testing.T) {
 			&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connect: connection refused")},
 			workspace, fault.Unavailable, "gateway office cannot be reached", "the URL",
 		},
+		"no answer to SPDY": {
+			errors.New(`error sending request: Post "https://localhost:1/exec": EOF`), workspace, fault.Unavailable,
+			"gateway office cannot be reached", "the URL",
+		},
 		"refused here": {
 			fault.New(fault.Unavailable, "redirects"), workspace, fault.Unavailable, "redirects",
 			"",
