@@ -16,6 +16,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -53,6 +54,16 @@ func newWorldAlone(t *testing.T) *world {
 	w := newBareWorld(t)
 	w.actForAnybody()
 	return w.as(w.role(rbac.Developer()))
+}
+
+// isAtLeast is true if the cluster is of this version of Kubernetes or of a newer one.
+func (w *world) isAtLeast(minimum string) bool {
+	w.Helper()
+	is, err := w.Discovery().ServerVersion()
+	if err != nil {
+		w.Fatal(err)
+	}
+	return version.MustParseSemantic(is.GitVersion).AtLeast(version.MustParseSemantic(minimum))
 }
 
 // newBareWorld makes a namespace in which no user may do anything.

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -135,9 +136,10 @@ func (s *scratch) inContainer(name, container, script string) string {
 	s.Helper()
 	cmd := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "exec", "--namespace", s.namespace, "--kubeconfig", s.admin,
 		name, "--container", container, "--", "sh", "-c", script)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
+	out, err := cmd.Output()
+	if failed, is := errors.AsType[*exec.ExitError](err); is {
 		s.Logf("in %s, %s: %v", name, script, err)
+		out = append(out, failed.Stderr...) // of a command that works, old kubectl says things of its own there
 	}
 	return strings.TrimSpace(string(out))
 }
