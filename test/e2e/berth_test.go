@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,14 @@ func (w *world) isAtLeast(minimum string) bool {
 		w.Fatal(err)
 	}
 	return version.MustParseSemantic(is.GitVersion).AtLeast(version.MustParseSemantic(minimum))
+}
+
+// isNeeded is true if the cluster asks for an access where it is used. Before 1.35 an upgrade over WebSockets, which is
+// a GET, needs no create.
+func (w *world) isNeeded(a rbac.Access) bool {
+	w.Helper()
+	upgraded := []string{"pods/attach", "pods/exec", "pods/portforward"}
+	return a.Verb != "create" || !slices.Contains(upgraded, a.Resource) || w.isAtLeast("v1.35.0")
 }
 
 // newBareWorld makes a namespace in which no user may do anything.

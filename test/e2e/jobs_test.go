@@ -221,10 +221,7 @@ func (w *world) lacksNATS(config string) {
 		cmd.Env = append(cmd.Env, "BERTH_CONFIG="+config)
 		runs[a] = limited.launch(cmd)
 	}
-	needed := way.Needs()
-	if !w.isAtLeast("v1.35.0") { // an upgrade over WebSockets, which is a GET, takes no more than that
-		needed = slices.DeleteFunc(needed, func(a rbac.Access) bool { return a.Resource == "pods/portforward" })
-	}
+	needed := slices.DeleteFunc(way.Needs(), func(a rbac.Access) bool { return !w.isNeeded(a) })
 	for a, run := range runs {
 		r := run.wait()
 		r.mustBe(w, 0)

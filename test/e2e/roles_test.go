@@ -175,6 +175,9 @@ func (w *world) used(d duty, all []*asked) map[rbac.Access]use {
 // lacks runs a use without a permission that it needs: the error names it.
 func (w *world) lacks(d duty, u use, a rbac.Access, words *strings.Replacer) {
 	w.Helper()
+	if !w.isNeeded(a) {
+		return
+	}
 	limited := w.as(w.grants(d, without(d.command, a))...)
 	before := w.leftovers()
 	if lesser, optional := d.without[a.String()]; optional {

@@ -27,7 +27,7 @@ var pageImages = strings.NewReplacer(
 )
 
 // slowAnswers are what berth prints where an API server takes seconds for an answer, as it may on a busy machine.
-var slowAnswers = regexp.MustCompile(`(?m)^waiting for the API server \S+ to answer\n`)
+var slowAnswers = regexp.MustCompile(`(?m)^waiting for the API server \S+ to answer\r?\n`)
 
 // Anyone who does what docs/team.md says, sees what it says.
 func TestTeamPage(t *testing.T) {
