@@ -209,7 +209,8 @@ func testScratchOfContainers(s *scratch) {
 		corev1.VolumeMount{Name: "closed", MountPath: "/closed"})
 	s.create(p)
 	s.running("two")
-	if got := s.in("two", "echo x >/data/file && stat -c '%u %g' /data/file; touch /closed/file || :"); !strings.Contains(got, "1000 2000") || !strings.Contains(got, "Read-only file system") {
+	got := s.in("two", "echo x >/data/file && stat -c '%u %g' /data/file; touch /closed/file || :")
+	if !strings.Contains(got, "1000 2000") || !strings.Contains(got, "Read-only file system") {
 		s.Errorf("the first says %q", got)
 	}
 	if got := s.inContainer("two", "reader", "cat /data/file; touch /data/other || :"); !strings.Contains(got, "x") ||

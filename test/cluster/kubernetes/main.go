@@ -37,8 +37,10 @@ func run(args []string) int {
 		"kube-controller-manager": command(controllers.NewControllerManagerCommand),
 		"kube-scheduler":          command(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
 		"kube-proxy":              command(proxy.NewProxyCommand),
-		"kubelet":                 command(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }),
-		"kubectl":                 command(kubectl.NewDefaultKubectlCommand),
+		"kubelet": command(func() *cobra.Command {
+			return kubelet.NewKubeletCommand(context.Background())
+		}),
+		"kubectl": command(kubectl.NewDefaultKubectlCommand),
 	}
 	program, ok := programs[filepath.Base(args[0])]
 	if !ok {
