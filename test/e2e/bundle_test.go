@@ -225,7 +225,7 @@ func (w *world) defineBoat(group string) string {
 	return file
 }
 
-// What is uninstalled is waited for; who gives up is told what holds it, and the next run
+// What is uninstalled is waited for; a run that gives up says what holds it, and the next run
 // goes on from there.
 func TestBundleThatIsHeld(t *testing.T) {
 	w := newBundles(t)

@@ -191,8 +191,8 @@ func testAfterlife(s *scratch) {
 	}
 }
 
-// Two containers share a volume, one of them to read alone; who is in the group of the pod may write, and nobody
-// may write to one that is read-only.
+// Two containers share a volume, one of them to read alone; the group of the pod may write, and nobody may write to one
+// that is read-only.
 func testScratchOfContainers(s *scratch) {
 	user, group, yes := int64(1000), int64(2000), true
 	p := s.with(pod("two", "sleep 3600"), nil)

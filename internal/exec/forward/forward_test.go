@@ -166,7 +166,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// The ports outlive the pod: who connects when there is none waits for the next. The end
+// The ports outlive the pod: a connection that comes when there is none waits for the next. The end
 // of the workspace ends it.
 func TestFollowsThePod(t *testing.T) {
 	pods := make(chan *fakePod, 1)
