@@ -179,12 +179,15 @@ func TestWaves(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
-	objects := parse(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: w}}
+	objects := parse(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, `+
+		`metadata: {name: w}}
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}}
 {apiVersion: v1, kind: Namespace, metadata: {name: n}}`)
 	objects = append(objects, parse(t, `{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}}
-{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}, status: {conditions: [{type: Established, status: "True"}, {type: NamesAccepted, status: "True"}]}}`)...)
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, `+
+		`spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}, `+
+		`status: {conditions: [{type: Established, status: "True"}, {type: NamesAccepted, status: "True"}]}}`)...)
 	c := newCluster()
 	if _, err := c.applier().Apply(t.Context(), Objects(objects)); err != nil {
 		t.Fatal(err)
@@ -398,7 +401,8 @@ func TestKinds(t *testing.T) {
 	objects := parse(t, `{apiVersion: example.com/v1, kind: Boat, metadata: {name: b}}
 {apiVersion: example.com/v1, kind: Harbour, metadata: {name: h}}
 {apiVersion: example.org/v1, kind: Crew, metadata: {name: c}}
-{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}}`)
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, `+
+		`spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}}`)
 	c := newCluster()
 	asked := 0
 	c.discovery.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) {

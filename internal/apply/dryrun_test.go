@@ -122,7 +122,8 @@ func TestServerDryRunSaysAll(t *testing.T) {
 func TestClientDryRun(t *testing.T) {
 	const (
 		service = `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{name: ssh, port: 22}]}}`
-		live    = `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, ` +
+		live    = `{apiVersion: v1, kind: Service, ` +
+			`metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, ` +
 			`spec: {clusterIP: 10.0.0.1, ports: [{name: ssh, port: 22, protocol: TCP, targetPort: 22}]}}`
 		issued = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a}, spec: {names: [x], ` +
 			`issuer: {name: i}}}`
@@ -151,8 +152,9 @@ func TestClientDryRun(t *testing.T) {
 			live,
 			`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{name: sftp, port: 22}]}}`,
 			"update Service",
-			`{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, spec: ` +
-				`{clusterIP: 10.0.0.1, ports: [{name: sftp, port: 22, protocol: TCP, targetPort: 22}]}}`,
+			`{apiVersion: v1, kind: Service, ` +
+				`metadata: {name: a, namespace: ns, uid: u1, resourceVersion: "7"}, ` +
+				`spec: {clusterIP: 10.0.0.1, ports: [{name: sftp, port: 22, protocol: TCP, targetPort: 22}]}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -209,7 +209,8 @@ func TestConflictsOfMany(t *testing.T) {
 		len(changes) != 0 || !slices.Equal(before, b.Names("configmaps")) {
 		t.Fatalf("%v %q after %v", err, found.Problems, changes)
 	}
-	if want := `configmap/m5 in namespace team, field .data.a: conflict with "kubectl-edit"`; !strings.Contains(found.Problems[1], want) {
+	want := `configmap/m5 in namespace team, field .data.a: conflict with "kubectl-edit"`
+	if !strings.Contains(found.Problems[1], want) {
 		t.Errorf("%q, want %q", found.Problems[1], want)
 	}
 	b.Force = true

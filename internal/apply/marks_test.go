@@ -82,7 +82,7 @@ func (c *cluster) under(lock generation) Applier {
 	return a
 }
 
-// Each run marks what it writes, and what it finds and uses; who has lost the lock
+// Each run marks what it writes, and what it finds and uses; a run that has lost the lock
 // neither changes nor deletes what a newer one has marked.
 func TestFence(t *testing.T) {
 	c := newCluster()

@@ -29,7 +29,9 @@ func TestEstablished(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects := parse(t, `{apiVersion: example.org/v1, kind: Crew, metadata: {name: c}}
-{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, versions: [{name: v1}]}}`)
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: crews.example.org}, `+
+				`spec: {group: example.org, scope: Namespaced, names: {kind: Crew, plural: crews}, `+
+				`versions: [{name: v1}]}}`)
 			c := newCluster()
 			c.PrependWatchReactor("customresourcedefinitions", func(action clienttesting.Action) (bool, watch.Interface,
 				error,

@@ -12,7 +12,8 @@ func TestStages(t *testing.T) {
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: account}}
 {apiVersion: example.org/v1, kind: Boat, metadata: {name: boat}}
 {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: webhook}}
-{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: boats.example.org}, spec: {group: example.org, names: {kind: Boat, plural: boats}, versions: [{name: v1}]}}`)
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: boats.example.org}, `+
+		`spec: {group: example.org, names: {kind: Boat, plural: boats}, versions: [{name: v1}]}}`)
 	var got []string
 	for _, stage := range Stages(objects) {
 		var names []string

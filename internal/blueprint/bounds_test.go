@@ -168,7 +168,12 @@ func TestBounds(t *testing.T) {
 			func(b *Blueprint) { b.ExtFiles = map[string]string{"/" + long[:4096]: ""} },
 			"extFiles./" + long[:4096] + ": must have at most 4096 bytes in its path, has 4097",
 		},
-		"what cannot be compressed": {func(b *Blueprint) { b.ExtFiles = map[string]string{"/a": base64.StdEncoding.EncodeToString(rubble)} }, "initScripts: the blueprint is too large: its texts would take about 1"},
+		"what cannot be compressed": {
+			func(b *Blueprint) {
+				b.ExtFiles = map[string]string{"/a": base64.StdEncoding.EncodeToString(rubble)}
+			},
+			"initScripts: the blueprint is too large: its texts would take about 1",
+		},
 		"annotations": {func(b *Blueprint) {
 			claim("requests", "1Gi")(b)
 			s := b.Storages["a"]

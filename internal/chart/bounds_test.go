@@ -41,11 +41,11 @@ func TestEveryFunctionHasABound(t *testing.T) {
 // no deeper, nor print it in an error: that may be in itself. With a number, this is so of that
 // argument alone. Read the source of a function before its name is added here.
 func passing() []string {
-	return strings.Fields(`all any append berth_layout berth_method:1 berth_path berth_range berth_template chunk coalesce
-		compact concat date dateInZone date_in_zone default dig empty first get hasKey include initial keys kindIs kindOf last
-		list mustAppend mustChunk mustCompact mustFirst mustInitial mustLast mustPrepend mustPush mustRest mustReverse
-		mustSlice:0 omit pick pluck prepend push required rest reverse set slice:0 ternary tpl tuple typeIs typeIsLike
-		typeOf unset values`)
+	return strings.Fields(`all any append berth_layout berth_method:1 berth_path berth_range berth_template chunk
+		coalesce compact concat date dateInZone date_in_zone default dig empty first get hasKey include initial keys
+		kindIs kindOf last list mustAppend mustChunk mustCompact mustFirst mustInitial mustLast mustPrepend mustPush
+		mustRest mustReverse mustSlice:0 omit pick pluck prepend push required rest reverse set slice:0 ternary tpl
+		tuple typeIs typeIsLike typeOf unset values`)
 }
 
 // Every other argument that may hold anything is measured before its function is called: one that

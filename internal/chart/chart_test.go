@@ -422,7 +422,8 @@ func TestChartsInAChart(t *testing.T) {
 
 // What crds/ defines is there for the templates, as Helm has it in the cluster by then.
 func TestKindsOfTheChart(t *testing.T) {
-	definition := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: boats.example.com}, spec: {group: example.com,
+	definition := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition,
+		metadata: {name: boats.example.com}, spec: {group: example.com,
 		names: {kind: Boat}, versions: [{name: v1, served: true}, {name: v0, served: false}]}}`
 	r, err := chart.Load(t.Context(), made(map[string]string{
 		"crds/boats.yaml": definition,
@@ -465,7 +466,8 @@ func TestLargeChart(t *testing.T) {
 			`$all }}{{ end }}`,
 	}
 	for i := range 60 {
-		files[fmt.Sprintf("templates/%02d.yaml", i)] = fmt.Sprintf(`{{ $names := list }}{{ range $key, $item := .Values.items }}{{ $names = append $names $key }}
+		files[fmt.Sprintf("templates/%02d.yaml", i)] = fmt.Sprintf(`{{ $names := list }}`+
+			`{{ range $key, $item := .Values.items }}{{ $names = append $names $key }}
 ---
 apiVersion: v1
 kind: ConfigMap

@@ -29,10 +29,10 @@ func TestTemplatesLeaveTheRecord(t *testing.T) {
 			"charts/b/templates/b.yaml":    text,
 			"templates/a.yaml":             text + object,
 			"templates/_spoil.tpl": `{{ define "spoil" }}{{ range $k, $v := . }}` +
-				`{{ if and (ne (toString $k) "endless") (or (kindIs "map" $v) (kindIs "slice" $v)) }}{{ include ` +
-				`"spoil" $v }}{{ end }}{{ end }}` +
-				`{{ if or (typeIs "map[string]interface {}" .) (typeIs "chart.Values" .) }}{{ $_ := set . "endless" . ` +
-				`}}{{ end }}{{ end }}`,
+				`{{ if and (ne (toString $k) "endless") (or (kindIs "map" $v) (kindIs "slice" $v)) }}` +
+				`{{ include "spoil" $v }}{{ end }}{{ end }}` +
+				`{{ if or (typeIs "map[string]interface {}" .) (typeIs "chart.Values" .) }}` +
+				`{{ $_ := set . "endless" . }}{{ end }}{{ end }}`,
 		}), chart.Options{Values: []byte("x: {y: [{z: 1}]}\n")})
 		if err != nil {
 			t.Fatal(problems(t, err))
@@ -50,8 +50,8 @@ func TestTemplatesLeaveTheRecord(t *testing.T) {
 	}
 	plain := recorded("{{ print }}")
 	for _, text := range []string{
-		`{{ include "spoil" (pick . "Values" "Subcharts" "Release") }}{{ $_ := get .Values.a "endless" | required "it ` +
-			`is not spoiled" }}`,
+		`{{ include "spoil" (pick . "Values" "Subcharts" "Release") }}` +
+			`{{ $_ := get .Values.a "endless" | required "it is not spoiled" }}`,
 		`{{ range .Chart.Dependencies }}{{ include "spoil" .ImportValues }}{{ end }}`,
 		`{{ $d := first .Chart.Dependencies }}{{ $_ := merge (dict "a" $d) (dict "a" (dict "x" 1)) }}`,
 		`{{ $d := first .Chart.Dependencies }}{{ $c := deepCopy $d }}{{ $_ := mergeOverwrite (dict "a" $d) ` +

@@ -36,8 +36,8 @@ func programs(n int) map[string]func() fstest.MapFS {
 			rand: rand.New(rand.NewPCG(uint64(seed), 1)), functions: functions,
 			names: slices.Sorted(maps.Keys(functions)),
 		}
-		files := map[string]string{"templates/_a.tpl": `{{ define "a" }}{{ if lt (len (toString .)) 100 }}{{ list . . ` +
-			`| include "a" }}{{ else }}{{ . }}{{ end }}{{ end }}`}
+		files := map[string]string{"templates/_a.tpl": `{{ define "a" }}{{ if lt (len (toString .)) 100 }}` +
+			`{{ list . . | include "a" }}{{ else }}{{ . }}{{ end }}{{ end }}`}
 		for i := range 12 {
 			files[fmt.Sprintf("templates/%02d.yaml",
 				i)] = `{{ $s := "ab1, <\n" }}{{ $l := list 1 "a" }}{{ $d := dict "a" 1 "b" (list 1) }}` + p.block(0)

@@ -52,14 +52,14 @@ func valueAttacks() map[string]func() fstest.MapFS {
 		"a loop over a mapping in itself": `{{ define "a" }}{{ range . }}{{ include "a" $ }}{{ end }}{{ end ` +
 			`}}{{ $d := dict }}` +
 			`{{ range until 100000 }}{{ $_ := set $d (toString .) . }}{{ end }}{{ include "a" $d }}`,
-		"deep, and kept": `{{ $x := list }}{{ range until 1000000 }}{{ if lt . 350000 }}{{ $x = list $x }}{{ end }}{{ ` +
-			`end }}{{ $_ := set .Values "a" $x }}`,
+		"deep, and kept": `{{ $x := list }}{{ range until 1000000 }}{{ if lt . 350000 }}{{ $x = list $x }}{{ end }}` +
+			`{{ end }}{{ $_ := set .Values "a" $x }}`,
 		"an error in errors": large +
-			`{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}{{ fail (index . 0) }}{{ ` +
-			`end }}{{ end }}{{ include "a" (list $x) }}`,
+			`{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}` +
+			`{{ fail (index . 0) }}{{ end }}{{ end }}{{ include "a" (list $x) }}`,
 		"an error of a loop in errors": large +
-			`{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}{{ range (index . 0) }}{{ ` +
-			`end }}{{ end }}{{ end }}{{ include "a" (list $x) }}`,
+			`{{ define "a" }}{{ if lt (len .) 500 }}{{ include "a" (append . 1) }}{{ else }}` +
+			`{{ range (index . 0) }}{{ end }}{{ end }}{{ end }}{{ include "a" (list $x) }}`,
 		"an error of a date": large + `{{ $y := mustToDate $x $x }}`,
 		"no number": large +
 			`{{ range until 100 }}{{ $y := add $x $x $x }}{{ $y = float64 $x }}{{ $y = atoi $x }}{{ end }}`,

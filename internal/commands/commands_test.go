@@ -97,7 +97,8 @@ func TestWrongIdentityProvider(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w,
-			`{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"alice-1","namespace":"team","labels":{"k8shell.io/canonical-id":"alice-1"}}}]}`)
+			`{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"alice-1","namespace":"team",`+
+				`"labels":{"k8shell.io/canonical-id":"alice-1"}}}]}`)
 	}))
 	t.Cleanup(server.Close)
 	cmdtest.Offline(t)

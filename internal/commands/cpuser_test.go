@@ -31,7 +31,8 @@ func TestCopyAsAnUserWhoIsRefused(t *testing.T) {
 				}
 				_, _ = io.WriteString(streams["stderr"], "berth: "+refusal+"\n")
 				_, _ = io.WriteString(streams["error"],
-					`{"status":"Failure","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"125"}]}}`)
+					`{"status":"Failure","reason":"NonZeroExitCode",`+
+						`"details":{"causes":[{"reason":"ExitCode","message":"125"}]}}`)
 				for _, name := range []string{"stdout", "stderr", "error"} {
 					_ = streams[name].Close()
 				}

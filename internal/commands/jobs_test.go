@@ -19,8 +19,9 @@ import (
 // putJob puts the record of a job into the cluster, which expires then.
 func putJob(server *kubetest.Server, id string, expires time.Time) {
 	name := "k8shell-job-" + id
-	record := fmt.Sprintf(`{"id":%q,"workspaceName":"alice-a975fae","userString":"alice","username":"alice","status":"completed",`+
-		`"createdAt":"2026-11-20T12:00:00Z","updatedAt":"2026-11-20T12:00:09Z","finishedAt":"2026-11-20T12:00:09Z","events":[]}`, id)
+	record := fmt.Sprintf(`{"id":%q,"workspaceName":"alice-a975fae","userString":"alice","username":"alice",`+
+		`"status":"completed","createdAt":"2026-11-20T12:00:00Z","updatedAt":"2026-11-20T12:00:09Z",`+
+		`"finishedAt":"2026-11-20T12:00:09Z","events":[]}`, id)
 	server.Put("/api/v1/namespaces/team/configmaps/"+name, &kubetest.Object{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"name": name, "namespace": "team", "labels": map[string]any{

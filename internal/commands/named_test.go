@@ -49,7 +49,8 @@ func TestInjectedNamedByItsPod(t *testing.T) {
 		"k8shell.io/canonical-id": id, "k8shell.io/username": "alice", "k8shell.io/injected": "true",
 		"k8shell.io/workload-kind": "deployment", "k8shell.io/workload-name": "web",
 	}
-	annotations := map[string]any{"k8shell.io/userstr": base64.StdEncoding.EncodeToString([]byte("alice~dev+ns=team+workload=deployment/web"))}
+	user := base64.StdEncoding.EncodeToString([]byte("alice~dev+ns=team+workload=deployment/web"))
+	annotations := map[string]any{"k8shell.io/userstr": user}
 	template := map[string]any{
 		"metadata": map[string]any{"labels": labels, "annotations": annotations},
 		"spec":     map[string]any{},

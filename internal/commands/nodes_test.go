@@ -37,7 +37,8 @@ func TestStatusReadsNodes(t *testing.T) {
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusForbidden)
 				_, _ = fmt.Fprint(w,
-					`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"nodes is forbidden"}`)
+					`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,`+
+						`"message":"nodes is forbidden"}`)
 				return
 			}
 			next.ServeHTTP(w, r)

@@ -95,8 +95,10 @@ func hanging() map[string]struct {
 func withPlugin(t *testing.T, script string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: x, clusters: [{name: x, cluster: {server: "https://127.0.0.1:1"}}],
-users: [{name: me, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: /bin/sh, args: [-c, %q]}}}],
+	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: x,
+clusters: [{name: x, cluster: {server: "https://127.0.0.1:1"}}],
+users: [{name: me, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never,
+  command: /bin/sh, args: [-c, %q]}}}],
 contexts: [{name: x, context: {cluster: x, user: me, namespace: team}}]}`, script)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,8 @@ func scripted(t *testing.T, forbidden bool) (s *kubetest.Server, asked *atomic.I
 				if forbidden {
 					w.Header().Set("Content-Type", "application/json")
 					w.WriteHeader(http.StatusForbidden)
-					_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"no logs for you"}`))
+					_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure",` +
+						`"reason":"Forbidden","code":403,"message":"no logs for you"}`))
 					return
 				}
 			}

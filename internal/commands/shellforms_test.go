@@ -33,7 +33,8 @@ func inShell(t *testing.T, shell []string, line string) string {
 		skiptest.Lacks(t, "takes %s: %v", shell[0], err)
 	}
 	home, programs := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(programs, "berth"), []byte(said), 0o700); err != nil { //nolint:gosec // it is run
+	err := os.WriteFile(filepath.Join(programs, "berth"), []byte(said), 0o700) //nolint:gosec // it is run
+	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), shell[0], append(shell[1:], line)...)

@@ -69,10 +69,12 @@ func TestGatewaysRefused(t *testing.T) {
 		`{name: a, url: "https://a?x=y"` + rest: "gateways[0].url: must be https://HOST[:PORT]",
 		`{name: a` + rest:                       "gateways[0].url: must be https://HOST[:PORT]",
 		`{name: a, url: "https://a"}`:           "gateways[0].credential: requires exactly one of",
-		`{name: a, url: "https://a", credential: {kubeconfig: true, tokenFile: x}}`: "gateways[0].credential: requires exactly one of",
-		`{name: a, url: "https://a", credential: {command: []}}`:                    "gateways[0].credential: requires exactly one of",
-		`{name: a, url: "https://a", credential: {certificate: {cert: x}}}`:         "gateways[0].credential.certificate: requires cert and key",
-		`{name: a, url: "https://a", credential: {token: x}}`:                       "token",
+		`{name: a, url: "https://a", credential: {kubeconfig: true, tokenFile: x}}`: "gateways[0].credential: " +
+			"requires exactly one of",
+		`{name: a, url: "https://a", credential: {command: []}}`: "gateways[0].credential: requires exactly one of",
+		`{name: a, url: "https://a", credential: {certificate: {cert: x}}}`: "gateways[0].credential.certificate: " +
+			"requires cert and key",
+		`{name: a, url: "https://a", credential: {token: x}}`: "token",
 		"{name: a, url: \"https://a\"" + rest + "\n- {name: a, url: \"https://b\"" +
 			rest: `gateways[1].name: duplicate name "a"`,
 	} {

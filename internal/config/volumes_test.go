@@ -26,7 +26,8 @@ func TestVolumes(t *testing.T) {
 		"{readURL: 'http://v'}":    "volumes.readURL: must be https://HOST[:PORT]",
 		"{readURL: 'https://a@v'}": "volumes.readURL: must be https://HOST[:PORT]",
 		"{readCA: ca.crt}":         "volumes.readCA: requires readURL",
-		"{readURL: 'https://v', credential: {tokenFile: a, kubeconfig: true}}": "volumes.credential: requires exactly one",
+		"{readURL: 'https://v', credential: {tokenFile: a, kubeconfig: true}}": "volumes.credential: " +
+			"requires exactly one",
 	} {
 		if _, _, err := loadGateways(t, "volumes: "+text+"\n"); fault.CodeOf(err) != fault.InvalidArgument ||
 			!strings.Contains(problemsOf(err), says) {

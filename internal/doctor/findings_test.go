@@ -186,7 +186,8 @@ func TestScratchSays(t *testing.T) {
 		}
 	}
 	got := Scratch(Drivers{Name: "csi.katbox", Nodes: nodes}, []string{"build"})
-	if want := "csi.katbox, is not installed, and the default blueprint has some: build"; !strings.HasSuffix(got.Message, want) {
+	want := "csi.katbox, is not installed, and the default blueprint has some: build"
+	if !strings.HasSuffix(got.Message, want) {
 		t.Errorf("%q does not end with %q", got.Message, want)
 	}
 	if want := "--driver-name csi.katbox | kubectl apply"; !strings.Contains(got.Hint, want) {

@@ -173,8 +173,8 @@ func (c *contents) read(dir string, entries []object.TreeEntry, next map[plumbin
 	return nil
 }
 
-// badName says what is wrong with a name in a tree. Git itself takes none of these; who makes a tree by hand can have
-// any.
+// badName says what is wrong with a name in a tree. Git itself takes none of these, but a tree that is made by hand can
+// have any.
 func badName(name string) string {
 	switch {
 	case name == "" || name == "." || name == ".." || strings.Contains(name, "/"):

@@ -203,7 +203,8 @@ func TestFiles(t *testing.T) {
 							}
 							continue
 						}
-						if want, err := os.ReadFile(base); err != nil || string(want) != text { //nolint:gosec // the test's own
+						want, err := os.ReadFile(base) //nolint:gosec // the test's own
+						if err != nil || string(want) != text {
 							t.Errorf("%s: %v", name, err)
 						}
 					}

@@ -45,7 +45,8 @@ func TestLog(t *testing.T) {
 2026-01-01T00:00:05Z no such file
 2026-01-01T00:00:06.25Z workspace: init script 2/3 two ended with status 127
 2026-01-01T00:00:07Z workspace: init script 3/3 three skipped
-2026-01-01T00:00:07Z workspace: ready`, "1 one done 2.5s\n2 two failed 127 2.25s | no such file\n3 three skipped\nready\n"},
+2026-01-01T00:00:07Z workspace: ready`, "1 one done 2.5s\n" +
+			"2 two failed 127 2.25s | no such file\n3 three skipped\nready\n"},
 		"one that runs has its last line": {"workspace: init script 1/2 one started\na\nb", "1 one running | b\n"},
 		"empty lines say nothing":         {"workspace: init script 1/1 one started\na\n \n", "1 one running | a\n"},
 		"without times": {"workspace: init script 1/1 one started\n" +

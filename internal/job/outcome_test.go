@@ -113,7 +113,9 @@ func TestErr(t *testing.T) {
 		"INTERRUPTED job a: Failed":   {Events: result(fault.Interrupted, ""), Status: v1.JobStatusCompleted},
 		"TERMINATED job a: stopped":   {Events: result(fault.Terminated, "stopped"), Status: v1.JobStatusCompleted},
 		"FAILED job a: Unknown":       {Status: v1.JobStatusCompleted},
-		"UNAVAILABLE job a was interrupted: no command has worked on it since 2026-11-20T12:00:00Z": {Status: v1.JobStatusRunning},
+		"UNAVAILABLE job a was interrupted: no command has worked on it since 2026-11-20T12:00:00Z": {
+			Status: v1.JobStatusRunning,
+		},
 	} {
 		r.ID, r.UpdatedAt = "a", at(0).In(time.FixedZone("far", 3600))
 		err := r.Err(at(3600))

@@ -120,9 +120,10 @@ func TestJSON(t *testing.T) {
 	r.ID, r.WorkspaceName, r.Username, r.Status, r.CreatedAt, r.UpdatedAt = "5f0c", "alice-1", "alice",
 		v1.JobStatusRunning, at(0), at(1)
 	text, err := r.Encode()
-	want := `{"id":"5f0c","workspaceName":"alice-1","username":"alice","status":"running","createdAt":"2026-11-20T12:00:00Z",` +
-		`"updatedAt":"2026-11-20T12:00:01Z","finishedAt":"0001-01-01T00:00:00Z","events":[{"id":1,"type":"status","timestamp":"2026-11-20 12:00:00",` +
-		`"objectName":"alice-1","message":"Running: ready","status":"Running","berth":{"at":"2026-11-20T12:00:00Z"}}]}`
+	want := `{"id":"5f0c","workspaceName":"alice-1","username":"alice","status":"running",` +
+		`"createdAt":"2026-11-20T12:00:00Z","updatedAt":"2026-11-20T12:00:01Z","finishedAt":"0001-01-01T00:00:00Z",` +
+		`"events":[{"id":1,"type":"status","timestamp":"2026-11-20 12:00:00","objectName":"alice-1",` +
+		`"message":"Running: ready","status":"Running","berth":{"at":"2026-11-20T12:00:00Z"}}]}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -220,7 +221,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"id":"x","events":[{"message":"a (x3 over 2s)","type":"event"}]}`))
 	f.Add([]byte(`{"id":"x","events":[{"id":"9223372036854775807","message":"a ` +
 		`(x9223372036854775807)","type":"status","objectName":"result","status":"Y"}]}`))
-	f.Add([]byte(`{"id":"x","status":"completed","finishedAt":"9999-12-31T23:59:59-14:00","updatedAt":"0000-01-01T00:00:00+14:00"}`))
+	f.Add([]byte(`{"id":"x","status":"completed","finishedAt":"9999-12-31T23:59:59-14:00",` +
+		`"updatedAt":"0000-01-01T00:00:00+14:00"}`))
 	for _, d := range damaged() {
 		if len(d.text) < 1000 {
 			f.Add([]byte(d.text))

@@ -136,12 +136,18 @@ func TestOursIsReadByOurs(t *testing.T) {
 // A record as k8shell's provisioner writes it, on a node whose clock shows the time of Berlin.
 const theirs = `{"id":"0c8f","workspaceName":"alice-6d1c2a0","username":"alice","status":"completed",
 "createdAt":"2026-11-20T12:00:00.5Z","updatedAt":"2026-11-20T12:00:31Z","finishedAt":"2026-11-20T12:00:31Z","events":[
-{"id":1,"type":"status","timestamp":"2026-11-20 13:00:01","objectName":"alice-6d1c2a0","message":"Waiting for the pod","status":"Starting"},
-{"id":2,"type":"progress","timestamp":"2026-11-20 13:00:01","objectName":"alice-6d1c2a0","message":"20% complete","status":"20"},
-{"id":3,"type":"event","timestamp":"2026-11-20 13:00:02","objectName":"PersistentVolumeClaim/pvc-home","message":"ProvisioningFailed: no class","status":"Warning"},
-{"id":4,"type":"status","timestamp":"2026-11-20 13:00:09","objectName":"alice-6d1c2a0","message":"Pulling the image","status":"Pulling"},
-{"id":5,"type":"status","timestamp":"2026-11-20 13:00:12","objectName":"alice-6d1c2a0","message":"slow","status":"Warning"},
-{"id":6,"type":"status","timestamp":"2026-11-20 13:00:31","objectName":"alice-6d1c2a0","message":"ErrImagePull: no such image","status":"Error"}]}`
+{"id":1,"type":"status","timestamp":"2026-11-20 13:00:01","objectName":"alice-6d1c2a0",
+ "message":"Waiting for the pod","status":"Starting"},
+{"id":2,"type":"progress","timestamp":"2026-11-20 13:00:01","objectName":"alice-6d1c2a0",
+ "message":"20% complete","status":"20"},
+{"id":3,"type":"event","timestamp":"2026-11-20 13:00:02","objectName":"PersistentVolumeClaim/pvc-home",
+ "message":"ProvisioningFailed: no class","status":"Warning"},
+{"id":4,"type":"status","timestamp":"2026-11-20 13:00:09","objectName":"alice-6d1c2a0",
+ "message":"Pulling the image","status":"Pulling"},
+{"id":5,"type":"status","timestamp":"2026-11-20 13:00:12","objectName":"alice-6d1c2a0",
+ "message":"slow","status":"Warning"},
+{"id":6,"type":"status","timestamp":"2026-11-20 13:00:31","objectName":"alice-6d1c2a0",
+ "message":"ErrImagePull: no such image","status":"Error"}]}`
 
 // berth reads what k8shell writes.
 func TestTheirsIsReadByOurs(t *testing.T) {
@@ -178,9 +184,12 @@ func TestTheirsIsReadByOurs(t *testing.T) {
 
 // Records from before are read: IDs as strings, times with a zone, null for a job that runs.
 func TestEarlierRecords(t *testing.T) {
-	r, err := Decode("5f0c", []byte(`{"id":"5f0c","status":"running","createdAt":"2026-11-20T12:00:00Z","finishedAt":null,"events":[
-{"id":"1","type":"progress","timestamp":"2026-11-20T12:00:00.25Z","objectName":"apply","message":"","status":"ended","beganAt":"2026-11-20T12:00:00Z","seconds":0.25},
-{"id":"2","type":"status","timestamp":"2026-11-20T13:00:01+01:00","objectName":"pod/alice-1","message":"Pulling: it","status":"Pulling"}]}`))
+	r, err := Decode("5f0c", []byte(`{"id":"5f0c","status":"running",
+"createdAt":"2026-11-20T12:00:00Z","finishedAt":null,"events":[
+{"id":"1","type":"progress","timestamp":"2026-11-20T12:00:00.25Z","objectName":"apply",
+ "message":"","status":"ended","beganAt":"2026-11-20T12:00:00Z","seconds":0.25},
+{"id":"2","type":"status","timestamp":"2026-11-20T13:00:01+01:00","objectName":"pod/alice-1",
+ "message":"Pulling: it","status":"Pulling"}]}`))
 	if err != nil || len(r.Events) != 2 || r.FinishedAt != nil {
 		t.Fatalf("%+v, %v", r, err)
 	}

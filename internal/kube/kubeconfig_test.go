@@ -80,7 +80,10 @@ clusters:
 - {name: other, cluster: {server: "https://other.example.com", certificate-authority: none}}
 users:
 - {name: me, user: {` + user + `}}
-- {name: boss, user: {token: of-the-boss, exec: {apiVersion: client.authentication.k8s.io/v1, command: boss, interactiveMode: Never}}}
+- name: boss
+  user:
+    token: of-the-boss
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: boss, interactiveMode: Never}
 contexts:
 - {name: far, context: {cluster: far, user: me, namespace: team}}
 - {name: other, context: {cluster: other, user: boss}}

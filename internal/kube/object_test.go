@@ -45,7 +45,8 @@ func TestWithOwnMetadata(t *testing.T) {
 	if x, _, _ := unstructured.NestedString(c.Object, "data", "x"); x != "z" {
 		t.Error("the data is a copy")
 	}
-	if without := kube.WithOwnMetadata(&unstructured.Unstructured{Object: map[string]any{"kind": "x"}}); without.GetKind() != "x" {
+	without := kube.WithOwnMetadata(&unstructured.Unstructured{Object: map[string]any{"kind": "x"}})
+	if without.GetKind() != "x" {
 		t.Error(without)
 	}
 }

@@ -165,7 +165,8 @@ func TestLimitsAreRecorded(t *testing.T) {
 func TestDamagedLimits(t *testing.T) {
 	s := lifecycle.Records{Store: bucket(t)}
 	for _, limits := range []string{`{"maxActiveHours":-1}`, `{"maxStoppedHours":1e300}`, `{"maxAgeHours":"1"}`} {
-		text := `{"id":"a","desired":"Running","actual":"Running","createdAt":"2026-01-01T00:00:00Z","desiredAt":"2026-01-01T00:00:00Z","actualAt":"2026-01-01T00:00:00Z","limits":` + limits + `}`
+		text := `{"id":"a","desired":"Running","actual":"Running","createdAt":"2026-01-01T00:00:00Z",` +
+			`"desiredAt":"2026-01-01T00:00:00Z","actualAt":"2026-01-01T00:00:00Z","limits":` + limits + `}`
 		if _, err := s.Store.Put(t.Context(), store.Document{Key: "a", Value: []byte(text)}); err != nil {
 			t.Fatal(err)
 		}

@@ -83,7 +83,8 @@ func TestBroken(t *testing.T) {
 	files := fstest.MapFS{
 		"README.md": {Data: []byte("# Name\n[a](docs/a.md) [b](docs/a.md#two-words) [c](#name) " +
 			"[d](https://example.com/x#y)\n" +
-			"`[code](none.md)`\n```\n[code](none.md)\n```\n[e](docs) [f](docs/b.md)\n[g](docs/a.md#three) [h](#none)\n")},
+			"`[code](none.md)`\n```\n[code](none.md)\n```\n" +
+			"[e](docs) [f](docs/b.md)\n[g](docs/a.md#three) [h](#none)\n")},
 		"docs/a.md": {Data: []byte("# `Two` words!\n## Name\n## Name\n" +
 			"[a](../README.md#name) [b](#name-1) [c](#name-2)\n")},
 	}

@@ -166,15 +166,20 @@ func TestRoundTripsWithScratch(t *testing.T) {
 // withDriver is a cluster that has the driver, or of which that may not be asked.
 func withDriver(p *Provisioner) {
 	server := p.Client.HTTP.Transport.(*apiServer)
-	server.objects["/apis/storage.k8s.io/v1/csidrivers/scratch.berth.dev"] = map[string]any{"metadata": map[string]any{"name": "scratch.berth.dev"}}
+	server.objects["/apis/storage.k8s.io/v1/csidrivers/scratch.berth.dev"] = map[string]any{
+		"metadata": map[string]any{"name": "scratch.berth.dev"},
+	}
 }
 
 // Without the driver nothing is written, wherever the scratch storage is declared.
 func TestNoDriver(t *testing.T) {
 	for text, want := range map[string]string{
-		"build: {type: scratch, path: /build}":                                                  "storage build is of type scratch, and the cluster has no CSI driver scratch.berth.dev",
-		`build: {type: !cel "user.username == 'alice' ? 'scratch' : 'emptyDir'", path: /build}`: "storage build is of type scratch, and the cluster has no CSI driver scratch.berth.dev",
-		"a: {type: scratch, path: /a}, b: {type: scratch, path: /b}":                            "storages a, b are of type scratch, and the cluster has no CSI driver scratch.berth.dev",
+		"build: {type: scratch, path: /build}": "storage build is of type scratch, " +
+			"and the cluster has no CSI driver scratch.berth.dev",
+		`build: {type: !cel "user.username == 'alice' ? 'scratch' : 'emptyDir'", path: /build}`: "storage build " +
+			"is of type scratch, and the cluster has no CSI driver scratch.berth.dev",
+		"a: {type: scratch, path: /a}, b: {type: scratch, path: /b}": "storages a, b are of type scratch, " +
+			"and the cluster has no CSI driver scratch.berth.dev",
 	} {
 		server := newAPIServer(0)
 		p := provisionerOf(server.client(t), storages(t, text))

@@ -86,7 +86,9 @@ func TestLosesFiles(t *testing.T) {
 				VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}},
 			}
 			if c.claim {
-				volume.VolumeSource = corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "home"}}
+				volume.VolumeSource = corev1.VolumeSource{
+					PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "home"},
+				}
 			}
 			main := corev1.Container{
 				Name:         "k8shell-main",

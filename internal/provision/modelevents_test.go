@@ -38,7 +38,8 @@ func modelEvents() map[string]func(m *model, id string) {
 				m.forget(state(id))
 			}
 		},
-		"lose its recorded values": func(m *model, id string) { // as berth recorded it before it could start what is stopped
+		// As berth recorded it before it could start what is stopped.
+		"lose its recorded values": func(m *model, id string) {
 			if record := m.objects[state(id)]; record != nil {
 				record = record.DeepCopy()
 				r, err := recordIn(record)

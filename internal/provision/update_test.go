@@ -33,7 +33,9 @@ func TestSameWorkspace(t *testing.T) {
 		}}}
 	}
 	injected := func(hash, job string) *workload.Workload {
-		object := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{kube.LabelJobID: job}}}}}
+		object := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
+			"labels": map[string]any{kube.LabelJobID: job},
+		}}}}
 		return &workload.Workload{ID: id, Object: object, Record: &injection.Record{CanonicalID: id, Hash: hash}}
 	}
 	for name, test := range map[string]struct {

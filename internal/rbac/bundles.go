@@ -12,8 +12,8 @@ const (
 	BundleCauses          = "what keeps pods of bundles from running"
 )
 
-// Bundles are the permissions of the commands about bundles. What a bundle contains is not among them: who installs it
-// has to be allowed to create that.
+// Bundles are the permissions of the commands about bundles. What a bundle contains is not among them: a user has to be
+// allowed to create that, too, to install it.
 func Bundles() []Command {
 	return []Command{
 		bundleStatus(), bundleStatusInSystem(), bundleInstall(), bundleInstallInSystem(), bundleSources(),

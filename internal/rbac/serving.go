@@ -178,8 +178,8 @@ func enterByGateway() Command {
 	return Command{
 		Name: EnterByGateway, Feature: true,
 		About: "Enter workspaces through a gateway (`berth exec --gateway`, `berth cp --gateway`), as the " +
-			"ClusterRole " + WorkspaceUser + " does that `berth serve manifests gateway` prints. It takes no permission " +
-			"on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
+			"ClusterRole " + WorkspaceUser + " does that `berth serve manifests gateway` prints. It takes no " +
+			"permission on pods; resourceNames can limit it to some workspaces, by their canonical IDs.",
 		Rules: []Rule{
 			{
 				Group: kube.Group, Resource: "workspaces/exec", Verbs: []string{"create"},

@@ -56,7 +56,9 @@ func TestSecretKeyring(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	old, err := SecretKeyring(map[string][]byte{".dockercfg": []byte(`{"a.example.com": {"username": "u", "password": "p"}}`)}, "secret/old")
+	old, err := SecretKeyring(map[string][]byte{
+		".dockercfg": []byte(`{"a.example.com": {"username": "u", "password": "p"}}`),
+	}, "secret/old")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,8 @@ func TestDockerKeyring(t *testing.T) {
 	helper("one", `echo '{"Username": "<token>", "Secret": "2"}'`)
 	helper("broken", `echo secret-thing; exit 1`)
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	config := `{"auths": {"file.example.com": {"username": "file", "password": "3"}, "one.example.com": {}}, "credsStore": "all",
+	config := `{"auths": {"file.example.com": {"username": "file", "password": "3"}, "one.example.com": {}},
+		"credsStore": "all",
 		"credHelpers": {"one.example.com": "one", "broken.example.com": "broken", "none.example.com": "none"}}`
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,9 @@ func TestQualify(t *testing.T) {
 // secretOf is a pull secret with a Docker configuration.
 func secretOf(config string) *unstructured.Unstructured {
 	object := PullSecret(Login{})
-	object.Object["data"] = map[string]any{corev1.DockerConfigJsonKey: base64.StdEncoding.EncodeToString([]byte(config))}
+	object.Object["data"] = map[string]any{
+		corev1.DockerConfigJsonKey: base64.StdEncoding.EncodeToString([]byte(config)),
+	}
 	return object
 }
 

@@ -80,21 +80,24 @@ func TestUnreadableRecords(t *testing.T) {
 		secret *corev1.Secret
 		says   string
 	}{
-		"nothing":              {secretWith(nil), "it has no release"},
-		"no data at all":       {inSecret(func(s *corev1.Secret) { s.Data = nil }), "it has no release"},
-		"not base64":           {secretWith([]byte("{}")), "not base64"},
-		"not gzip":             {secretWith([]byte(base64.StdEncoding.EncodeToString([]byte("{}")))), "not gzip"},
-		"cut off":              {secretWith(good[:len(good)/2/4*4]), "unexpected EOF"},
-		"an empty document":    {secretWith(packed(nil)), "not JSON"},
-		"an empty object":      {secretWith(packed([]byte("{}"))), "it is not about release a"},
-		"null":                 {secretWith(packed([]byte("null"))), "it is not about release a"},
-		"a list":               {secretWith(packed([]byte("[]"))), "not JSON of a release"},
-		"no info":              {secretWith(set("info", nil)), "it has no status"},
-		"a number for a text":  {secretWith(set("manifest", 7)), "not JSON of a release"},
-		"another release":      {secretWith(set("name", "b")), "it is not about release a"},
-		"another version":      {secretWith(set("version", 2)), "it is not about release a"},
-		"another type":         {inSecret(func(s *corev1.Secret) { s.Type = "Opaque" }), "its type is Opaque"},
-		"an odd version":       {inSecret(func(s *corev1.Secret) { s.Labels["version"] = "x"; s.Name = "sh.helm.release.v1.a.vx" }), "it is not about release a"},
+		"nothing":             {secretWith(nil), "it has no release"},
+		"no data at all":      {inSecret(func(s *corev1.Secret) { s.Data = nil }), "it has no release"},
+		"not base64":          {secretWith([]byte("{}")), "not base64"},
+		"not gzip":            {secretWith([]byte(base64.StdEncoding.EncodeToString([]byte("{}")))), "not gzip"},
+		"cut off":             {secretWith(good[:len(good)/2/4*4]), "unexpected EOF"},
+		"an empty document":   {secretWith(packed(nil)), "not JSON"},
+		"an empty object":     {secretWith(packed([]byte("{}"))), "it is not about release a"},
+		"null":                {secretWith(packed([]byte("null"))), "it is not about release a"},
+		"a list":              {secretWith(packed([]byte("[]"))), "not JSON of a release"},
+		"no info":             {secretWith(set("info", nil)), "it has no status"},
+		"a number for a text": {secretWith(set("manifest", 7)), "not JSON of a release"},
+		"another release":     {secretWith(set("name", "b")), "it is not about release a"},
+		"another version":     {secretWith(set("version", 2)), "it is not about release a"},
+		"another type":        {inSecret(func(s *corev1.Secret) { s.Type = "Opaque" }), "its type is Opaque"},
+		"an odd version": {inSecret(func(s *corev1.Secret) {
+			s.Labels["version"] = "x"
+			s.Name = "sh.helm.release.v1.a.vx"
+		}), "it is not about release a"},
 		"a manifest of rubble": {secretWith(set("manifest", "a: b: c")), "manifest"},
 		"a manifest of texts":  {secretWith(set("manifest", "- a\n- b\n")), "manifest"},
 		"a huge document": {

@@ -55,17 +55,38 @@ securityContext: {runAsUser: 1000, runAsNonRoot: true}
 networkPolicy: {name: alice-1, spec: {podSelector: {}, policyTypes: [Egress]}}
 certificate: {secretName: alice-1-tls, dnsNames: [a.example.com, b.example.com], issuerRef: {name: ca, kind: Issuer}}
 storages:
-  - {name: home, type: claim, path: /home/dev, owner: "1000:1000", claim: alice-1-home, claimSpec: {accessModes: [ReadWriteOnce]}, annotations: {backup: daily}}
+  - name: home
+    type: claim
+    path: /home/dev
+    owner: "1000:1000"
+    claim: alice-1-home
+    claimSpec: {accessModes: [ReadWriteOnce]}
+    annotations: {backup: daily}
   - {name: data, type: claim, path: /data, readonly: true, claim: data-of-alice}
   - {name: scratch, type: memory, path: /scratch, sizeLimit: 64Mi, owner: "0:1000"}
   - {name: tmp, type: emptyDir, path: /tmp}
-  - {name: build, type: scratch, path: /build, readonly: true, driver: scratch.berth.dev, attributes: {afterlife: 6h, storage: build, workspace: alice-1, userString: "alice~a \"b\""}}
-  - {name: given, type: scratch, path: /given, readonly: true, owner: "1000:1000", driver: scratch.berth.dev, attributes: {storage: "yes"}}
+  - name: build
+    type: scratch
+    path: /build
+    readonly: true
+    driver: scratch.berth.dev
+    attributes: {afterlife: 6h, storage: build, workspace: alice-1, userString: "alice~a \"b\""}
+  - name: given
+    type: scratch
+    path: /given
+    readonly: true
+    owner: "1000:1000"
+    driver: scratch.berth.dev
+    attributes: {storage: "yes"}
 configuration: {splash: "Welcome\n", user.json: "{\"a\": 1}"}
 initScripts: [{file: 01-one, script: "echo 1\n---\necho 2"}, {file: 02-two, script: ""}]
 extFiles: [{key: a, path: /etc/a.conf, content: "a\n"}]
 home: {path: /home/dev, storage: home, workingDir: /home/dev}
-helper: {image: registry.example.com/git:1, env: {https_proxy: "http://proxy"}, asRoot: {runAsUser: 0}, asUser: {runAsUser: 1000}}
+helper:
+  image: registry.example.com/git:1
+  env: {https_proxy: "http://proxy"}
+  asRoot: {runAsUser: 0}
+  asUser: {runAsUser: 1000}
 repository: {url: https://git.example.com/org/proj.git, ref: main, name: proj, apart: true, kept: "", inWorkspace: true}
 gitSecret: alice-1-git
 names: {config: alice-1-config, initScripts: alice-1-init, extFiles: alice-1-files}
@@ -74,7 +95,12 @@ names: {config: alice-1-config, initScripts: alice-1-init, extFiles: alice-1-fil
 id: alice-1
 agent: {image: registry.example.com/agent:1, imagePullPolicy: Always}
 resources: {memory: 1Gi}
-podman: {image: quay.io/podman/stable:v5, imagePullPolicy: IfNotPresent, sizeLimit: 10Gi, resources: {cpu: "1"}, securityContext: {privileged: true}}
+podman:
+  image: quay.io/podman/stable:v5
+  imagePullPolicy: IfNotPresent
+  sizeLimit: 10Gi
+  resources: {cpu: "1"}
+  securityContext: {privileged: true}
 port: 2823
 storages: [{name: home, type: claim, path: /home/dev, owner: "1000:1000", claim: alice-1-home}]
 initScripts: [{file: 01-one, script: echo 1}]
@@ -82,7 +108,12 @@ initScripts: [{file: 01-one, script: echo 1}]
 		"injected": `
 id: alice-1
 home: {path: /work}
-repository: {url: https://git.example.com/org/proj.git, ref: "", name: proj, apart: false, kept: /k8shell/repository/kept}
+repository:
+  url: https://git.example.com/org/proj.git
+  ref: ""
+  name: proj
+  apart: false
+  kept: /k8shell/repository/kept
 `,
 		"without a default": `{id: alice-1, imagePullPolicy: null, runtime: {probeSeconds: 7.0}, ` +
 			`names: {config: null}}`,
@@ -131,7 +162,8 @@ func TestHelmKeepsTheSameRecords(t *testing.T) {
 		found.Manifest != rendered.Manifest {
 		t.Errorf("Helm's is read as %+v, %v", found, err)
 	}
-	if err := helms.Create(key(ours), ours); err != driver.ErrReleaseExists { //nolint:errorlint // it is this very value
+	err = helms.Create(key(ours), ours)
+	if err != driver.ErrReleaseExists { //nolint:errorlint // it is this very value
 		t.Errorf("helm does not see that there is a record: %v", err)
 	}
 	Deployed(ours, now.Add(time.Minute))

@@ -176,7 +176,8 @@ func TestOnlyWhatWasRead(t *testing.T) {
 			versions[s.Name] = s.ResourceVersion
 		}
 		client.PrependReactor("update", "secrets", func(action clienttesting.Action) (bool, runtime.Object, error) {
-			if s := action.(clienttesting.UpdateAction).GetObject().(*corev1.Secret); s.ResourceVersion != versions[s.Name] {
+			s := action.(clienttesting.UpdateAction).GetObject().(*corev1.Secret)
+			if s.ResourceVersion != versions[s.Name] {
 				t.Errorf("%s: updates version %q of %s, not %q", name, s.ResourceVersion, s.Name, versions[s.Name])
 			}
 			return false, nil, nil

@@ -208,16 +208,20 @@ func fill(v reflect.Value) {
 
 // What is wrong is found.
 func TestWrong(t *testing.T) {
+	const (
+		deletion = `"kind":"Deletion","id":"a","namespace":"b","objects":1,"seconds":1`
+		event    = `{"apiVersion":"berth.dev/v1","kind":"Event","seq":1,"at":"2026-11-20T23:50:25Z",`
+	)
 	for name, doc := range map[string]string{
 		"no document":           `{`,
 		"two documents":         `{"kind":"Version"} {"kind":"Version"}`,
 		"no kind":               `{"apiVersion":"berth.dev/v1"}`,
 		"unknown kind":          `{"apiVersion":"berth.dev/v1","kind":"Boat"}`,
-		"another version":       `{"apiVersion":"berth.dev/v2","kind":"Deletion","id":"a","namespace":"b","objects":1,"seconds":1,"gone":true}`,
-		"a field is missing":    `{"apiVersion":"berth.dev/v1","kind":"Deletion","id":"a","namespace":"b","objects":1,"seconds":1}`,
-		"a field is not known":  `{"apiVersion":"berth.dev/v1","kind":"Deletion","id":"a","namespace":"b","objects":1,"seconds":1,"gone":true,"x":1}`,
-		"not known, further in": `{"apiVersion":"berth.dev/v1","kind":"Event","seq":1,"at":"2026-11-20T23:50:25Z","step":{"name":"a","state":"begun","x":1}}`,
-		"no such value":         `{"apiVersion":"berth.dev/v1","kind":"Event","seq":1,"at":"2026-11-20T23:50:25Z","step":{"name":"a","state":"x"}}`,
+		"another version":       `{"apiVersion":"berth.dev/v2",` + deletion + `,"gone":true}`,
+		"a field is missing":    `{"apiVersion":"berth.dev/v1",` + deletion + `}`,
+		"a field is not known":  `{"apiVersion":"berth.dev/v1",` + deletion + `,"gone":true,"x":1}`,
+		"not known, further in": event + `"step":{"name":"a","state":"begun","x":1}}`,
+		"no such value":         event + `"step":{"name":"a","state":"x"}}`,
 		"not a time":            `{"apiVersion":"berth.dev/v1","kind":"Event","seq":1,"at":"yesterday"}`,
 	} {
 		if validate([]byte(doc)) == nil {

@@ -177,7 +177,8 @@ func TestGroupsOfCertificates(t *testing.T) {
 		t.Errorf("%+v, %t, %t", user, presented, valid)
 	}
 	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	if _, presented, valid := authorities.User(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}); !presented || valid {
+	ofServer := &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}
+	if _, presented, valid := authorities.User(ofServer); !presented || valid {
 		t.Error("the certificate of a server is one of a client")
 	}
 	if _, presented, _ := (*ClientCA)(nil).

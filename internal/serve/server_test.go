@@ -70,7 +70,9 @@ func run(t *testing.T, handler http.Handler, pair certtest.Pair, change func(*Co
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // what is checked is another test
+	s.client = &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // what is checked is another test
+	}}
 	return s
 }
 

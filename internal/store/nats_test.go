@@ -43,8 +43,8 @@ func TestBucketConforms(t *testing.T) {
 	storetest.Conform(t, openBucket(t, store.NATSConfig{URL: storetest.NATS(t, t.TempDir(), -1, nil).ClientURL()}))
 }
 
-// A part of a bucket is a store of its own; who reads all of it sees the keys with what they
-// are under.
+// A part of a bucket is a store of its own; in the whole bucket the keys have what they are under
+// before them.
 func TestPartsOfABucket(t *testing.T) {
 	whole := openBucket(t, store.NATSConfig{URL: storetest.NATS(t, t.TempDir(), -1, nil).ClientURL()})
 	part, other := whole.Under("team"), whole.Under("team-2")

@@ -55,8 +55,8 @@ type Reader interface {
 	Picture(ctx context.Context) (Picture, error)
 	// Find is a volume that the node has, or has had a short time ago.
 	Find(id string) (v Volume, known bool)
-	// Read lets do read a volume in its afterlife. That does not keep it from being removed: the context of do ends then,
-	// and the error has the reason ReasonRemoved, as it has if the volume was removed before.
+	// Read lets do read a volume in its afterlife. That does not keep it from being removed: the context of do ends
+	// then, and the error has the reason ReasonRemoved, as it has if the volume was removed before.
 	Read(ctx context.Context, id string, do func(ctx context.Context, files Files) error) error
 }
 

@@ -50,11 +50,19 @@ func TestStuck(t *testing.T) {
 			state: stateOf(pod(noRoom, written("status", 30*second))),
 			since: 30 * second,
 		},
-		"somebody sets a label":               {state: stateOf(pod(noRoom, written("", 30*second))), since: 2 * second},
-		"a volume is still being provisioned": {state: stateOf(pod(unscheduled("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.", second))), since: never},
+		"somebody sets a label": {state: stateOf(pod(noRoom, written("", 30*second))), since: 2 * second},
+		"a volume is still being provisioned": {
+			state: stateOf(pod(unscheduled(
+				"0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.", second))),
+			since: never,
+		},
 		"others are preempted for it": {state: stateOf(pod(noRoom,
 			func(p *corev1.Pod) { p.Status.NominatedNodeName = "n" })), since: never},
-		"the node is not ready yet": {state: stateOf(pod(unscheduled("0/1 nodes are available: 1 node(s) had untolerated taint(s) {node.kubernetes.io/not-ready: }.", 2*second))), since: never},
+		"the node is not ready yet": {
+			state: stateOf(pod(unscheduled("0/1 nodes are available: "+
+				"1 node(s) had untolerated taint(s) {node.kubernetes.io/not-ready: }.", 2*second))),
+			since: never,
+		},
 		"its certificate is not issued yet": {
 			state: stateOf(pod(watchtest.OnNode,
 				func(p *corev1.Pod) { p.Labels = map[string]string{kube.LabelCanonicalID: "alice-1"} }), said(4*second,

@@ -139,8 +139,8 @@ func (d difference) String() string {
 	return fmt.Sprintf("%s: Helm has %s, berth %s", d.path, short(d.want), short(d.got))
 }
 
-// isAdapted says whether a warning speaks of the object: a field that is none is left out, and of two items of a list
-// with the same key the last one counts.
+// isAdapted says whether a warning speaks of the object: a field that does not exist is left out, and of two items of a
+// list with the same key the last one counts.
 func (d difference) isAdapted(warnings []string) bool {
 	return d.object != "" && slices.ContainsFunc(warnings, func(warning string) bool {
 		return strings.Contains(warning, ": "+d.object+": ")

@@ -56,7 +56,9 @@ func (i *identity) GetPluginCapabilities(ctx context.Context,
 	answer, err := i.of.GetPluginCapabilities(ctx, r)
 	if err == nil {
 		answer.Capabilities = append(answer.Capabilities, &csi.PluginCapability{
-			Type: &csi.PluginCapability_Service_{Service: &csi.PluginCapability_Service{Type: csi.PluginCapability_Service_CONTROLLER_SERVICE}},
+			Type: &csi.PluginCapability_Service_{Service: &csi.PluginCapability_Service{
+				Type: csi.PluginCapability_Service_CONTROLLER_SERVICE,
+			}},
 		})
 	}
 	return answer, err
@@ -104,7 +106,9 @@ func (*controller) ControllerGetCapabilities(context.Context,
 	*csi.ControllerGetCapabilitiesRequest,
 ) (*csi.ControllerGetCapabilitiesResponse, error) {
 	return &csi.ControllerGetCapabilitiesResponse{Capabilities: []*csi.ControllerServiceCapability{{
-		Type: &csi.ControllerServiceCapability_Rpc{Rpc: &csi.ControllerServiceCapability_RPC{Type: csi.ControllerServiceCapability_RPC_CREATE_DELETE_VOLUME}},
+		Type: &csi.ControllerServiceCapability_Rpc{Rpc: &csi.ControllerServiceCapability_RPC{
+			Type: csi.ControllerServiceCapability_RPC_CREATE_DELETE_VOLUME,
+		}},
 	}}}, nil
 }
 

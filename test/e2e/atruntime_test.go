@@ -65,7 +65,8 @@ func newMachinesAtRuntime(t *testing.T) *machines {
 		"{kind: MachinePool, metadata: {name: east}}", "{kind: MachinePool, metadata: {name: west}}",
 		"{kind: MachineClass, metadata: {name: small}}", "{kind: MachineClass, metadata: {name: large}}",
 		m.machine("west", "west"),
-		"{kind: Machine, metadata: {name: new, namespace: " + m.namespace + "}, spec: {machineClassRef: {name: small}}}",
+		"{kind: Machine, metadata: {name: new, namespace: " + m.namespace + "}, " +
+			"spec: {machineClassRef: {name: small}}}",
 		strings.Replace(m.machine("odd", "east"), "//"+idOf("odd"), "//"+oddID, 1),
 	}
 	for _, name := range []string{"web", "broker", "quiet", "expired", "full", "again", "lost"} {
@@ -93,9 +94,9 @@ func (m *machines) socketDirectory() string { return "/tmp/iri-" + m.namespace }
 
 // atRuntime is a machine of a runtime, with the labels that a poollet gives it and a kind of console.
 func (m *machines) atRuntime(id, name, uid, console string) string {
-	return fmt.Sprintf("{kind: Machine, metadata: {name: %q, labels: {machinepoollet.ironcore.dev/machine-namespace: %s, "+
-		"machinepoollet.ironcore.dev/machine-name: %s, machinepoollet.ironcore.dev/machine-uid: %s}}, "+
-		"spec: {console: %q}}", id, m.namespace, name, uid, console)
+	return fmt.Sprintf("{kind: Machine, metadata: {name: %q, labels: {"+
+		"machinepoollet.ironcore.dev/machine-namespace: %s, machinepoollet.ironcore.dev/machine-name: %s, "+
+		"machinepoollet.ironcore.dev/machine-uid: %s}}, spec: {console: %q}}", id, m.namespace, name, uid, console)
 }
 
 // runtimePod runs the runtime in an image that has a shell.
@@ -217,11 +218,13 @@ func (m *machines) testQuiet() {
 func (m *machines) testRefusalsAtRuntime() {
 	user, config := m.gatewayUser()
 	for machine, says := range map[string][]string{
-		"west":    {"NOT_FOUND", "machine west in namespace " + m.namespace + " is not in machine pool east"},
-		"again":   {"NOT_FOUND", "machine again not found in namespace " + m.namespace},
-		"lost":    {"NOT_FOUND", "machine lost not found in namespace " + m.namespace},
-		"expired": {"UNAVAILABLE", "the runtime of machine expired", "the URL of the session", "enter the machine again"},
-		"full":    {"UNAVAILABLE", "too many sessions", "try again in"},
+		"west":  {"NOT_FOUND", "machine west in namespace " + m.namespace + " is not in machine pool east"},
+		"again": {"NOT_FOUND", "machine again not found in namespace " + m.namespace},
+		"lost":  {"NOT_FOUND", "machine lost not found in namespace " + m.namespace},
+		"expired": {
+			"UNAVAILABLE", "the runtime of machine expired", "the URL of the session", "enter the machine again",
+		},
+		"full": {"UNAVAILABLE", "too many sessions", "try again in"},
 	} {
 		if machine != "west" { // the API server asks the poollet of the other pool
 			m.refused(says[0], says[1:], "machine/"+machine)
@@ -257,7 +260,8 @@ func (m *machines) testRuntimeRestarted() {
 	open.ends(125)
 	m.eventually("the gateway says that the runtime is away", func() bool {
 		r := m.finish(enter())
-		return r.status == 125 && strings.Contains(r.stderr, "the machine runtime of machine pool east cannot be reached")
+		return r.status == 125 &&
+			strings.Contains(r.stderr, "the machine runtime of machine pool east cannot be reached")
 	})
 	m.eventually("the gateway is not ready", func() bool { return len(m.gatewayPods()) == 0 })
 	m.apply(m.runtimePod(standIn))

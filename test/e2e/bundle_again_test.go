@@ -65,7 +65,8 @@ data: {text: "{{ .Values.greeting | default "hello" }} {{ randAlphaNum 12 }} {{ 
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: revision}
-data: {text: "{{ .Release.Revision }} {{ .Release.IsUpgrade }} {{ not (lookup "v1" "ConfigMap" .Release.Namespace "random") }}"}
+data: {text: "{{ .Release.Revision }} {{ .Release.IsUpgrade }} `+
+		`{{ not (lookup "v1" "ConfigMap" .Release.Namespace "random") }}"}
 `)
 	w.write(filepath.Join(dir, "templates"), "NOTES.txt", "call {{ randAlphaNum 12 }}")
 	values := w.write(w.TempDir(), "values.yaml", "greeting: hello")

@@ -133,13 +133,18 @@ func TestBundleKeepsWhatHooksHaveMade(t *testing.T) {
 	objects := configMap("a", "{{ .Release.Revision }}") +
 		"\n---\n{apiVersion: v1, kind: Secret, metadata: {name: object}}\n"
 	hooks := `---
-{apiVersion: v1, kind: Secret, metadata: {name: password, annotations: {helm.sh/hook: pre-install}}, stringData: {password: "{{ randAlphaNum 10 }}"}}
+apiVersion: v1
+kind: Secret
+metadata: {name: password, annotations: {helm.sh/hook: pre-install}}
+stringData: {password: "{{ randAlphaNum 10 }}"}
 ---
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: hooked, annotations: {helm.sh/hook: post-install}}}
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: last, annotations: {helm.sh/hook: post-delete}}}
 ---
-{apiVersion: v1, kind: ConfigMap, metadata: {name: passing, annotations: {helm.sh/hook: pre-delete, helm.sh/hook-delete-policy: hook-succeeded}}}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: passing, annotations: {helm.sh/hook: pre-delete, helm.sh/hook-delete-policy: hook-succeeded}}
 `
 	uid := func() string {
 		return w.output("get", "secret", "password", "-o", "jsonpath={.metadata.uid}{.data.password}")

@@ -204,7 +204,11 @@ spec:
   group: %[1]s
   scope: Namespaced
   names: {kind: Boat, listKind: BoatList, plural: boats, singular: boat}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `, group)
 }
 
@@ -221,7 +225,7 @@ func (w *world) defineBoat(group string) string {
 	return file
 }
 
-// What is uninstalled is waited for; who gives up is told what holds it, and the next run
+// What is uninstalled is waited for; a run that gives up says what holds it, and the next run
 // goes on from there.
 func TestBundleThatIsHeld(t *testing.T) {
 	w := newBundles(t)
@@ -344,7 +348,9 @@ kind: Job
 metadata:
   name: "{{ .Release.Name }}-hook"
   annotations: {helm.sh/hook: pre-install, helm.sh/hook-delete-policy: hook-succeeded}
-spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: x, image: `+workspaceImage+`, command: ["true"]}]}}}
+spec:
+  backoffLimit: 0
+  template: {spec: {restartPolicy: Never, containers: [{name: x, image: `+workspaceImage+`, command: ["true"]}]}}
 `)
 	w.write(dir, "values.yaml", "greeting: hello")
 	w.bundle(0, "install", dir)

@@ -108,7 +108,12 @@ kind: Job
 metadata:
   name: hook
   annotations: {helm.sh/hook: post-upgrade, helm.sh/hook-delete-policy: before-hook-creation}
-spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: x, image: `+workspaceImage+`, command: ["{{ .Values.hook }}"]}]}}}
+spec:
+  backoffLimit: 0
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: x, image: `+workspaceImage+`, command: ["{{ .Values.hook }}"]}]
 `)
 	w.write(dir, "values.yaml", "{text: one, hook: 'true', more: ''}")
 	return dir

@@ -99,7 +99,8 @@ func (c *issuers) mine() string {
 	out, err := exec.Command(os.Getenv("BERTH_TEST_KUBECTL"), "get", "--kubeconfig", c.admin, "--namespace",
 		c.namespace, "--output", "name",
 		"--selector", "core.rukpak.io/owner-name="+c.instance(),
-		"deployments,services,secrets,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,jobs,validatingwebhookconfigurations,mutatingwebhookconfigurations,customresourcedefinitions").Output()
+		"deployments,services,secrets,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,jobs,"+
+			"validatingwebhookconfigurations,mutatingwebhookconfigurations,customresourcedefinitions").Output()
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -50,7 +50,9 @@ func (w *world) certified(name string) *world {
 	if err != nil {
 		w.Fatal(err)
 	}
-	signing.Status.Conditions = []certificatesv1.CertificateSigningRequestCondition{{Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Test"}}
+	signing.Status.Conditions = []certificatesv1.CertificateSigningRequestCondition{
+		{Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Test"},
+	}
 	if _, err := requests.UpdateApproval(w.Context(), signing.Name, signing, metav1.UpdateOptions{}); err != nil {
 		w.Fatal(err)
 	}

@@ -144,8 +144,10 @@ func TestChangedClaim(t *testing.T) {
 	w := newWorld(t)
 	dir := t.TempDir()
 	size := func(size string) string {
-		w.write(dir, "home.yaml", `blueprints: [{name: homely, template: base, image: "registry.example.com/berth/workspace:v1", resources: {cpu: 10m, memory: 32Mi},
-  storages: {home: {type: local, path: /home/dev, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: `+size+`}}}}}}]`)
+		w.write(dir, "home.yaml", `blueprints: [{name: homely, template: base,
+  image: "registry.example.com/berth/workspace:v1", resources: {cpu: 10m, memory: 32Mi},
+  storages: {home: {type: local, path: /home/dev,
+    claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: `+size+`}}}}}}]`)
 		return dir
 	}
 	id := decode[v1.Workspace](w, w.must(0, "provision", "alice~homely", "--blueprints", size("64Mi"), "-o", "json")).ID
@@ -240,7 +242,9 @@ func (w *world) certificateRules(config string) {
 
 // certificates is as much of cert-manager's definition as the API server needs.
 const certificates = `{
-  "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "certificates.cert-manager.io"},
-  "spec": {"group": "cert-manager.io", "scope": "Namespaced", "names": {"kind": "Certificate", "plural": "certificates"},
+  "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+  "metadata": {"name": "certificates.cert-manager.io"},
+  "spec": {"group": "cert-manager.io", "scope": "Namespaced",
+    "names": {"kind": "Certificate", "plural": "certificates"},
     "versions": [{"name": "v1", "served": true, "storage": true,
       "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}}`

@@ -128,7 +128,9 @@ func reading() []duty {
 				"watch daemonsets.apps":   watch,
 				"watch replicasets.apps":  watch,
 			},
-			elsewhere: map[string]string{"get pods/log": "TestInitScripts; without it, TestInitScriptsThatCannotBeSeen"},
+			elsewhere: map[string]string{
+				"get pods/log": "TestInitScripts; without it, TestInitScriptsThatCannotBeSeen",
+			},
 		},
 		{
 			command: rbac.Named("exec"),

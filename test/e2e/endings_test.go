@@ -25,8 +25,8 @@ func sessionsOfEachWay() int {
 	return 60
 }
 
-// manyEndings are sessions of `exit 3` each way, some at a time: none has another status than 3, or 125 where berth says
-// that it does not know. On a cluster that is well, most are known.
+// manyEndings are sessions of `exit 3` each way, some at a time: none has another status than 3, or 125 where berth
+// says that it does not know. On a cluster that is well, most are known.
 func (w *world) manyEndings(atOnce int, ways map[string]func() *exec.Cmd) {
 	w.Helper()
 	sessions := sessionsOfEachWay()

@@ -65,7 +65,8 @@ func TestDeleteIntoABlockedRollout(t *testing.T) {
 	// What the workload is made from is broken by its owner, so that no pod of any new
 	// revision becomes ready.
 	w.patchWeb(tg,
-		`[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.example.com/berth/workspace:no-such-tag"}]`)
+		`[{"op":"replace","path":"/spec/template/spec/containers/0/image",`+
+			`"value":"registry.example.com/berth/workspace:no-such-tag"}]`)
 	e := decode[v1.Error](w, w.must(5, "delete", user, "--timeout", "20s", "-o", "json"))
 	w.contains(e.Message, "timed out after 20s", "out of the template of deployment/web", "1 pod still has it")
 	w.contains(e.Hint, "kubectl rollout status deployment/web --namespace "+w.namespace)

@@ -343,7 +343,9 @@ func (w *world) createNATS() {
 	_, err := w.CoreV1().PersistentVolumeClaims(w.namespace).
 		Create(w.Context(), &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("64Mi")}},
+			Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("64Mi")},
+			},
 		}}, metav1.CreateOptions{})
 	if err != nil {
 		w.Fatal(err)
@@ -375,13 +377,17 @@ func (w *world) createNATS() {
 					},
 					ReadinessProbe: &corev1.Probe{
 						PeriodSeconds: 1,
-						ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("client")}},
+						ProbeHandler: corev1.ProbeHandler{
+							TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("client")},
+						},
 					},
 				}},
 				Volumes: []corev1.Volume{
 					{
-						Name:         "data",
-						VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "nats"}},
+						Name: "data",
+						VolumeSource: corev1.VolumeSource{
+							PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "nats"},
+						},
 					},
 					{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 						SecretName: "nats-tls",

@@ -53,7 +53,8 @@ func newMachines(t *testing.T) *machines {
 	m.has(podTarget,
 		console("web", "console"), console("near", "console"), console("brief", "brief"),
 		console("elsewhere", "elsewhere"), consoleOf("again", "uid-of-before", "console"),
-		console("west", "console"), strings.Replace(console("shell", "console"), "{console:", "{command: sh, console:", 1),
+		console("west", "console"),
+		strings.Replace(console("shell", "console"), "{console:", "{command: sh, console:", 1),
 	)
 	return m
 }

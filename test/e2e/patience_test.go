@@ -123,8 +123,10 @@ func TestConnectionLostWhileFollowing(t *testing.T) {
 func TestHangingPlugin(t *testing.T) {
 	w := newWorld(t)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: x, clusters: [{name: x, cluster: {server: %q}}],
-users: [{name: me, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: sleep, args: ["1000"]}}}],
+	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: x,
+clusters: [{name: x, cluster: {server: %q}}],
+users: [{name: me, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never,
+  command: sleep, args: ["1000"]}}}],
 contexts: [{name: x, context: {cluster: x, user: me}}]}`, w.limited.Host)
 	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

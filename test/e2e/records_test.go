@@ -45,7 +45,7 @@ func (w *world) refusedByGuard(what string, err error) {
 }
 
 // Anyone who may write ConfigMaps alone neither deletes a workspace nor starts one, whatever they
-// write into its record; who may only stop it does not delete it.
+// write into its record; a user who may only stop it does not delete it.
 func TestRecordsOfConfigMaps(t *testing.T) {
 	w := newWorld(t)
 	w.must(0, "provision", "alice~dev")

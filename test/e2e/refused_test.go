@@ -108,7 +108,9 @@ func (w *world) takesPods(takes bool) {
 		ObjectMeta: metav1.ObjectMeta{Name: "trial"},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{
 			Name: "main", Image: "alpine",
-			Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")}},
+			Resources: corev1.ResourceRequirements{
+				Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")},
+			},
 		}}},
 	}
 	w.eventually(fmt.Sprintf("pods are taken: %t", takes), func() bool {

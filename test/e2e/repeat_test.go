@@ -129,7 +129,7 @@ func TestSeveralAtOnceRefused(t *testing.T) {
 	}
 }
 
-// Delete meets provision: who holds the workspace is named, or waited for.
+// Delete meets provision: the holder of the workspace is named, or waited for.
 func TestDeleteMeetsProvision(t *testing.T) {
 	w := newWorld(t)
 	run := w.start("provision", "alice~gated")

@@ -99,9 +99,11 @@ func (m *machines) isReported() bool {
 	}
 	ready := m.ready()
 	return ready["status"] == "True" && ready["reason"] == "HeartbeatReceived" && string(text) == fmt.Sprintf(
-		`["Ready",[{"address":"berth-gateway.%s.svc","type":"InternalDNS"},{"address":"127.0.0.1","type":"ExternalIP"}],`+
+		`["Ready",[{"address":"berth-gateway.%s.svc","type":"InternalDNS"},`+
+			`{"address":"127.0.0.1","type":"ExternalIP"}],`+
 			`{"machinepoolletEndpoint":{"port":12319}},[{"name":"small"},{"name":"large"}],`+
-			`{"class/machine.large":"4","class/machine.small":"20"},{"class/machine.large":"2","class/machine.small":"20"}]`,
+			`{"class/machine.large":"4","class/machine.small":"20"},`+
+			`{"class/machine.large":"2","class/machine.small":"20"}]`,
 		m.namespace)
 }
 

@@ -15,7 +15,8 @@ import (
 )
 
 // scratchBlueprint has a storage of type scratch.
-const scratchBlueprint = `blueprints: [{name: kept, template: base, image: "registry.example.com/berth/workspace:v1", helperImage: "registry.example.com/berth/workspace:v1",
+const scratchBlueprint = `blueprints: [{name: kept, template: base,
+  image: "registry.example.com/berth/workspace:v1", helperImage: "registry.example.com/berth/workspace:v1",
   resources: {cpu: 10m, memory: 32Mi}, storages: {build: {type: scratch, path: /build, afterlife: 6h}}}]`
 
 // fill fills a directory with files that are worth comparing, and sums sums them up.

@@ -22,8 +22,9 @@ import (
 
 // leaves is what the pod of the test leaves: files, links that stay and that lead out, and what is no file.
 const leaves = `cd /data && mkdir -p logs/old empty && seq 1 200000 >logs/build.log && ` +
-	`ln -s build.log logs/latest && ln -s ../../../../../etc/passwd out && ln -s /etc/passwd absolute && ln -s ../.. up && mkfifo pipe && ` +
-	`mknod device c 1 3 && echo old >logs/old/one && echo done >ready; sleep 3600`
+	`ln -s build.log logs/latest && ln -s ../../../../../etc/passwd out && ln -s /etc/passwd absolute && ` +
+	`ln -s ../.. up && mkfifo pipe && mknod device c 1 3 && echo old >logs/old/one && ` +
+	`echo done >ready; sleep 3600`
 
 // reader is somebody without a kubeconfig, who has a token, and the configuration says where the drivers are.
 type reader struct {
@@ -39,7 +40,8 @@ func TestScratchVolumesAreRead(t *testing.T) {
 		s.kubectl("delete", "clusterrole,clusterrolebinding", "berth-volumes."+s.namespace, rbac.ScratchVolumeReader,
 			"--ignore-not-found")
 	})
-	at := newRelay(t, &kube.Client{Interface: s.Interface, Config: s.config, Namespace: s.namespace}, s.driverPod().Name)
+	client := &kube.Client{Interface: s.Interface, Config: s.config, Namespace: s.namespace}
+	at := newRelay(t, client, s.driverPod().Name)
 	owner, other := s.reader("owner", at.port), s.reader("other", at.port)
 	s.bind("owner", rbac.ScratchVolumeReader)
 
@@ -168,8 +170,9 @@ func (r *reader) refusesEscapes(id string) {
 	r.Helper()
 	for path, says := range map[string]string{
 		"../../queue.db": "leads out of the volume", "logs/../../x": "leads out of the volume",
-		"out": "leads out of the volume", "absolute": "leads out of the volume", "up/queue.db": "leads out of the volume",
-		"pipe": "is a pipe, and no file", "device": "is a device, and no file", "logs": "is a directory, and no file",
+		"out": "leads out of the volume", "absolute": "leads out of the volume",
+		"up/queue.db": "leads out of the volume", "pipe": "is a pipe, and no file",
+		"device": "is a device, and no file", "logs": "is a directory, and no file",
 		"ready/x": "is not a directory",
 	} {
 		got := r.run(2, "volume", "read", id, path)
@@ -197,7 +200,8 @@ func (r *reader) isRefused(id string) {
 	}
 	for line := range strings.SplitSeq(r.says(), "\n") {
 		if strings.Contains(line, user) && strings.Contains(line, `"msg":"audit"`) &&
-			strings.Contains(line, `get scratchvolumes.berth.dev alice-2bd806c`) && strings.Contains(line, `"status":403`) {
+			strings.Contains(line, `get scratchvolumes.berth.dev alice-2bd806c`) &&
+			strings.Contains(line, `"status":403`) {
 			return
 		}
 	}
@@ -242,7 +246,8 @@ func (s *scratch) isLimited(port, id string) {
 func (r *reader) seesRemoval(id string) {
 	r.Helper()
 	const size = 512 << 20
-	r.create(r.with(pod("large", fmt.Sprintf("truncate -s %d /data/file; echo done >/data/ready; sleep 3600", size)), nil))
+	write := fmt.Sprintf("truncate -s %d /data/file; echo done >/data/ready; sleep 3600", size)
+	r.create(r.with(pod("large", write), nil))
 	r.running("large")
 	r.eventually("it has written", func() bool { return r.in("large", "cat /data/ready") == "done" })
 	r.delete("large")

@@ -136,7 +136,8 @@ func (w *world) sampleFiles() string {
 	w.Helper()
 	dir := w.TempDir()
 	w.write(dir, "team.yaml", "blueprints: [{name: team, template: base}]")
-	w.write(dir, "nowhere", `{apiVersion: v1, kind: Config, clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}],
+	w.write(dir, "nowhere", `{apiVersion: v1, kind: Config,
+clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}],
 contexts: [{name: a, context: {cluster: a}}], current-context: a}`)
 	for _, bundle := range []string{"shop", "store"} {
 		manifests := filepath.Join(dir, bundle, "manifests")

@@ -24,8 +24,8 @@ func endless() []string {
 		`{{ range until 100000 }}{{ $x := genPrivateKey "rsa" }}{{ end }}`,
 		`{{ range until 100000 }}{{ $x := bcrypt "a" }}{{ end }}`,
 		`{{ range until 100000 }}{{ $x := derivePassword 1 "long" "a" "b" "c" }}{{ end }}`,
-		`{{ $d := dict }}{{ range $j := until 1000 }}{{ range $i := until 100000 }}{{ $_ := set $d (printf "%d-%d" $i ` +
-			`$j) (list 1 2 3 4) }}{{ end }}{{ end }}`,
+		`{{ $d := dict }}{{ range $j := until 1000 }}{{ range $i := until 100000 }}` +
+			`{{ $_ := set $d (printf "%d-%d" $i $j) (list 1 2 3 4) }}{{ end }}{{ end }}`,
 		`{{ $x := wrapWith 1 (repeat 10000 "x") (repeat 1000000 "y") }}`,
 		`{{ $x := split "," (repeat 16000000 ",") }}`,
 		`{{ $l := list }}{{ range until 100 }}{{ $l = append $l (split "," (repeat 900000 ",")) }}{{ end }}`,
@@ -63,7 +63,11 @@ spec:
   template:
     spec:
       provisionerClassName: berth-dev-helm
-      source: {type: configMaps, configMaps: [{configMap: {name: %[1]s-chart}, path: .}, {configMap: {name: %[1]s-templates}, path: templates}]}
+      source:
+        type: configMaps
+        configMaps:
+        - {configMap: {name: %[1]s-chart}, path: .}
+        - {configMap: {name: %[1]s-templates}, path: templates}
 `, name, strings.ReplaceAll(text, "\n", "\n    "), w.namespace)
 }
 

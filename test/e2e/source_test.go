@@ -45,7 +45,9 @@ spec:
         spec:
           replicas: 0
           selector: {matchLabels: {app: boat}}
-          template: {metadata: {labels: {app: boat}}, spec: {serviceAccountName: boat, containers: [{name: boat, image: "%[2]s"}]}}
+          template:
+            metadata: {labels: {app: boat}}
+            spec: {serviceAccountName: boat, containers: [{name: boat, image: "%[2]s"}]}
       clusterPermissions:
       - {serviceAccountName: boat, rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]}
 `, w.namespace, workspaceImage),

@@ -48,8 +48,9 @@ func sshClients() map[string]sshClient {
 			scp -F $F -O -q -r src $H:scp-o; scp -F $F -O -q -r $H:scp-o back; diff -r src back`},
 		"sftp": {needs: "sftp", prints: "2\n", script: same + `
 			rm src/link # which it does not copy
-			printf '%s\n' 'put -r src sftp' 'rename sftp/empty sftp/moved' 'ln -s moved sftp/soft' 'ln sftp/moved sftp/hard' \
-				'chmod 600 sftp/moved' 'df' 'mkdir sftp/dir' 'rmdir sftp/dir' 'get -r sftp back' 'rm sftp/moved' |
+			printf '%s\n' 'put -r src sftp' 'rename sftp/empty sftp/moved' 'ln -s moved sftp/soft' \
+				'ln sftp/moved sftp/hard' 'chmod 600 sftp/moved' 'df' 'mkdir sftp/dir' 'rmdir sftp/dir' \
+				'get -r sftp back' 'rm sftp/moved' |
 				sftp -F $F -q -b - $H >/dev/null
 			ssh -F $F $H 'readlink sftp/soft | grep -c moved; ls sftp | grep -c hard' | awk '{n+=$1} END {print n}'
 			mv back/moved back/empty; rm -f back/soft back/hard; diff -r src back`},
@@ -66,7 +67,8 @@ func sshClients() map[string]sshClient {
 			s=0; dbclient -y -J "$P" berth@$H 'echo out; exit 4' 2>/dev/null || s=$?; echo status $s`},
 		"plink and psftp": {needs: "plink psftp", prints: "out\nstatus 3\n", script: `
 			key=$(ssh-keygen -lf $KNOWN | cut -d' ' -f2); head -c 300000 /dev/urandom >src
-			s=0; plink -batch -proxycmd "$P" -hostkey $key berth@$H 'echo out; exit 3' 2>/dev/null || s=$?; echo status $s
+			s=0; plink -batch -proxycmd "$P" -hostkey $key berth@$H 'echo out; exit 3' 2>/dev/null || s=$?
+			echo status $s
 			printf '%s\n' 'put src psftp' 'get psftp back' >batch
 			psftp -batch -b batch -proxycmd "$P" -hostkey $key berth@$H >/dev/null 2>&1; cmp src back`},
 		"paramiko": {
@@ -82,7 +84,8 @@ func sshClients() map[string]sshClient {
 			echo "$H ansible_ssh_common_args='-F $F' ansible_python_interpreter=/usr/bin/python3" >hosts
 			head -c 300000 /dev/urandom >src
 			export ANSIBLE_SSH_CONTROL_PATH_DIR=$(mktemp -d) # a path that is short enough for a socket
-			ansible -i hosts all -m ping | grep -o pong; ansible -i hosts all -m copy -a 'src=src dest=/tmp/ansible' | grep -om1 changed`},
+			ansible -i hosts all -m ping | grep -o pong
+			ansible -i hosts all -m copy -a 'src=src dest=/tmp/ansible' | grep -om1 changed`},
 		"sshfs": {needs: "sshfs /dev/fuse", extra: true, prints: "yes\n", script: same + `
 			mkdir mnt; sshfs -F $F $H: mnt; trap 'fusermount -u mnt' EXIT
 			cp -r src mnt/sshfs; mv mnt/sshfs/empty mnt/sshfs/moved; mv mnt/sshfs/moved mnt/sshfs/empty

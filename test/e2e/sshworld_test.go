@@ -155,11 +155,13 @@ func (h *sshHost) tools(programs ...string) {
 		git) ls /usr/bin/git-upload-pack /usr/bin/git-receive-pack ;;
 		tmux) find /usr/lib/locale/C.utf8 /lib/terminfo /usr/share/terminfo -type f 2>/dev/null ;;
 		python3)
-			find /usr/lib/python3.* -name __pycache__ -prune -o -name test -prune -o -name '*.py' -print -o -name '*.so' -print
+			find /usr/lib/python3.* -name __pycache__ -prune -o -name test -prune -o \
+				-name '*.py' -print -o -name '*.so' -print
 			;;
 		esac
 	done
 } | sort -u | tar -chf - -T - 2>/dev/null |
-	ssh -F $F $H 'tar xf - -C / && for at in /usr/bin/python3.[0-9]*; do [ ! -e "$at" ] || ln -sf "$at" /usr/bin/python3; done'
+	ssh -F $F $H 'tar xf - -C / && `+
+		`for at in /usr/bin/python3.[0-9]*; do [ ! -e "$at" ] || ln -sf "$at" /usr/bin/python3; done'
 `).mustBe(h.world, 0)
 }

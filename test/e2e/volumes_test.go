@@ -193,8 +193,8 @@ func testAfterlife(s *scratch) {
 	}
 }
 
-// Two containers share a volume, one of them to read alone; who is in the group of the pod may write, and nobody
-// may write to one that is read-only.
+// Two containers share a volume, one of them to read alone; the group of the pod may write, and nobody may write to one
+// that is read-only.
 func testScratchOfContainers(s *scratch) {
 	user, group, yes := int64(1000), int64(2000), true
 	p := s.with(pod("two", "sleep 3600"), nil)
@@ -211,7 +211,8 @@ func testScratchOfContainers(s *scratch) {
 		corev1.VolumeMount{Name: "closed", MountPath: "/closed"})
 	s.create(p)
 	s.running("two")
-	if got := s.in("two", "echo x >/data/file && stat -c '%u %g' /data/file; touch /closed/file || :"); !strings.Contains(got, "1000 2000") || !strings.Contains(got, "Read-only file system") {
+	got := s.in("two", "echo x >/data/file && stat -c '%u %g' /data/file; touch /closed/file || :")
+	if !strings.Contains(got, "1000 2000") || !strings.Contains(got, "Read-only file system") {
 		s.Errorf("the first says %q", got)
 	}
 	if got := s.inContainer("two", "reader", "cat /data/file; touch /data/other || :"); !strings.Contains(got, "x") ||

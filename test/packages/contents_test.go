@@ -59,7 +59,8 @@ func list(t *testing.T, file string) (lines []string) {
 	case ".rpm":
 		needs(t, "rpm")
 		format := "[%{FILEMODES:perms} %{FILENAMES}\\n]"
-		lines = strings.Split(strings.TrimSpace(run(t, "rpm", "-qp", "--nosignature", "--queryformat", format, file)), "\n")
+		listed := run(t, "rpm", "-qp", "--nosignature", "--queryformat", format, file)
+		lines = strings.Split(strings.TrimSpace(listed), "\n")
 	case ".zip":
 		archive, err := zip.OpenReader(file)
 		if err != nil {

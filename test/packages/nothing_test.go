@@ -170,7 +170,8 @@ func serve(t *testing.T, change func(name string, content []byte) []byte) (url s
 func newNamespace(t *testing.T, name string) string {
 	t.Helper()
 	kubectl := func(args ...string) {
-		run(t, os.Getenv("BERTH_TEST_KUBECTL"), append([]string{"--kubeconfig", os.Getenv(kubeconfigVariable)}, args...)...)
+		connection := []string{"--kubeconfig", os.Getenv(kubeconfigVariable)}
+		run(t, os.Getenv("BERTH_TEST_KUBECTL"), append(connection, args...)...)
 	}
 	namespace := "nothing-" + name
 	kubectl("create", "namespace", namespace)

@@ -89,7 +89,8 @@ func alpine(t *testing.T) root {
 	}
 	run(t, "cp", busybox, r.path("bin/busybox"))
 	if out, err := r.command("/bin/busybox", "--install", "-s", "/bin").CombinedOutput(); err != nil {
-		skiptest.Lacks(t, "the busybox of this machine does not run alone; Debian's busybox-static does: %v\n%s", err, out)
+		skiptest.Lacks(t, "the busybox of this machine does not run alone; Debian's busybox-static does: %v\n%s",
+			err, out)
 	}
 	run(t, "mknod", "-m", "666", r.path("dev/null"), "c", "1", "3")
 	r.addUser(t)

@@ -45,8 +45,8 @@ func TestStateOf(t *testing.T) {
 	}{
 		"without a status": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`, Current, "always ready"},
 		"a rollout under way": {
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: ` +
-				`{observedGeneration: 1}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, ` +
+				`status: {observedGeneration: 1}}`,
 			InProgress, "generation is 2, but latest observed generation is 1",
 		},
 		"a rollout that will not end": {
@@ -55,14 +55,17 @@ func TestStateOf(t *testing.T) {
 			Failed, "Progress deadline exceeded",
 		},
 		"a rollout after one that did not end": {
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2, managedFields: [{manager: m, time: "2026-11-20T12:00:00Z"}]}, spec: {replicas: 1, progressDeadlineSeconds: 2000000000},
-			  status: {observedGeneration: 2, replicas: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, lastUpdateTime: "2026-11-20T11:00:00Z"}]}}`,
+			`{apiVersion: apps/v1, kind: Deployment,
+			  metadata: {name: a, generation: 2, managedFields: [{manager: m, time: "2026-11-20T12:00:00Z"}]},
+			  spec: {replicas: 1, progressDeadlineSeconds: 2000000000},
+			  status: {observedGeneration: 2, replicas: 1, conditions: [{type: Progressing, status: "False",
+			    reason: ProgressDeadlineExceeded, lastUpdateTime: "2026-11-20T11:00:00Z"}]}}`,
 			InProgress, "Updated: 0/1",
 		},
 		"a rollout that is not observed, after a refused one": {
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, status: ` +
-				`{observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", message: 'pods "a-" is ` +
-				`forbidden: exceeded quota: q'}]}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 2}, spec: {replicas: 1}, ` +
+				`status: {observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", ` +
+				`message: 'pods "a-" is forbidden: exceeded quota: q'}]}}`,
 			InProgress, "latest observed generation is 1",
 		},
 		"being deleted": {`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: ` +
@@ -169,7 +172,8 @@ func TestOutdated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			written := at.Add(test.written)
 			object := parse(t, fmt.Sprintf(`{apiVersion: apps/v1, kind: Deployment,
-  metadata: {name: a, generation: 2, managedFields: [{manager: m, time: %q, subresource: %q}, {manager: c, subresource: status, time: "2026-11-20T13:00:00Z"}]},
+  metadata: {name: a, generation: 2, managedFields: [{manager: m, time: %q, subresource: %q},
+    {manager: c, subresource: status, time: "2026-11-20T13:00:00Z"}]},
   spec: {replicas: 1, progressDeadlineSeconds: 20}, status: {observedGeneration: %d, replicas: 1, conditions: [%s]}}`,
 				written.Format(time.RFC3339), test.subresource, test.observed, test.condition))
 			state, message, again := stateAt(object, written.Add(test.read))
@@ -343,8 +347,9 @@ func remove(t *testing.T, server *kubetest.Server, name string) {
 
 func TestHolding(t *testing.T) {
 	for text, want := range map[string]string{
-		`{kind: X, metadata: {name: a}}`:                                             "it is being deleted",
-		`{kind: X, metadata: {name: a, finalizers: [example.com/x, example.com/y]}}`: "it is held by example.com/x, example.com/y",
+		`{kind: X, metadata: {name: a}}`: "it is being deleted",
+		`{kind: X, metadata: {name: a, finalizers: [example.com/x, example.com/y]}}`: "it is held by " +
+			"example.com/x, example.com/y",
 	} {
 		if got := holding(parse(t, text)); got != want {
 			t.Errorf("%s: %s", text, got)

@@ -74,7 +74,10 @@ blueprints:
     resources: {memory: 1Gi}
     initScripts: [{name: two, script: echo two}]
     storages:
-      home: {type: local, path: /home/dev, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
+      home:
+        type: local
+        path: /home/dev
+        claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
       tmp: {type: memory, path: /scratch, sizeLimit: 64Mi}
 `})
 	if err != nil {

@@ -71,7 +71,8 @@ func TestConfigMapThatCannotBeRead(t *testing.T) {
 		if found != nil || fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %+v, %v", name, found, err)
 		}
-		if hint := fault.From(err).Hint; (hint == "create it, or correct blueprintConfigMaps in the configuration") != (name == "missing") {
+		hint := fault.From(err).Hint
+		if (hint == "create it, or correct blueprintConfigMaps in the configuration") != (name == "missing") {
 			t.Errorf("%s: the hint is %q", name, hint)
 		}
 	}

@@ -16,7 +16,11 @@ import (
 )
 
 const platform = `blueprints:
-- {name: dev, template: base, env: {TEAM: blue}, securityContext: {runAsUser: 1000}, initScripts: [{name: harden, script: x}]}
+- name: dev
+  template: base
+  env: {TEAM: blue}
+  securityContext: {runAsUser: 1000}
+  initScripts: [{name: harden, script: x}]
 `
 
 func platformSet(t testing.TB) *Set {
@@ -117,16 +121,17 @@ func TestBoundaryOfCustomBlueprints(t *testing.T) {
 			`one of apps, enableApps, env, image`,
 		"template: dev\ncpu: 1": `.k8shell.yaml:2:1: unknown field "cpu": did you ` +
 			`mean resources.cpu?`,
-		"template: dev\n!cel image: a":                            "a key must be a string",
-		"template: dev\n!x image: a":                              "a key must be a string",
-		"template: dev\nimage: !x a":                              "unknown tag !x",
-		"template: dev\nenv: !cel user":                           "expected a mapping of strings, found an expression",
-		"template: dev\nenv: {A: !cel user.nme}":                  ".k8shell.yaml:2:10: character 5 of the expression: undefined field 'nme'",
-		"template: dev\n? [a]\n: b":                               "a key must be a string",
-		"blueprints: [{name: a}]":                                 `unknown field "blueprints"`,
-		"- template: dev":                                         "expected the fields of a blueprint, found a list",
-		"":                                                        "empty; a blueprint requires",
-		"template: dev\n---\nimage: x":                            "more than one document",
+		"template: dev\n!cel image: a":  "a key must be a string",
+		"template: dev\n!x image: a":    "a key must be a string",
+		"template: dev\nimage: !x a":    "unknown tag !x",
+		"template: dev\nenv: !cel user": "expected a mapping of strings, found an expression",
+		"template: dev\nenv: {A: !cel user.nme}": ".k8shell.yaml:2:10: character 5 of the expression: " +
+			"undefined field 'nme'",
+		"template: dev\n? [a]\n: b":    "a key must be a string",
+		"blueprints: [{name: a}]":      `unknown field "blueprints"`,
+		"- template: dev":              "expected the fields of a blueprint, found a list",
+		"":                             "empty; a blueprint requires",
+		"template: dev\n---\nimage: x": "more than one document",
 		"template: dev\nstorages: {x: {mode: host}}":              `unknown field "mode"`,
 		"template: dev\ninitScripts: [{name: harden, script: y}]": `initScripts[1].name: duplicate name "harden"`,
 		"template: dev\nresources: {cpu: ~, memory: lots}":        `.k8shell.yaml:2:29: blueprint repo-org-`,

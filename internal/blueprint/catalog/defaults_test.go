@@ -53,7 +53,11 @@ func TestDefaults(t *testing.T) {
 func TestDefaultRegistry(t *testing.T) {
 	set, err := load(t, map[string]string{"a.yaml": `blueprints:
   - {name: short, image: a, helperImage: b, k8shelld: {image: c}, podman: {enabled: true, image: d}}
-  - {name: full, image: r.example.com/a, helperImage: r.example.com/b, k8shelld: {image: r.example.com/c}, podman: {enabled: true, image: r.example.com/d}}
+  - name: full
+    image: r.example.com/a
+    helperImage: r.example.com/b
+    k8shelld: {image: r.example.com/c}
+    podman: {enabled: true, image: r.example.com/d}
   - {name: few, image: a}
 `})
 	if err != nil {

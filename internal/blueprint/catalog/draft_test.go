@@ -20,7 +20,8 @@ import (
 
 const family = `blueprints:
 - {name: team, template: base, isTemplate: true, description: The team's, env: {A: x}}
-- {name: child, template: team, description: , env: {B: !cel user.username}, storages: {build: {type: scratch, path: /build}}, resources: {cpu: !cel "'1'"}}
+- {name: child, template: team, description: , env: {B: !cel user.username}, ` +
+	`storages: {build: {type: scratch, path: /build}}, resources: {cpu: !cel "'1'"}}
 - {name: orphan, template: nobody}
 `
 

@@ -6,7 +6,7 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 )
 
-// Anyone who mistypes the name of a blueprint is told which one was meant, and who has none yet how to add one.
+// For a mistyped name of a blueprint the error says which one is meant, for any other one how to add a blueprint.
 func TestBlueprintNotFound(t *testing.T) {
 	s := &Set{entries: map[string]entry{"default": {}, "plain": {}, "base": {isTemplate: true}}}
 	for name, want := range map[string]string{

@@ -27,7 +27,11 @@ const guarded = `blueprints:
   template: base
   storages:
     team: {type: local, path: /data, existingClaim: of-the-team, fsOwnerUid: 1000}
-    cache: {type: shared, path: /cache, fsOwnerGid: 1000, claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}
+    cache:
+      type: shared
+      path: /cache
+      fsOwnerGid: 1000
+      claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}
     own: {type: memory, path: /mnt, fsOwnerUid: 1000}
 `
 

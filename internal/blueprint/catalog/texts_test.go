@@ -55,8 +55,8 @@ func TestOverrideInside(t *testing.T) {
 		"storages.x.type=local", "storages.x.path=/data", "storages.x.claimSpec.accessModes=[ReadWriteOnce]",
 		"storages.x.claimSpec.resources.requests.storage=1Gi",
 	))
-	if err != nil ||
-		fmt.Sprint(b.Storages["x"].ClaimSpec) != "map[accessModes:[ReadWriteOnce] resources:map[requests:map[storage:1Gi]]]" {
+	if err != nil || fmt.Sprint(b.Storages["x"].ClaimSpec) !=
+		"map[accessModes:[ReadWriteOnce] resources:map[requests:map[storage:1Gi]]]" {
 		t.Errorf("%+v, %v: %q", b.Storages["x"], err, problemsOf(err))
 	}
 	for text, says := range map[string]string{

@@ -153,7 +153,7 @@ func current(cas []byte, now time.Time) (kept []byte) {
 // certificate they are started again, for there are programs that read theirs only once.
 const hashAnnotation = "olmcahash"
 
-// Fill are the objects, with their certificates filled in; what has none is as it was given.
+// Fill are the objects, with their certificates filled in; objects without one are as they were given.
 func (s *Set) Fill(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	filled := slices.Clone(objects)
 	for i, object := range filled {

@@ -40,7 +40,9 @@ func late(t *testing.T, before int) []byte {
 // error, and no chart that is missing.
 func TestInflatedTogether(t *testing.T) {
 	files := fstest.MapFS{
-		"Chart.yaml":    {Data: []byte("apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies:\n- {name: db, version: '*'}\n")},
+		"Chart.yaml": {
+			Data: []byte("apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies:\n- {name: db, version: '*'}\n"),
+		},
 		"charts/db.tgz": {Data: late(t, 100<<10)},
 	}
 	for name, test := range map[string]struct {
@@ -57,7 +59,8 @@ func TestInflatedTogether(t *testing.T) {
 			for i := range test.charts + 1 {
 				chart, err := describe(t.Context(), &node{files: files, dir: "."}, &left)
 				if i == test.charts {
-					if fault.ReasonOf(err) != content.ReasonTooLarge || notAChart(err) != err { //nolint:errorlint // itself
+					if fault.ReasonOf(err) != content.ReasonTooLarge ||
+						notAChart(err) != err { //nolint:errorlint // itself
 						t.Errorf("of chart %d: %v", i+1, err)
 					}
 					continue

@@ -211,10 +211,11 @@ func TestPlain(t *testing.T) {
 		"manifests/1.yaml": "# one\n---\n---\n" + configMap +
 			"data:\n  text: 'literal {{ .Values.x }} {{'\n---\napiVersion: v1\nkind: Namespace\nmetadata:\n" +
 			"  name: space\n  labels: ~\n  annotations: {empty: }\n",
-		"manifests/2.json": `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"n"}},` +
+		"manifests/2.json": `{"apiVersion":"v1","kind":"List","items":[` +
+			`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"n"}},` +
 			`{"apiVersion":"v1","kind":"ConfigMapList","items":[{"metadata":{"name":"in a list"}}]}]}` + "\n" +
-			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p\ud83d\ude00"}, "spec":{"priority": ` +
-			`9007199254740993}}`,
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p\ud83d\ude00"}, ` +
+			`"spec":{"priority": 9007199254740993}}`,
 		"manifests/3": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n" +
 			"spec: {replicas: 010, paused: yes}\n...\n" + strings.Replace(configMap, "name: a", "name: b", 1),
 		"manifests/empty": "%YAML 1.1\n# nothing\n---\n",

@@ -201,7 +201,12 @@ func TestRegistryProblems(t *testing.T) {
 			},
 		},
 		"annotations": {
-			map[string]string{"metadata/annotations.yaml": "annotations:\n  operators.operatorframework.io.bundle.mediatype.v1: plain+v0\n  operators.operatorframework.io.bundle.manifests.v1: deploy/\n", "manifests/x.yaml": "a: [\n"},
+			map[string]string{
+				"metadata/annotations.yaml": "annotations:\n" +
+					"  operators.operatorframework.io.bundle.mediatype.v1: plain+v0\n" +
+					"  operators.operatorframework.io.bundle.manifests.v1: deploy/\n",
+				"manifests/x.yaml": "a: [\n",
+			},
 			[]string{
 				"metadata/annotations.yaml: annotation operators.operatorframework.io.bundle.package.v1: required",
 				`metadata/annotations.yaml: media type "plain+v0", not registry+v1`,

@@ -118,7 +118,9 @@ func TestDivideWithDefinitions(t *testing.T) {
 	marks := `labels: {app.kubernetes.io/managed-by: Helm}, annotations: {meta.helm.sh/release-name: web, ` +
 		`meta.helm.sh/release-namespace: ns, helm.sh/resource-policy: `
 	objects := parsed(t, `{apiVersion: example.org/v1, kind: Boat, metadata: {name: kept, `+marks+`keep}}}
-{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: definition, `+marks+`none}}, spec: {group: example.org, names: {kind: Boat, plural: boats}, versions: [{name: v1}]}}`)
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, `+
+		`metadata: {name: definition, `+marks+`none}}, `+
+		`spec: {group: example.org, names: {kind: Boat, plural: boats}, versions: [{name: v1}]}}`)
 	for definitions, want := range map[bool]int{false: 2, true: 0} {
 		if remove, keep := partition(objects, places{}, applier,
 			Removing{Definitions: definitions}); len(keep) != want ||

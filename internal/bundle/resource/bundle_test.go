@@ -40,18 +40,19 @@ func TestBundleOfAnInstance(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(b *v1alpha1.Bundle){
-		"":                     func(*v1alpha1.Bundle) {},
-		"of another template":  func(b *v1alpha1.Bundle) { b.Labels[v1alpha1.LabelTemplateHash] = "0" },
-		"of another source":    func(b *v1alpha1.Bundle) { b.Spec.Source.Image = &v1alpha1.ImageSource{Ref: "evil"} },
-		"of another class":     func(b *v1alpha1.Bundle) { b.Spec.ProvisionerClassName = v1alpha1.ClassHelm },
-		"of other content":     func(b *v1alpha1.Bundle) { b.Annotations[v1alpha1.AnnotationContent] = "sha256:2" },
-		"of another instance":  func(b *v1alpha1.Bundle) { b.OwnerReferences[0].UID = "2" },
-		"of no instance":       func(b *v1alpha1.Bundle) { b.OwnerReferences = nil },
-		"as another account":   func(b *v1alpha1.Bundle) { b.Annotations[v1alpha1.AnnotationServiceAccount] = "shop/x" },
+		"":                    func(*v1alpha1.Bundle) {},
+		"of another template": func(b *v1alpha1.Bundle) { b.Labels[v1alpha1.LabelTemplateHash] = "0" },
+		"of another source":   func(b *v1alpha1.Bundle) { b.Spec.Source.Image = &v1alpha1.ImageSource{Ref: "evil"} },
+		"of another class":    func(b *v1alpha1.Bundle) { b.Spec.ProvisionerClassName = v1alpha1.ClassHelm },
+		"of other content":    func(b *v1alpha1.Bundle) { b.Annotations[v1alpha1.AnnotationContent] = "sha256:2" },
+		"of another instance": func(b *v1alpha1.Bundle) { b.OwnerReferences[0].UID = "2" },
+		"of no instance":      func(b *v1alpha1.Bundle) { b.OwnerReferences = nil },
+		"as another account": func(b *v1alpha1.Bundle) {
+			b.Annotations[v1alpha1.AnnotationServiceAccount] = "shop/x"
+		},
 		"as no account at all": func(b *v1alpha1.Bundle) { delete(b.Annotations, v1alpha1.AnnotationServiceAccount) },
 		"on its way out of here": func(b *v1alpha1.Bundle) {
-			b.DeletionTimestamp = &metav1.Time{Time: time.Unix(1,
-				0)}
+			b.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 		},
 	} {
 		b := NewBundle(in, hash, 0, "ns")

@@ -263,11 +263,13 @@ func TestHTTPLoginIsMissing(t *testing.T) {
 	empty := login("https://host/")
 	empty.Data = nil
 	for says, f := range map[string]func() source.Fetcher{
-		"needs secret/login of a cluster":                       func() source.Fetcher { return newFetcher(t) },
-		"secret/login does not exist in namespace berth-system": func() source.Fetcher { f, _ := onCluster(t); return f },
+		"needs secret/login of a cluster": func() source.Fetcher { return newFetcher(t) },
+		"secret/login does not exist in namespace berth-system": func() source.Fetcher {
+			f, _ := onCluster(t)
+			return f
+		},
 		"secret/login in namespace berth-system has no password": func() source.Fetcher {
-			f,
-				_ := onCluster(t, empty)
+			f, _ := onCluster(t, empty)
 			return f
 		},
 	} {

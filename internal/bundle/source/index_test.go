@@ -34,7 +34,10 @@ func TestIndex(t *testing.T) {
 			index: "# x\n---\nentries:\n 'app':  # x\n # y\n - version: 1.0.0\r\n   urls: [x]\r\n",
 			want:  []string{"1.0.0 x"},
 		},
-		"JSON":          {index: `{"x":[{}],"entries":{"b":[{"version":"9"}],"app":[{"version":"1.0.0","urls":["x"]}]}}`, want: []string{"1.0.0 x"}},
+		"JSON": {
+			index: `{"x":[{}],"entries":{"b":[{"version":"9"}],"app":[{"version":"1.0.0","urls":["x"]}]}}`,
+			want:  []string{"1.0.0 x"},
+		},
 		"no such chart": {index: "entries:\n  b:\n  - version: 1.0.0\n"},
 		"no charts":     {index: "entries: {}\n"},
 		"no versions":   {index: "entries:\n  app: []\n"},

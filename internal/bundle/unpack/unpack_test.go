@@ -124,8 +124,8 @@ func TestUnpackedByOneOfTwo(t *testing.T) {
 				map[schema.GroupVersionResource]string{v1alpha1.Bundles(): "BundleList"})
 			u := Unpacker{Objects: resource.Objects{Client: client}, Now: time.Now}
 			there := &v1alpha1.Bundle{}
-			there.TypeMeta, there.Name, there.UID, there.Generation, there.ResourceVersion = resource.TypeMeta(v1alpha1.KindBundle),
-				"shop-1", "1", 1, "7"
+			there.TypeMeta = resource.TypeMeta(v1alpha1.KindBundle)
+			there.Name, there.UID, there.Generation, there.ResourceVersion = "shop-1", "1", 1, "7"
 			ours := *there
 			ours.ResourceVersion = "6"
 			test.other(there)
@@ -137,7 +137,8 @@ func TestUnpackedByOneOfTwo(t *testing.T) {
 				t.Fatal(err)
 			}
 			client.PrependReactor("update", "bundles", func(action clienttesting.Action) (bool, runtime.Object, error) {
-				if sent := action.(clienttesting.UpdateAction).GetObject().(*unstructured.Unstructured); sent.GetResourceVersion() != "7" {
+				sent := action.(clienttesting.UpdateAction).GetObject().(*unstructured.Unstructured)
+				if sent.GetResourceVersion() != "7" {
 					return true, nil, apierrors.NewConflict(v1alpha1.Bundles().GroupResource(), "shop-1",
 						errors.New("it has been modified"))
 				}

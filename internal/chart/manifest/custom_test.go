@@ -165,7 +165,8 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// Whose fields nobody has compared is said, with the reason: nothing is taken for valid as nothing is known of it.
+// Objects whose fields are not compared are named, with the reason: no object is taken for valid because its kind is
+// not known.
 func TestUnknown(t *testing.T) {
 	for name, test := range map[string]struct {
 		object    string

@@ -18,10 +18,15 @@ func TestCheck(t *testing.T) {
 	}{
 		"fits": {schema: `{"type":"object","properties":{"a":{"type":"integer"}}}`, values: `{"a":1,"b":2}`},
 		"all at once": {
-			schema: `{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","required":["name"],"additionalProperties":false,
-				"properties":{"replicas":{"type":"integer","minimum":1},"image":{"$ref":"#/definitions/image"},"ports":{"type":"array","items":{"type":"object","properties":{"port":{"type":"integer"}}}}},
+			schema: `{"$schema":"http://json-schema.org/draft-07/schema#",
+				"type":"object","required":["name"],"additionalProperties":false,
+				"properties":{
+					"replicas":{"type":"integer","minimum":1},
+					"image":{"$ref":"#/definitions/image"},
+					"ports":{"type":"array","items":{"type":"object","properties":{"port":{"type":"integer"}}}}},
 				"patternProperties":{"^x-":{"type":"string"}},
-				"definitions":{"image":{"type":"object","required":["repository"],"properties":{"tag":{"type":"string","pattern":"^v"}}}}}`,
+				"definitions":{"image":{"type":"object","required":["repository"],
+					"properties":{"tag":{"type":"string","pattern":"^v"}}}}}`,
 			values: `{"replicas":0,"image":{"tag":"1"},"ports":[{"port":1},{"port":"x"}],"x-a":1,"extra":true}`,
 			want: []string{
 				".name: required",
@@ -34,7 +39,8 @@ func TestCheck(t *testing.T) {
 			},
 		},
 		"any of": {
-			schema: `{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]},"b":{"$ref":"#/$defs/b"}},"$defs":{"b":{"oneOf":[{"$ref":"#/$defs/c"},{"const":1}]},"c":{"type":"string"}}}`,
+			schema: `{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]},"b":{"$ref":"#/$defs/b"}},
+				"$defs":{"b":{"oneOf":[{"$ref":"#/$defs/c"},{"const":1}]},"c":{"type":"string"}}}`,
 			values: `{"a":1,"b":2}`,
 			want: []string{
 				".a: fits none of the alternatives of the schema",
@@ -45,7 +51,11 @@ func TestCheck(t *testing.T) {
 			schema: `{"if":{"properties":{"a":{"const":1}}},"then":{"required":["b"]}}`,
 			values: `{"a":1}`, want: []string{".b: required"},
 		},
-		"draft 4": {schema: `{"$schema":"http://json-schema.org/draft-04/schema#","properties":{"a":{"minimum":1,"exclusiveMinimum":true}}}`, values: `{"a":1}`, want: []string{".a: must be more than 1, is 1"}},
+		"draft 4": {
+			schema: `{"$schema":"http://json-schema.org/draft-04/schema#",
+				"properties":{"a":{"minimum":1,"exclusiveMinimum":true}}}`,
+			values: `{"a":1}`, want: []string{".a: must be more than 1, is 1"},
+		},
 		"any draft": {
 			schema: `{"$schema":"http://json-schema.org/schema#","properties":{"a":{"type":"string"}}}`,
 			values: `{"a":1}`, want: []string{".a: must be string, is 1"},
@@ -63,7 +73,9 @@ func TestCheck(t *testing.T) {
 			want: []string{"the schema refers to itself without end"},
 		},
 		"many alternatives": {
-			schema: `{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"}]},"b":{"allOf":[{"$ref":"#"},true]}}}`, values: `{}`,
+			schema: `{"$ref":"#/$defs/a","$defs":{
+				"a":{"anyOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"}]},
+				"b":{"allOf":[{"$ref":"#"},true]}}}`, values: `{}`,
 			unchecked: true, want: []string{"the schema refers to itself without end"},
 		},
 		"another document": {
@@ -77,9 +89,11 @@ func TestCheck(t *testing.T) {
 			want: []string{`.b: must be integer, is "x"`},
 		},
 		"definitions of an old draft and of a new one": {
-			schema: `{"definitions":{"a":{"type":"integer"},"c":{"$ref":"#/definitions/a"},"net":{"port":{"minimum":1}}},
+			schema: `{"definitions":{
+					"a":{"type":"integer"},"c":{"$ref":"#/definitions/a"},"net":{"port":{"minimum":1}}},
 				"$defs":{"a":{"type":"string"},"b":{"$ref":"#/definitions/c"}},
-				"properties":{"a":{"$ref":"#/definitions/a"},"b":{"$ref":"#/$defs/b"},"c":{"$ref":"#/$defs/a"},"d":{"$ref":"#/definitions/net/port"}}}`,
+				"properties":{"a":{"$ref":"#/definitions/a"},"b":{"$ref":"#/$defs/b"},
+					"c":{"$ref":"#/$defs/a"},"d":{"$ref":"#/definitions/net/port"}}}`,
 			values: `{"a":"x","b":"y","c":1,"d":0}`,
 			want: []string{
 				`.a: must be integer, is "x"`, `.b: must be integer, is "y"`, ".c: must be string, is 1",
@@ -93,7 +107,8 @@ func TestCheck(t *testing.T) {
 			want:   []string{".a: must be string, is 1", `.b: must be integer, is "x"`},
 		},
 		"a definition in a container": {
-			schema: `{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"net":{"port":{"type":"integer"}}},
+			schema: `{"$schema":"http://json-schema.org/draft-07/schema#",
+				"definitions":{"net":{"port":{"type":"integer"}}},
 				"properties":{"port":{"$ref":"#/definitions/net/port"}}}`, values: `{"port":"x"}`,
 			want: []string{`.port: must be integer, is "x"`},
 		},

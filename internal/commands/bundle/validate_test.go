@@ -106,10 +106,10 @@ func crontabs(next http.Handler) http.Handler {
 
 const (
 	crontabDefinition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, ` +
-		`metadata: {name: crontabs.example.com}, spec: {group: example.com, scope: Namespaced, names: ` +
-		`{kind: CronTab, plural: crontabs}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: ` +
-		`{type: object, properties: {spec: {type: object, properties: {tags: {type: array, items: {type: string}, ` +
-		`x-kubernetes-list-type: set}}}}}}}]}}` + "\n---\n"
+		`metadata: {name: crontabs.example.com}, spec: {group: example.com, scope: Namespaced, ` +
+		`names: {kind: CronTab, plural: crontabs}, versions: [{name: v1, served: true, storage: true, ` +
+		`schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: ` +
+		`{tags: {type: array, items: {type: string}, x-kubernetes-list-type: set}}}}}}}]}}` + "\n---\n"
 	aCrontab = "{apiVersion: example.com/v1, kind: CronTab, metadata: {name: a}, spec: {SPEC}}\n---\n"
 )
 

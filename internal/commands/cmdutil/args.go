@@ -71,8 +71,8 @@ func OneArg(what string) cobra.PositionalArgs {
 func TwoArgs(first, second string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return UsageError(cmd, fault.New(fault.InvalidArgument, "requires a %s and a %s, got %d arguments", first, second,
-				len(args)))
+			return UsageError(cmd, fault.New(fault.InvalidArgument, "requires a %s and a %s, got %d arguments",
+				first, second, len(args)))
 		}
 		return nil
 	}

@@ -24,7 +24,8 @@ func configured(t *testing.T, config string) (f *Factory, reads *int) {
 		return path
 	}
 	t.Setenv("KUBECONFIG", write("kubeconfig", `{apiVersion: v1, kind: Config, current-context: x,
-clusters: [{name: x, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name: x, context: {cluster: x, namespace: team}}]}`))
+clusters: [{name: x, cluster: {server: "http://127.0.0.1:1"}}],
+contexts: [{name: x, context: {cluster: x, namespace: team}}]}`))
 	path := write("config.yaml", config)
 	streams, _ := terminal.Test("", time.Time{})
 	reads = new(int)

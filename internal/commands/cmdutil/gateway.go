@@ -121,9 +121,9 @@ func (d *Dependencies) gateway(g config.Gateway) gateway.Gateway {
 	return made
 }
 
-// VolumeReaders gives the drivers of scratch volumes that let users read what their pods have left, which are reached as
-// a gateway is: at a URL, or where the configuration says; and the namespace that is meant. Found is false if neither
-// says where they are. No API server is asked.
+// VolumeReaders gives the drivers of scratch volumes that let users read what their pods have left, which are reached
+// as a gateway is: at a URL, or where the configuration says; and the namespace that is meant. Found is false if
+// neither says where they are. No API server is asked.
 func (d *Dependencies) VolumeReaders(ctx context.Context, url, ca string) (c read.Client, namespace string, found bool,
 	err error,
 ) {

@@ -17,7 +17,8 @@ func blind(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parts := strings.Split(r.URL.Path, "/")
 		status, body := http.StatusForbidden,
-			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"forbidden","code":403}`
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden",`+
+				`"message":"forbidden","code":403}`
 		switch {
 		case strings.Contains(r.URL.Path, "leases"):
 			t.Errorf("%s %s: what cannot be seen is not gone", r.Method, r.URL.Path)

@@ -79,9 +79,10 @@ func TestDiagnoseList(t *testing.T) {
 func TestDiagnoseOtherDocuments(t *testing.T) {
 	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"api","namespace":"shop"},"status":{"phase":"Pending"}}`
 	for name, text := range map[string]string{
-		"one object":     pod,
-		"two documents":  pod + "\n" + `{"apiVersion":"v1","kind":"List","items":[]}`,
-		"list of a kind": `{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"api","namespace":"shop"}}]}`,
+		"one object":    pod,
+		"two documents": pod + "\n" + `{"apiVersion":"v1","kind":"List","items":[]}`,
+		"list of a kind": `{"apiVersion":"v1","kind":"PodList","items":[` +
+			`{"metadata":{"name":"api","namespace":"shop"}}]}`,
 	} {
 		if d := diagnosis(t, text, "-f", "-"); d.Subject != "pod/api" || d.Namespace != "shop" ||
 			d.Verdict != v1.VerdictWaiting {
@@ -142,7 +143,8 @@ func TestDiagnoseFormats(t *testing.T) {
 }
 
 func TestDiagnoseRefuses(t *testing.T) {
-	line := `{"at":1795218636.7,"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","uid":"1"}}}`
+	line := `{"at":1795218636.7,"type":"ADDED",` +
+		`"object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","uid":"1"}}}`
 	graceful := recordings + "graceful-delete.jsonl"
 	dump := []string{"-f", "-"}
 	for name, c := range map[string]struct {

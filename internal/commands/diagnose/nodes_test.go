@@ -24,7 +24,8 @@ func TestDiagnoseReadsNodes(t *testing.T) {
 				if refuses.Load() {
 					w.Header().Set("Content-Type", "application/json")
 					w.WriteHeader(http.StatusForbidden)
-					_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`))
+					_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure",` +
+						`"reason":"Forbidden","code":403}`))
 					return
 				}
 			}

@@ -59,7 +59,8 @@ func TestGatewayOptions(t *testing.T) {
 			Err: "--pool-port must be from 1 to 65535, got 70000; " +
 				`--pool-address must be TYPE=ADDRESS, got "Hostname"; ` +
 				`--pool-address must be TYPE=ADDRESS, got "InternalIP=a.svc"; ` +
-				`--pool-class must be CLASS=CAPACITY or CLASS=CAPACITY/ALLOCATABLE, got "x=1/2"; --pool-class has y twice`,
+				`--pool-class must be CLASS=CAPACITY or CLASS=CAPACITY/ALLOCATABLE, got "x=1/2"; ` +
+				`--pool-class has y twice`,
 		},
 		"classes without a report": {
 			Args: "--machine-pool p --target-kubeconfig f --pool-class x=1 --pool-port 1",

@@ -197,7 +197,8 @@ func (o *ManifestsOptions) runtime(options *manifest.Options) error {
 	inPod.Endpoint = "unix://" + path.Join(manifest.PathHost, path.Base(socket))
 	options.Arguments = append(options.Arguments, inPod.arguments("")...)
 	fmt.Fprintf(o.IO.Err, "The pods mount %s of their nodes, so namespace %s has the pod security level privileged. "+
-		"Each node that they may run on needs the runtime there, and user or group 65532 needs to write to the socket.\n",
+		"Each node that they may run on needs the runtime there, "+
+		"and user or group 65532 needs to write to the socket.\n",
 		fault.Line(options.HostDirectory), o.Namespace)
 	o.withoutClientCA()
 	return nil

@@ -161,9 +161,11 @@ func (o *ManifestsOptions) bundleFlags(cmd *cobra.Command) {
 func (o *ManifestsOptions) gatewayFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.Hosts, "host", nil,
-		"a DNS name or IP address by which the gateway, or the role volumes, is reached from outside, for its certificate")
+		"a DNS name or IP address by which the gateway, or the role volumes, is reached from outside, "+
+			"for its certificate")
 	flags.StringVar(&o.ClientCA, serve.FlagClientCA, "",
-		"the file of the authorities whose client certificates the gateway, or the role volumes, takes (default: only tokens)")
+		"the file of the authorities whose client certificates the gateway, or the role volumes, takes "+
+			"(default: only tokens)")
 	o.Capacity.flags(cmd)
 	o.Machines.flags(cmd)
 }

@@ -365,8 +365,9 @@ func TestManifestsOfVerifiedBundles(t *testing.T) {
 		"MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"
 	file := filepath.Join(dir, "config.yaml")
 	for name, text := range map[string]string{
-		"cosign.pub":  key,
-		"config.yaml": "bundles: {verify: required, keys: [cosign.pub]}\nregistry: {server: x, username: u, password: hunter2}\n",
+		"cosign.pub": key,
+		"config.yaml": "bundles: {verify: required, keys: [cosign.pub]}\n" +
+			"registry: {server: x, username: u, password: hunter2}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

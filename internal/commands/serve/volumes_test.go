@@ -34,7 +34,8 @@ func TestVolumesOptions(t *testing.T) {
 		"the defaults": {Args: "--node n", Want: defaults(func(*serve.VolumesOptions) {})},
 		"all of it": {
 			Args: "--node n --endpoint unix:///e --directory /d/ --afterlife 1h --prune-interval 1s --headroom 0 " +
-				"--max-volumes 7 --max-queued 0 --driver-name x.y --kubelet-directory /k --metrics-listen :1 --tls-cert c --tls-key k",
+				"--max-volumes 7 --max-queued 0 --driver-name x.y --kubelet-directory /k --metrics-listen :1 " +
+				"--tls-cert c --tls-key k",
 			Want: defaults(func(o *serve.VolumesOptions) {
 				o.Endpoint, o.About = "unix:///e", serve.About{MetricsListen: ":1", Cert: "c", Key: "k"}
 				o.Scratch = serve.Scratch{

@@ -38,7 +38,8 @@ func TestHints(t *testing.T) {
 			host,
 			Name{Namespace: "elsewhere"},
 			missing(inventory.ReasonNoNamespace, "choose another one with --namespace"),
-			"a host name with the namespace is ID.NAMESPACE.berth; `berth status --all-namespaces --context kind` lists them",
+			"a host name with the namespace is ID.NAMESPACE.berth; " +
+				"`berth status --all-namespaces --context kind` lists them",
 		},
 		"-n was ssh's": {
 			berth,

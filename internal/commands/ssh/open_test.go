@@ -51,7 +51,8 @@ func TestOpen(t *testing.T) {
 	editor(t, filepath.Join(bin, "xdg-open"), "xdg-open", called)
 	cmdtest.Must(t, 0, "open", "alice", "/my src", "--editor", "idea")
 	want := "xdg-open " +
-		"jetbrains-gateway://connect#type=ssh&deploy=true&host=alice-a975fae.NAMESPACE.berth&port=22&user=berth&projectPath=%2Fmy%20src\n"
+		"jetbrains-gateway://connect#type=ssh&deploy=true&host=alice-a975fae.NAMESPACE.berth&port=22&user=berth" +
+		"&projectPath=%2Fmy%20src\n"
 	if got := anyNamespace(contents(t, called)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -48,7 +48,9 @@ is copied are refused unless --outside-links is given. It takes the same permiss
 		Example: `  berth volume cp 1f0c9a2b4d ./rescued
   berth volume cp 1f0c9a2b4d:logs/build.log .`,
 		Args: cmdutil.TwoArgs("volume", "destination"),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (
+			[]cobra.Completion, cobra.ShellCompDirective,
+		) {
 			if len(args) == 1 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}

@@ -62,8 +62,8 @@ free than the headroom of the driver, volumes go sooner, the oldest first.`,
 				return o.validate()
 			}
 			if o.ByPods || o.Of != "" {
-				return fault.New(fault.InvalidArgument, "--driver-namespace, --node and --of are about the list of volumes, "+
-					"not about what is in one")
+				return fault.New(fault.InvalidArgument,
+					"--driver-namespace, --node and --of are about the list of volumes, not about what is in one")
 			}
 			var err error
 			o.ID, o.Path, err = volumeAndPath(args[0])

@@ -162,7 +162,8 @@ func (w *world) exec(t *testing.T, rw http.ResponseWriter, r *http.Request) {
 		}
 		answer := `{"status":"Success"}`
 		if status != 0 {
-			answer = fmt.Sprintf(`{"status":"Failure","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"%d"}]}}`, status)
+			answer = fmt.Sprintf(`{"status":"Failure","reason":"NonZeroExitCode",`+
+				`"details":{"causes":[{"reason":"ExitCode","message":"%d"}]}}`, status)
 		}
 		_, _ = io.WriteString(streams["error"], answer)
 		_ = streams["error"].Close()

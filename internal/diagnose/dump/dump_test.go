@@ -64,8 +64,17 @@ func TestRead(t *testing.T) {
 			[]string{"ADDED Pod a", "ADDED Pod b"},
 			nil,
 		},
-		"a list in a list":         {`{"kind":"List","apiVersion":"v1","items":[{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"c"}}]}]}`, []string{"ADDED Pod c"}, nil},
-		"kinds that are not known": {`{"kind":"List","apiVersion":"v1","items":[{"kind":"Widget","apiVersion":"e.com/v1"},` + podJSON + `]}`, []string{"ADDED Pod a"}, nil},
+		"a list in a list": {
+			`{"kind":"List","apiVersion":"v1","items":[` +
+				`{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"c"}}]}]}`,
+			[]string{"ADDED Pod c"},
+			nil,
+		},
+		"kinds that are not known": {
+			`{"kind":"List","apiVersion":"v1","items":[{"kind":"Widget","apiVersion":"e.com/v1"},` + podJSON + `]}`,
+			[]string{"ADDED Pod a"},
+			nil,
+		},
 		"a change in YAML": {
 			"type: DELETED\nobject:\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n",
 			[]string{"DELETED Pod a"},
@@ -184,10 +193,15 @@ func named(c Contents) (names []string) {
 
 // Everything that is known of an event is known of it with either API.
 func TestEventOfTheNewerAPI(t *testing.T) {
-	text := `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"e"},"regarding":{"kind":"Pod","name":"a","fieldPath":"spec.containers{app}"},
-		"note":"back-off","reason":"BackOff","type":"Warning","action":"Pulling","reportingController":"kubelet","reportingInstance":"node-1",
-		"deprecatedSource":{"component":"kubelet"},"deprecatedCount":7,"deprecatedFirstTimestamp":"2026-11-21T10:00:00Z","deprecatedLastTimestamp":"2026-11-21T10:05:00Z",
-		"eventTime":"2026-11-21T10:00:00.500000Z","series":{"count":9,"lastObservedTime":"2026-11-21T10:06:00.000000Z"},"related":{"kind":"Node","name":"n"}}`
+	text := `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"e"},
+		"regarding":{"kind":"Pod","name":"a","fieldPath":"spec.containers{app}"},
+		"note":"back-off","reason":"BackOff","type":"Warning","action":"Pulling",
+		"reportingController":"kubelet","reportingInstance":"node-1",
+		"deprecatedSource":{"component":"kubelet"},"deprecatedCount":7,
+		"deprecatedFirstTimestamp":"2026-11-21T10:00:00Z","deprecatedLastTimestamp":"2026-11-21T10:05:00Z",
+		"eventTime":"2026-11-21T10:00:00.500000Z",
+		"series":{"count":9,"lastObservedTime":"2026-11-21T10:06:00.000000Z"},
+		"related":{"kind":"Node","name":"n"}}`
 	c, err := Read(strings.NewReader(text), "f")
 	if err != nil {
 		t.Fatal(err)
@@ -268,9 +282,11 @@ func write(t *testing.T, path, text string) {
 // lie ahead.
 func TestNewest(t *testing.T) {
 	text := `{"kind":"List","apiVersion":"v1","items":[
-		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","creationTimestamp":"2026-11-21T10:00:00Z","deletionTimestamp":"2026-11-21T12:00:00Z","deletionGracePeriodSeconds":7200},
+		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","creationTimestamp":"2026-11-21T10:00:00Z",
+		  "deletionTimestamp":"2026-11-21T12:00:00Z","deletionGracePeriodSeconds":7200},
 		 "status":{"containerStatuses":[{"name":"c","state":{"running":{"startedAt":"2026-11-21T10:01:00Z"}}}]}},
-		{"apiVersion":"v1","kind":"Event","metadata":{"name":"e","creationTimestamp":"2026-11-21T10:00:30Z"},"series":{"lastObservedTime":"2026-11-21T10:02:00.500000Z"}}]}`
+		{"apiVersion":"v1","kind":"Event","metadata":{"name":"e","creationTimestamp":"2026-11-21T10:00:30Z"},
+		 "series":{"lastObservedTime":"2026-11-21T10:02:00.500000Z"}}]}`
 	c, err := Read(strings.NewReader(text), "f")
 	if want := time.Date(2026, 11, 21, 10, 2, 0, 5e8, time.UTC); err != nil || !c.Newest().Equal(want) {
 		t.Errorf("%v, %s, want %s", err, c.Newest(), want)

@@ -150,11 +150,14 @@ func TestDialer(t *testing.T) {
 // A port on which nothing listens is said in two words, whatever the runtime says.
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
-		`error forwarding port 99 to pod 48db, uid : failed to execute portforward in network namespace "/run/netns/cni": ` +
-			`failed to connect to localhost:99 inside namespace "48db", IPv4: dial tcp4 127.0.0.1:99: connect: ` +
-			`connection refused IPv6 dial tcp6: address localhost: no suitable address found`: "connection refused",
-		"exit status 1: 2026/11/27 socat[7] E connect(5, AF=2 127.0.0.1:99, 16): Connection refused": "connection refused",
-		"error forwarding port 80: read tcp4: connection reset by peer":                              "error forwarding port 80: read tcp4: connection reset by peer",
+		`error forwarding port 99 to pod 48db, uid : failed to execute portforward in network namespace ` +
+			`"/run/netns/cni": failed to connect to localhost:99 inside namespace "48db", IPv4: dial tcp4 ` +
+			`127.0.0.1:99: connect: connection refused IPv6 dial tcp6: address localhost: no suitable address ` +
+			`found`: "connection refused",
+		"exit status 1: 2026/11/27 socat[7] E connect(5, AF=2 127.0.0.1:99, 16): " +
+			"Connection refused": "connection refused",
+		"error forwarding port 80: read tcp4: connection reset by peer": "error forwarding port 80: read tcp4: " +
+			"connection reset by peer",
 		"": "",
 	} {
 		if got := plain(text); got != want {
@@ -163,7 +166,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// The ports outlive the pod: who connects when there is none waits for the next. The end
+// The ports outlive the pod: a connection that comes when there is none waits for the next. The end
 // of the workspace ends it.
 func TestFollowsThePod(t *testing.T) {
 	pods := make(chan *fakePod, 1)

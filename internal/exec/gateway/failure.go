@@ -18,8 +18,8 @@ func (g Gateway) failure(err error, t Destination) error {
 		return f
 	}
 	if t.isOfRuntime(err) && exec.InWords(err) == http.StatusNotFound {
-		return fault.New(fault.Unavailable, "gateway %s: the runtime of machine %s does not know the URL of the session",
-			g.Name, t.Machine).
+		return fault.New(fault.Unavailable,
+			"gateway %s: the runtime of machine %s does not know the URL of the session", g.Name, t.Machine).
 			WithHint("such a URL works once, for a minute: enter the machine again")
 	}
 	err = exec.Cause(err)

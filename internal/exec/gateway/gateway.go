@@ -81,8 +81,8 @@ func (g Gateway) Runner(t Destination) exec.Runner {
 	}
 }
 
-// Config is how the gateway, or another server that is called so in messages, is reached. Nothing of a kubeconfig is in it
-// but the credentials, and those only if the configuration says so.
+// Config is how the gateway, or another server that is called so in messages, is reached. Nothing of a kubeconfig is in
+// it but the credentials, and those only if the configuration says so.
 func (g Gateway) Config(ctx context.Context, called string) (*rest.Config, error) {
 	config := &rest.Config{
 		Host:            g.URL,

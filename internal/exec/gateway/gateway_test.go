@@ -60,7 +60,8 @@ func TestRedirectsAreRefused(t *testing.T) {
 	}
 }
 
-// What a runtime says of the URL of a session is passed on in words, and not to be taken for a wrong URL of the gateway.
+// What a runtime says of the URL of a session is passed on in words, and not to be taken for a wrong URL of the
+// gateway.
 func TestURLOfRuntime(t *testing.T) {
 	for says, want := range map[string]fault.Code{
 		"the runtime of machine vm refuses the session: not found": fault.Unavailable,
@@ -111,7 +112,8 @@ func TestKubeconfigCredential(t *testing.T) {
 func TestNoCredential(t *testing.T) {
 	g := server(t, func(http.ResponseWriter, *http.Request) { t.Error("the gateway is asked") })
 	g.Token = &credential.Source{File: filepath.Join(t.TempDir(), "token")}
-	if err := g.enter(t, Destination{Namespace: "dev", Workspace: "alice"}); fault.CodeOf(err) != fault.Unauthenticated ||
+	err := g.enter(t, Destination{Namespace: "dev", Workspace: "alice"})
+	if fault.CodeOf(err) != fault.Unauthenticated ||
 		!strings.Contains(err.Error(), "the credential of gateway office") {
 		t.Errorf("%v", err)
 	}

@@ -196,13 +196,15 @@ func TestAnnounced(t *testing.T) {
 		want string
 		pid  int
 	}{
-		"\x1b_berth-pid 42\x1b\\$ ":                               {"$ ", 42},
-		"ls\r\n\x1b_berth-pid 42\x1b\\$ \x1b[6n":                  {"ls\r\n$ \x1b[6n", 42},
-		"\x1b_berth-pid 42\x1b\\a\x1b_berth-pid 43\x1b\\":         {"a\x1b_berth-pid 43\x1b\\", 42},
-		"\x1b[6n\x1b_berth":                                       {"\x1b[6n\x1b_berth", 0},
-		"\x1b\x1b_berth-pid 7\x1b\\":                              {"\x1b", 7},
-		"\x1b_berth-pid x\x1b\\$ ":                                {"\x1b_berth-pid x\x1b\\$ ", 0},
-		"\x1b_berth-pid 0000000000000000000000000000000000000001": {"\x1b_berth-pid 0000000000000000000000000000000000000001", 0},
+		"\x1b_berth-pid 42\x1b\\$ ":                       {"$ ", 42},
+		"ls\r\n\x1b_berth-pid 42\x1b\\$ \x1b[6n":          {"ls\r\n$ \x1b[6n", 42},
+		"\x1b_berth-pid 42\x1b\\a\x1b_berth-pid 43\x1b\\": {"a\x1b_berth-pid 43\x1b\\", 42},
+		"\x1b[6n\x1b_berth":                               {"\x1b[6n\x1b_berth", 0},
+		"\x1b\x1b_berth-pid 7\x1b\\":                      {"\x1b", 7},
+		"\x1b_berth-pid x\x1b\\$ ":                        {"\x1b_berth-pid x\x1b\\$ ", 0},
+		"\x1b_berth-pid 0000000000000000000000000000000000000001": {
+			"\x1b_berth-pid 0000000000000000000000000000000000000001", 0,
+		},
 		"": {},
 	} {
 		for piece := 1; piece <= len(text)+1; piece++ {

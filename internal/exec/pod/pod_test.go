@@ -108,8 +108,11 @@ func TestRun(t *testing.T) {
 		"a failure":  {exited("3"), 3, ""},
 		"125 as any": {exited("125"), 125, ""},
 		"killed":     {exited("137"), 137, ""},
-		"no program": {`{"status":"Failure","reason":"InternalError","message":"exec: \"nosuch\": executable file not ` +
-			`found in $PATH"}`, 0, fault.InvalidArgument},
+		"no program": {
+			`{"status":"Failure","reason":"InternalError",` +
+				`"message":"exec: \"nosuch\": executable file not found in $PATH"}`,
+			0, fault.InvalidArgument,
+		},
 		"a runtime that is broken": {
 			`{"status":"Failure","reason":"InternalError","message":"cannot start"}`, 0, fault.Internal,
 		},
@@ -242,7 +245,11 @@ func TestFailure(t *testing.T) {
 			errors.New("error dialing backend: dial tcp 10.0.0.1:10250: connect: connection refused"),
 			fault.Unavailable, "the node of workspace alice",
 		},
-		"no login": {errors.New(`unable to upgrade connection: {"kind":"Status","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`), fault.Unauthenticated, "does not accept your credentials"},
+		"no login": {
+			errors.New(`unable to upgrade connection: {"kind":"Status","status":"Failure","message":"Unauthorized",` +
+				`"reason":"Unauthorized","code":401}`),
+			fault.Unauthenticated, "does not accept your credentials",
+		},
 		"a proxy's login": {
 			errors.New("unable to upgrade connection: HTTP 401 from a proxy"), fault.Unauthenticated,
 			"does not accept your credentials",
@@ -305,8 +312,8 @@ func TestHintsNameTheWorkspace(t *testing.T) {
 // What the container runtimes say of programs that they cannot start.
 func TestNotStarted(t *testing.T) {
 	for text, want := range map[string]string{
-		`OCI runtime exec failed: exec failed: unable to start container process: exec: "nosuch": executable file not ` +
-			`found in $PATH: unknown`: ReasonNotFound,
+		`OCI runtime exec failed: exec failed: unable to start container process: exec: "nosuch": ` +
+			`executable file not found in $PATH: unknown`: ReasonNotFound,
 		`OCI runtime exec failed: exec failed: unable to start container process: exec: "/nosuch": stat /nosuch: no ` +
 			`such file or directory`: ReasonNotFound,
 		"exec failed: crun: executable file `nosuch` not found in $PATH: No such file or directory: OCI runtime " +

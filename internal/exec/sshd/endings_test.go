@@ -253,7 +253,9 @@ func TestPortOfNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			told := make(chan string, 10)
 			client := connectAs(t, func(context.Context, string, func(string)) (sshd.Place, error) {
-				return sshd.Place{Dial: func(context.Context, uint16) (io.ReadWriteCloser, error) { return c.there, nil }}, nil
+				return sshd.Place{Dial: func(context.Context, uint16) (io.ReadWriteCloser, error) {
+					return c.there, nil
+				}}, nil
 			}, func(text string) { told <- text })
 			conn, err := client.Dial("tcp", "localhost:80")
 			if err != nil {

@@ -288,7 +288,8 @@ func TestPorts(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost", "::1", "alice-1"} {
 		group.Go(func() {
 			number, _ := strconv.ParseUint(port, 10, 16)
-			channel, requests, err := client.OpenChannel("direct-tcpip", tcp(host, uint32(number))) //nolint:gosec // 16 bits
+			address := tcp(host, uint32(number)) //nolint:gosec // 16 bits
+			channel, requests, err := client.OpenChannel("direct-tcpip", address)
 			if err != nil {
 				t.Error(host, err)
 				return

@@ -45,8 +45,9 @@ func hub(t *testing.T) *httptest.Server {
 	answer("/users/limited", 403, `{"message":"API rate limit exceeded for 192.0.2.1."}`,
 		"X-RateLimit-Limit", "60", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "1800000000")
 	answer("/users/slowdown", 403,
-		`{"message":"You have exceeded a secondary rate `+
-			`limit.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`, "Retry-After", "30")
+		`{"message":"You have exceeded a secondary rate limit.","documentation_url":`+
+			`"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`,
+		"Retry-After", "30")
 	answer("/users/unauthorized", 401, `{"message":"Bad credentials"}`)
 	answer("/users/forbidden", 403, `{"message":"Resource protected by organization SAML enforcement."}`)
 	answer("/users/broken", 502, `<html>Bad Gateway</html>`)

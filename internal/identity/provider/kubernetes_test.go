@@ -25,8 +25,9 @@ func clusterOf(caller string, mayImpersonate bool) cluster {
 	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object,
 		error,
 	) {
-		return true,
-			&authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: mayImpersonate}}, nil
+		return true, &authorizationv1.SelfSubjectAccessReview{
+			Status: authorizationv1.SubjectAccessReviewStatus{Allowed: mayImpersonate},
+		}, nil
 	})
 	return cluster{client: client}
 }

@@ -81,8 +81,9 @@ const (
 	named      = `{"metadata":{"name":"alice"}}`
 	atUID      = `{"preconditions":{"uid":"x"}}`
 	atRev      = `{"metadata":{"name":"alice","resourceVersion":"7"}}`
-	atRevision = `[{"op":"replace","path":"/metadata/managedFields","value":[]},{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`
-	tested     = `[{"op":"test","path":"/metadata/uid","value":"x"},{"op":"add","path":"/x","value":1}]`
+	atRevision = `[{"op":"replace","path":"/metadata/managedFields","value":[]},` +
+		`{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`
+	tested = `[{"op":"test","path":"/metadata/uid","value":"x"},{"op":"add","path":"/x","value":1}]`
 )
 
 // received is an answer that has been read and closed.
@@ -293,8 +294,10 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 func TestLostAnswer(t *testing.T) {
 	const (
 		date = "Sat, 01 Jan 2000 00:00:00 GMT" // when a synctest bubble begins
-		mine = `{"metadata":{"name":"alice","creationTimestamp":"2000-01-01T00:00:00Z","uid":"1","labels":{"a":"b"}},"spec":{"volumes":[{"name":"x"},{"name":"added"}],"nodeName":"n"}}`
-		body = `{"metadata":{"name":"alice","creationTimestamp":null,"labels":{"a":"b"}},"spec":{"volumes":[{"name":"x"}]},"status":{}}`
+		mine = `{"metadata":{"name":"alice","creationTimestamp":"2000-01-01T00:00:00Z","uid":"1",` +
+			`"labels":{"a":"b"}},"spec":{"volumes":[{"name":"x"},{"name":"added"}],"nodeName":"n"}}`
+		body = `{"metadata":{"name":"alice","creationTimestamp":null,"labels":{"a":"b"}},` +
+			`"spec":{"volumes":[{"name":"x"}]},"status":{}}`
 	)
 	for name, c := range map[string]struct {
 		method, body, found string

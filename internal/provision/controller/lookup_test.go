@@ -64,8 +64,10 @@ func TestDone(t *testing.T) {
 	var log strings.Builder
 	var told []string
 	c := &Controller{
-		Log:         slog.New(slog.NewTextHandler(&log, nil)),
-		Provisioner: &provision.Provisioner{Environment: provision.Environment{Reader: inventory.Reader{Now: time.Now}}},
+		Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Provisioner: &provision.Provisioner{
+			Environment: provision.Environment{Reader: inventory.Reader{Now: time.Now}},
+		},
 		Done: func(did Action, _ time.Duration, err error) {
 			told = append(told,
 				fmt.Sprintf("%s: %v", did, err))

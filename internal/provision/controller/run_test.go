@@ -121,8 +121,10 @@ func TestRunEndsBeforeItIsReady(t *testing.T) {
 // clock is a controller without a cluster, by the clock of a test.
 func clock(log *lines) *Controller {
 	return &Controller{
-		Log:         slog.New(slog.NewTextHandler(log, nil)),
-		Provisioner: &provision.Provisioner{Environment: provision.Environment{Reader: inventory.Reader{Now: time.Now}}},
+		Log: slog.New(slog.NewTextHandler(log, nil)),
+		Provisioner: &provision.Provisioner{
+			Environment: provision.Environment{Reader: inventory.Reader{Now: time.Now}},
+		},
 	}
 }
 

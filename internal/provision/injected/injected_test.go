@@ -249,7 +249,9 @@ func TestReplacedIsKnownBeforeAnythingIsCreated(t *testing.T) {
 	if err == nil || result.Changes.Any() {
 		t.Errorf("%v, created: %t", err, result.Changes.Any())
 	}
-	there := map[string]any{"metadata": map[string]any{"annotations": map[string]any{kube.AnnotationInjection: `{"canonicalId":"` + id + `"}`}}}
+	there := map[string]any{"metadata": map[string]any{"annotations": map[string]any{
+		kube.AnnotationInjection: `{"canonicalId":"` + id + `"}`,
+	}}}
 	if err := target.mayUndo(there, "mine", result.Changes); err == nil || err.Error() != "it existed before this run" {
 		t.Errorf("it says %v", err)
 	}
@@ -272,7 +274,9 @@ func TestMayUndo(t *testing.T) {
 	} {
 		object := map[string]any{
 			"metadata": map[string]any{},
-			"spec":     map[string]any{"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{kube.LabelJobID: test.job}}}},
+			"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
+				"labels": map[string]any{kube.LabelJobID: test.job},
+			}}},
 		}
 		if test.record != "" {
 			object["metadata"] = map[string]any{"annotations": map[string]any{kube.AnnotationInjection: test.record}}

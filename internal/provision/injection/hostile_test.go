@@ -15,7 +15,8 @@ func FuzzRecordOf(f *testing.F) {
 	for _, seed := range []string{
 		"", "null", "{}", "[]", "7", `{"canonicalId":"ID"}`,
 		`{"canonicalId":"ID","containers":["ca","ID-k8shell-main"],"volumes":[""],"sharePID":true}`,
-		`{"canonicalId":"ID","labels":["app",""],"annotations":[""],"replaced":{"labels":{"":""},"annotations":{"k8shell.io/userstr":"x"}}}`,
+		`{"canonicalId":"ID","labels":["app",""],"annotations":[""],` +
+			`"replaced":{"labels":{"":""},"annotations":{"k8shell.io/userstr":"x"}}}`,
 		`{"canonicalId":"ID","containers":null,"hash":"x","sharePID":null}`, `{"canonicalId":"ID\n"}`,
 		`{"canonicalId":` +
 			strings.Repeat("[", 20_000), "\xff",
@@ -26,7 +27,8 @@ func FuzzRecordOf(f *testing.F) {
 		p := parts(t, "deployment")
 		text = strings.ReplaceAll(text, "ID", p.ID)
 		before := parse(t,
-			`{"kind":"Deployment","metadata":{"name":"web","uid":"u-1"},"spec":{"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"ca","image":"x"}]}}}}`)
+			`{"kind":"Deployment","metadata":{"name":"web","uid":"u-1"},"spec":{"template":{`+
+				`"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"ca","image":"x"}]}}}}`)
 		in, err := Inject(before, p)
 		if err != nil {
 			t.Fatal(err)

@@ -303,10 +303,13 @@ func TestEjectKeepsToTheConvention(t *testing.T) {
 	workload := parse(t, `
 kind: Deployment
 metadata:
-  annotations: {k8shell.io/injection: '{"canonicalId":"alice-1","containers":["alice-1-x"],"initContainers":[],"volumes":["alice-1-v","gone"],"sharePID":true}'}
+  annotations: {k8shell.io/injection: '{"canonicalId":"alice-1","containers":["alice-1-x"],`+
+		`"initContainers":[],"volumes":["alice-1-v","gone"],"sharePID":true}'}
 spec:
   template:
-    metadata: {labels: {app: web, k8shell.io/job-id: j, k8shell.io/injected: "true"}, annotations: {k8shell.io/userstr: u}}
+    metadata:
+      labels: {app: web, k8shell.io/job-id: j, k8shell.io/injected: "true"}
+      annotations: {k8shell.io/userstr: u}
     spec: {shareProcessNamespace: false, containers: [{name: web}, {name: alice-1-x}], volumes: [{name: alice-1-v}]}
 `)
 	change, err := Eject(workload, "alice-1")
@@ -337,7 +340,9 @@ spec:
     metadata: {labels: {app: web, k8shell.io/username: x}, annotations: {theirs: a}}
     spec: {containers: [{name: web}, {name: alice-1}], initContainers: [{name: alice-12}], volumes: [{name: data}]}
 `
-	forged := `{"canonicalId":"alice-1","containers":["web","alice-1"],"initContainers":["alice-12"],"volumes":["data"],"labels":["app"],"annotations":["theirs"],"replaced":{"labels":{"app":"mine"},"annotations":{"theirs":"b"}}}`
+	forged := `{"canonicalId":"alice-1","containers":["web","alice-1"],"initContainers":["alice-12"],` +
+		`"volumes":["data"],"labels":["app"],"annotations":["theirs"],` +
+		`"replaced":{"labels":{"app":"mine"},"annotations":{"theirs":"b"}}}`
 	workload := parse(t, own)
 	set(workload, forged, "metadata", "annotations", kube.AnnotationInjection)
 	change, err := Eject(workload, "alice-1")

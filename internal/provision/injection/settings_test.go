@@ -49,7 +49,11 @@ func TestMakeOfOddObjects(t *testing.T) {
 kind: Pod
 metadata: {name: x, annotations: {k8shell.io/userstr: "not base64", `+kube.AnnotationStrictScripts+`: "true"}}
 spec:
-  containers: [nonsense, {name: k8shell-main, volumeMounts: [nonsense, {name: empty, mountPath: /x}], volumeDevices: [{name: disk, devicePath: /dev/x}]}]
+  containers:
+  - nonsense
+  - name: k8shell-main
+    volumeMounts: [nonsense, {name: empty, mountPath: /x}]
+    volumeDevices: [{name: disk, devicePath: /dev/x}]
   volumes: [nonsense, {name: empty}, {name: disk}, {name: unused}]
 `)}
 	p, err := Make("alice-1", Target{Kind: "deployment", Name: "web"}, []*unstructured.Unstructured{odd})

@@ -180,7 +180,7 @@ func (r Reader) lookByPod(ctx context.Context, c candidate, otherwise error) (Ta
 }
 
 // checkOwner returns an error if a workspace that exists is named by its pod, and not by its
-// owner. Whose one is that does not say so is not guessed.
+// owner. The owner of one that does not name it is not guessed.
 func (c candidate) checkOwner(of metav1.Object) error {
 	if c.owner == "" || of == nil || IsOwnedBy(of, c.owner) {
 		return nil

@@ -26,7 +26,9 @@ func TestWhatItWasMadeOf(t *testing.T) {
 		kube.LabelJobID:     "job",
 		kube.LabelBlueprint: "dev",
 	}}}
-	template := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{kube.LabelJobID: "newest"}}}}}
+	template := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
+		"labels": map[string]any{kube.LabelJobID: "newest"},
+	}}}}
 	record := &helm.Release{Manifest: "---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, labels: {" +
 		kube.LabelBlueprint + ": recorded}}\n"}
 	for name, test := range map[string]struct {
@@ -56,7 +58,9 @@ func TestDocumentOfAWorkload(t *testing.T) {
 		Name: "web", Namespace: "dev", UID: "web",
 		Annotations: map[string]string{kube.AnnotationInjection: `{"canonicalId":"alice-1"}`},
 	}
-	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{kube.LabelCanonicalID: "alice-1", kube.LabelUsername: "alice", kube.LabelInjected: "true"}}}
+	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
+		kube.LabelCanonicalID: "alice-1", kube.LabelUsername: "alice", kube.LabelInjected: "true",
+	}}}
 	pod := func(name string, age time.Duration, changes ...func(*corev1.Pod)) *corev1.Pod {
 		pod := watchtest.NewPod(name, "", changes...).Pod
 		pod.Labels = map[string]string{

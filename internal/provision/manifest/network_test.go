@@ -153,8 +153,10 @@ func TestShared(t *testing.T) {
 		t.Fatalf("%d objects", len(wanted))
 	}
 	for i, want := range []string{
-		`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"k8shell-pull-secret"},"type":"kubernetes.io/dockerconfigjson"}`,
-		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"team"},"spec":{"clusterIP":"None","selector":{"k8shell.io/subdomain":"team"}}}`,
+		`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"k8shell-pull-secret"},` +
+			`"type":"kubernetes.io/dockerconfigjson"}`,
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"team"},` +
+			`"spec":{"clusterIP":"None","selector":{"k8shell.io/subdomain":"team"}}}`,
 	} {
 		object := wanted[i].Object.DeepCopy()
 		unstructured.RemoveNestedField(object.Object, "data")

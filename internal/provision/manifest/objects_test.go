@@ -22,7 +22,9 @@ func TestOfPod(t *testing.T) {
 	}
 	mounts := func(secret string) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) {
-			pod.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret}}}}
+			pod.Spec.Volumes = []corev1.Volume{{
+				VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret}},
+			}}
 		}
 	}
 	for name, test := range map[string]struct {
@@ -34,7 +36,10 @@ func TestOfPod(t *testing.T) {
 			pod(func(pod *corev1.Pod) { pod.Labels[kube.LabelNetworkPolicy] = "isolated" }),
 			[]string{"NetworkPolicy"},
 		},
-		"a certificate":         {pod(mounts(kube.CertificateSecret("alice-1"))), []string{"Certificate", "Certificate"}}, // as berth once named it, too
+		"a certificate": {
+			pod(mounts(kube.CertificateSecret("alice-1"))),
+			[]string{"Certificate", "Certificate"}, // as berth once named it, too
+		},
 		"the Secret of another": {pod(mounts("theirs")), nil},
 	} {
 		var more []string

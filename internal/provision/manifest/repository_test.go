@@ -95,8 +95,8 @@ func TestWhoHasTheCredentials(t *testing.T) {
 	}
 }
 
-// What is privileged can take the node, and whatever is there: who provisions such a
-// workspace with credentials hears of it.
+// What is privileged can take the node, and whatever is there: provisioning such a
+// workspace with credentials warns of it.
 func TestWhoCanTakeTheCredentials(t *testing.T) {
 	sidecar := blueprint.Podman{Enabled: true, Image: "quay.io/podman/stable:v5"}
 	unprivileged := sidecar

@@ -28,12 +28,24 @@ const templates = `blueprints:
 - name: restricted
   template: plain
   env: {https_proxy: "http://proxy.example.com:3128", TEAM: blue}
-  securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}
+  securityContext:
+    allowPrivilegeEscalation: false
+    capabilities: {drop: [ALL]}
+    runAsNonRoot: true
+    runAsUser: 1000
+    seccompProfile: {type: RuntimeDefault}
 - name: at-home
   template: plain
-  securityContext: {runAsUser: 1000, seccompProfile: {type: Localhost, localhostProfile: strict.json}, readOnlyRootFilesystem: true}
+  securityContext:
+    runAsUser: 1000
+    seccompProfile: {type: Localhost, localhostProfile: strict.json}
+    readOnlyRootFilesystem: true
   storages:
-    home: {type: local, path: /home/dev, fsOwnerUid: 1000, claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
+    home:
+      type: local
+      path: /home/dev
+      fsOwnerUid: 1000
+      claimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 - name: agent
   template: plain
   k8shelld: {image: registry.example.com/k8shelld:1}
@@ -48,7 +60,11 @@ const templates = `blueprints:
   template: plain
   storages:
     x: {type: local, path: /data, existingClaim: of-the-team, fsOwnerUid: 1000}
-    y: {type: shared, path: /scratch, fsOwnerGid: 1000, claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}
+    y:
+      type: shared
+      path: /scratch
+      fsOwnerGid: 1000
+      claimSpec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}
 `
 
 // The rights of a workspace are its template's: whatever a custom blueprint says,

@@ -151,8 +151,13 @@ func TestNamed(t *testing.T) {
 			Pod:    pod,
 			Record: &helm.Release{Manifest: "kind: Secret\napiVersion: v1\nmetadata: {name: s}"},
 		}, true, "Secret"},
-		"an unreadable record":    {inventory.Found{Record: &helm.Release{Manifest: "{"}}, true, "Service"},
-		"a record of a workspace": {inventory.Found{Record: &helm.Release{Manifest: "kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}"}}, false, "ConfigMap"},
+		"an unreadable record": {inventory.Found{Record: &helm.Release{Manifest: "{"}}, true, "Service"},
+		"a record of a workspace": {
+			inventory.Found{
+				Record: &helm.Release{Manifest: "kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}"},
+			},
+			false, "ConfigMap",
+		},
 		"an unreadable one and a pod": {
 			inventory.Found{Pod: pod, Record: &helm.Release{Manifest: "{"}},
 			true,

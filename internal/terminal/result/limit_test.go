@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/internal/terminal/terminaltest"
 )
 
-// A limit is said with what it makes of the workspace, when, and who sets it; a wide list
+// A limit is said with what it makes of the workspace, when, and where it is set; a wide list
 // has a column of it if there is any.
 func TestLimits(t *testing.T) {
 	in := func(d time.Duration) time.Time { return terminaltest.Now.Add(d) }

@@ -88,7 +88,8 @@ func TestFenced(t *testing.T) {
 // A page that is named is a link to it, unless it is in a block of code.
 func TestLinked(t *testing.T) {
 	got := linked("docs/a.md is first.\nSee docs/blue-prints.md, too.\n\n  # see docs/c.md\n")
-	if want := "[docs/a.md](a.md) is first.\nSee [docs/blue-prints.md](blue-prints.md), too.\n\n  # see docs/c.md\n"; got != want {
+	want := "[docs/a.md](a.md) is first.\nSee [docs/blue-prints.md](blue-prints.md), too.\n\n  # see docs/c.md\n"
+	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -42,7 +42,9 @@ func (d *Driver) Read(ctx context.Context, id string, do func(context.Context, v
 }
 
 // view opens a volume in its afterlife, and notes that it is read until it is done. Nobody removes it in between.
-func (d *Driver) view(ctx context.Context, id string) (view *tree.View, reading context.Context, done func(), err error) {
+func (d *Driver) view(ctx context.Context, id string) (
+	view *tree.View, reading context.Context, done func(), err error,
+) {
 	release, err := d.locks.take(ctx, id)
 	if err != nil {
 		return nil, nil, nil, err

@@ -49,7 +49,8 @@ func TestPathsOfReaders(t *testing.T) {
 	n.left("v")
 	for path, want := range map[string]string{
 		"logs/a": "", "/logs/a": "", "inside": "", "logs/../logs/a": "", "./logs//a": "",
-		"out": "leads out of the volume", "absolute": "leads out of the volume", "up/v/logs/a": "leads out of the volume",
+		"out": "leads out of the volume", "absolute": "leads out of the volume",
+		"up/v/logs/a": "leads out of the volume",
 		"../v/logs/a": "leads out of the volume", "../../secret": "leads out of the volume",
 		"logs/../../../secret": "leads out of the volume", "loop": "too many links",
 		"pipe": "is a pipe", "device": "is a device", "logs": "is a directory", "": "is a directory",

@@ -47,7 +47,8 @@ const dialTimeout = 10 * time.Second
 func (c Client) Drivers(ctx context.Context) ([]Driver, error) {
 	base, err := url.Parse(c.URL)
 	if err != nil || base.Scheme != "https" || base.Hostname() == "" || base.User != nil {
-		return nil, fault.New(fault.InvalidArgument, "the URL of the drivers must be https://HOST[:PORT], got %q", c.URL)
+		return nil, fault.New(fault.InvalidArgument,
+			"the URL of the drivers must be https://HOST[:PORT], got %q", c.URL)
 	}
 	addresses, err := c.addresses(ctx, base.Hostname())
 	if err != nil {
@@ -181,8 +182,10 @@ func (d Driver) unreached(ctx context.Context, err error) error {
 		return of
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fault.New(fault.Unavailable, "the certificate of the driver at %s cannot be verified: %w", d.Address, err).
-			WithHint("set volumes.readCA of the configuration, or --read-ca, to the CA that its administrator hands out")
+		return fault.New(fault.Unavailable,
+			"the certificate of the driver at %s cannot be verified: %w", d.Address, err).
+			WithHint("set volumes.readCA of the configuration, or --read-ca, " +
+				"to the CA that its administrator hands out")
 	}
 	return fault.New(fault.Unavailable, "the driver at %s cannot be reached: %w", d.Address, err).
 		WithHint("check the network, and volumes.readURL of the configuration")
@@ -203,7 +206,8 @@ func (d Driver) refused(response *http.Response) error {
 	says := strings.TrimSpace(string(text))
 	switch response.StatusCode {
 	case http.StatusUnauthorized:
-		return fault.New(fault.Unauthenticated, "the driver at %s does not accept your credential: %s", d.Address, says).
+		return fault.New(fault.Unauthenticated,
+			"the driver at %s does not accept your credential: %s", d.Address, says).
 			WithHint("renew it, or see where it comes from: volumes in the configuration")
 	case http.StatusForbidden:
 		return fault.New(fault.PermissionDenied, "the driver of scratch volumes: %s", says).

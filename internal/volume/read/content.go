@@ -82,8 +82,9 @@ func (v Volume) copy(ctx context.Context, response *http.Response, to io.Writer)
 	if err == nil {
 		err = io.ErrUnexpectedEOF
 	}
-	return v.orRemoved(ctx, fault.New(fault.Unavailable, "%s has ended the answer after %d bytes, before all was sent: %w",
-		v.Driver, n, err).WithHint("try again"), n)
+	return v.orRemoved(ctx, fault.New(fault.Unavailable,
+		"%s has ended the answer after %d bytes, before all was sent: %w", v.Driver, n, err).
+		WithHint("try again"), n)
 }
 
 // orRemoved is the error of an answer that the driver has ended: that the volume was removed meanwhile, if it was.

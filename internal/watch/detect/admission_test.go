@@ -35,11 +35,13 @@ func TestRefusals(t *testing.T) {
 	}{
 		`failed calling webhook "a": failed to call webhook: Post "https://s.n.svc:443/x": dial tcp: ` +
 			`connection refused`: {cause.WebhookUnreachable, true},
-		`admission webhook "a" denied the request: no`:                                                      {cause.PodRefused, false},
-		`object is being deleted: pods "db-0" already exists`:                                               {cause.NameInUse, true},
-		`pods "a" is forbidden: unable to create new content in namespace n because it is being terminated`: {cause.NamespaceTerminating, false},
-		`etcdserver: request timed out`:                                                                     {cause.APIServerBusy, true},
-		`Pod "a" is invalid: spec.containers[0].image: Required value`:                                      {cause.PodInvalid, false},
+		`admission webhook "a" denied the request: no`:        {cause.PodRefused, false},
+		`object is being deleted: pods "db-0" already exists`: {cause.NameInUse, true},
+		`pods "a" is forbidden: unable to create new content in namespace n because it is being terminated`: {
+			cause.NamespaceTerminating, false,
+		},
+		`etcdserver: request timed out`:                                {cause.APIServerBusy, true},
+		`Pod "a" is invalid: spec.containers[0].image: Required value`: {cause.PodInvalid, false},
 		noRoom: {cause.QuotaExceeded, false},
 	} {
 		if f := refused(message, "replicaset/web", watchtest.Epoch); f.Code != test.code || f.Passes != test.passes ||

@@ -16,9 +16,11 @@ func TestLastWordsOf(t *testing.T) {
 		// What ends a program stands before the trace that it leaves, and before what its wrapper says.
 		"FATAL ERROR: JavaScript heap out of memory\n----- Native stack trace -----\n\n" +
 			strings.Repeat(" 1: 0xb8d0a3 node::OOMErrorHandler(char const*) [node]\n", 6) +
-			"npm error path /app\nnpm error command failed\nnpm error signal SIGABRT\n": "FATAL ERROR: JavaScript heap out of memory",
+			"npm error path /app\nnpm error command failed\n" +
+			"npm error signal SIGABRT\n": "FATAL ERROR: JavaScript heap out of memory",
 		"Error: listen EADDRINUSE: address already in use :::80\n    at Server.listen (node:net:1)\n" +
-			"Emitted 'error' event on Server instance at:\n    at emit (node:net:2) {\n  errno: -98\n}\n": "Error: listen EADDRINUSE: address already in use :::80",
+			"Emitted 'error' event on Server instance at:\n    at emit (node:net:2) {\n" +
+			"  errno: -98\n}\n": "Error: listen EADDRINUSE: address already in use :::80",
 		strings.Repeat("x", 300): strings.Repeat("x", 300),
 	} {
 		got := lastWords(&corev1.ContainerStateTerminated{ExitCode: 1, Message: text})

@@ -20,8 +20,10 @@ func TestSilentScheduler(t *testing.T) {
 	}
 	mounts := func(pod *corev1.Pod) {
 		pod.Spec.Volumes = []corev1.Volume{{
-			Name:         "data",
-			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}},
+			Name: "data",
+			VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"},
+			},
 		}}
 	}
 	compare(t, SilentScheduler(podOf(watchtest.NewPod("web", "1", mounts))), "")

@@ -40,11 +40,14 @@ func TestTimesOfEvents(t *testing.T) {
 func TestTextOfProbes(t *testing.T) {
 	for message, want := range map[string]string{
 		"Readiness probe errored and resulted in unknown state: rpc error: code = NotFound desc = failed to exec in " +
-			"container: failed to load task: no running task found: task 24e8 not found: not found": "Readiness probe could not run: the container did not run at that moment",
+			"container: failed to load task: no running task found: task 24e8 not found: " +
+			"not found": "Readiness probe could not run: the container did not run at that moment",
 		`Liveness probe errored and resulted in unknown state: rpc error: code = NotFound desc = failed to exec in ` +
-			`container: failed to create exec "0a": container not created: not found`: "Liveness probe could not run: the container did not run at that moment",
-		"Readiness probe errored: rpc error: code = Unknown desc = no such file": "Readiness probe errored: rpc error: code = Unknown desc = no such file",
-		"(combined from similar events): Readiness probe failed: ":               "Readiness probe failed:",
+			`container: failed to create exec "0a": container not created: ` +
+			`not found`: "Liveness probe could not run: the container did not run at that moment",
+		"Readiness probe errored: rpc error: code = Unknown desc = no such file": "Readiness probe errored: " +
+			"rpc error: code = Unknown desc = no such file",
+		"(combined from similar events): Readiness probe failed: ": "Readiness probe failed:",
 	} {
 		if got := Text(&corev1.Event{Message: message}); got != want {
 			t.Errorf("%q: %q, want %q", message, got, want)

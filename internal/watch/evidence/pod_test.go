@@ -35,8 +35,10 @@ func TestHookOf(t *testing.T) {
 func TestClaimNames(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: corev1.PodSpec{Volumes: []corev1.Volume{
 		{
-			Name:         "data",
-			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "of-web"}},
+			Name: "data",
+			VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "of-web"},
+			},
 		},
 		{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		{Name: "build", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}},
@@ -272,13 +274,17 @@ func TestGrowing(t *testing.T) {
 // The condition of a node is that which says whether it is ready.
 func TestNodeReady(t *testing.T) {
 	ready := corev1.NodeCondition{Type: corev1.NodeReady, Reason: "it"}
+	with := func(conditions ...corev1.NodeCondition) *corev1.Node {
+		return &corev1.Node{Status: corev1.NodeStatus{Conditions: conditions}}
+	}
+	pressure := corev1.NodeCondition{Type: corev1.NodeDiskPressure}
 	for name, c := range map[string]struct {
 		node *corev1.Node
 		want bool
 	}{
 		"no node":      {nil, false},
-		"no condition": {&corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeDiskPressure}}}}, false},
-		"one":          {&corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeDiskPressure}, ready}}}, true},
+		"no condition": {with(pressure), false},
+		"one":          {with(pressure, ready), true},
 	} {
 		if got := (Node{Node: c.node}).Ready(); (got != nil) != c.want || got != nil && got.Reason != "it" {
 			t.Errorf("%s: %+v", name, got)

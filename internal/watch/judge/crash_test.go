@@ -80,7 +80,9 @@ func TestKilledForAProbe(t *testing.T) {
 }
 
 func hooked(pod *corev1.Pod) {
-	pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"sh", "-c", "setup"}}}}
+	pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{
+		PostStart: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"sh", "-c", "setup"}}},
+	}
 }
 
 func TestHooks(t *testing.T) {

@@ -85,7 +85,10 @@ func TestClaims(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			claim := evidence.Claim{PersistentVolumeClaim: &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}, Events: test.events}
+			claim := evidence.Claim{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}},
+				Events:                test.events,
+			}
 			claim.Status.Phase = test.phase
 			pod := evidence.NewPod(watchtest.NewPod("web", "1").Pod, nil, []evidence.Claim{claim})
 			compare(t, Pod(pod, cause.DefaultPolicy(), watchtest.Epoch).Failed, test.failed)
@@ -103,8 +106,10 @@ func TestMounts(t *testing.T) {
 	volumes := func(pod *corev1.Pod) {
 		pod.Spec.Volumes = []corev1.Volume{
 			{
-				Name:         "data",
-				VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "files"}},
+				Name: "data",
+				VolumeSource: corev1.VolumeSource{
+					PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "files"},
+				},
 			}, {Name: "cfg"},
 		}
 	}

@@ -94,7 +94,9 @@ func check(ctx context.Context, group, namespace string) error {
 		return err
 	}
 	return wait.PollUntilContextTimeout(ctx, period, time.Minute, true, func(ctx context.Context) (bool, error) {
-		i := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"server": "https://check.example.com"}}}
+		i := &unstructured.Unstructured{Object: map[string]any{
+			"spec": map[string]any{"server": "https://check.example.com"},
+		}}
 		i.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: "v1", Kind: "Issuer"})
 		i.SetName("check")
 		_, err := all.Namespace(namespace).Create(ctx, i, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})

@@ -77,7 +77,8 @@ func notFound(kind, name string) error {
 		}
 	}
 	return refusal{
-		http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s.compute.ironcore.dev %q not found", kind, name),
+		http.StatusNotFound, metav1.StatusReasonNotFound,
+		fmt.Sprintf("%s.compute.ironcore.dev %q not found", kind, name),
 	}
 }
 
@@ -91,7 +92,8 @@ func (c cluster) change(ctx context.Context, kind, name, version string, how fun
 		return nil, err
 	}
 	conflict := refusal{
-		http.StatusConflict, metav1.StatusReasonConflict, "the object has been modified; apply your changes to the latest",
+		http.StatusConflict, metav1.StatusReasonConflict,
+		"the object has been modified; apply your changes to the latest",
 	}
 	if version != "" && version != said.ResourceVersion {
 		return nil, conflict

@@ -30,7 +30,7 @@ import (
 )
 
 // rig is a gateway, with an API server that only answers reviews: a token is the name of its
-// user, but for "bad", and who is in denied may nothing.
+// user, but for "bad", and the users in denied may do nothing.
 type rig struct {
 	*testing.T
 	*Server

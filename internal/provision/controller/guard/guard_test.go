@@ -50,7 +50,9 @@ func TestStands(t *testing.T) {
 		"it is bound to some": {func(_ *admissionv1.ValidatingAdmissionPolicy,
 			b *admissionv1.ValidatingAdmissionPolicyBinding,
 		) {
-			b.Spec.MatchResources = &admissionv1.MatchResources{ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}}
+			b.Spec.MatchResources = &admissionv1.MatchResources{
+				ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
+			}
 		}, "berth-workspaces-records is another one: its binding"},
 		"it is another's": {func(_ *admissionv1.ValidatingAdmissionPolicy,
 			b *admissionv1.ValidatingAdmissionPolicyBinding,

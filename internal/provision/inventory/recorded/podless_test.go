@@ -57,7 +57,9 @@ func (c *cluster) marks(text string) metav1.ObjectMeta {
 		Labels: map[string]string{
 			kube.LabelCanonicalID: u.ID(), kube.LabelUsername: u.User, kube.LabelBlueprint: u.BlueprintName(),
 		},
-		Annotations: map[string]string{kube.AnnotationUserString: base64.StdEncoding.EncodeToString([]byte(u.String()))},
+		Annotations: map[string]string{
+			kube.AnnotationUserString: base64.StdEncoding.EncodeToString([]byte(u.String())),
+		},
 	}
 }
 

@@ -103,12 +103,15 @@ func TestWith(t *testing.T) {
 // started again.
 func TestRefused(t *testing.T) {
 	for said, want := range map[string]string{
-		`pods "alice-1" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1`:    "QuotaExceeded pod/alice-1",
-		`persistentvolumeclaims "pvc-1" is forbidden: exceeded quota: q, requested: requests.storage=1Gi`:     "QuotaExceeded persistentvolumeclaim/pvc-1",
-		`pods "alice-1" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation`:     "PodRefused pod/alice-1",
-		`admission webhook "p" denied the request: no`:                                                        "PodRefused pod/alice-1",
+		`pods "alice-1" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, ` +
+			`limited: pods=1`: "QuotaExceeded pod/alice-1",
+		`persistentvolumeclaims "pvc-1" is forbidden: exceeded quota: q, ` +
+			`requested: requests.storage=1Gi`: "QuotaExceeded persistentvolumeclaim/pvc-1",
+		`pods "alice-1" is forbidden: violates PodSecurity "restricted:latest": ` +
+			`allowPrivilegeEscalation`: "PodRefused pod/alice-1",
+		`admission webhook "p" denied the request: no`: "PodRefused pod/alice-1",
+		"nothing of it is left":                        "",
 		`you may not create pods: pods is forbidden: User "alice" cannot create resource "pods" in API group`: "",
-		"nothing of it is left": "",
 	} {
 		w := recorded.Of(failed(record(v1.DesiredRunning, v1.ActualError), said), "team")
 		got := ""

@@ -130,7 +130,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Whose a workspace is that has only a record, its record says; a time that something is seen to
+// The record of a workspace that has nothing else says whose it is; a time that something is seen to
 // be made stays.
 func TestNamedByItsRecord(t *testing.T) {
 	w := recorded.Of(record(v1.DesiredRunning, v1.ActualRunning), "team")

@@ -186,8 +186,8 @@ func (r *rig) get(user, path string) (int, string) {
 // What may be read is decided by the namespace, and the workspace or pod, of the driver's record, whatever the client
 // says.
 func TestWhoMayRead(t *testing.T) {
-	r := newRig(t, "all list team", "all get team", "one get team/alice-1", "one list team/alice-1", "job get team/job-7",
-		"lab get lab", "lab list lab", "lists list team")
+	r := newRig(t, "all list team", "all get team", "one get team/alice-1", "one list team/alice-1",
+		"job get team/job-7", "lab get lab", "lab list lab", "lists list team")
 	for _, c := range []struct {
 		user, path string
 		want       int

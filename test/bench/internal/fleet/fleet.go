@@ -137,7 +137,9 @@ func workspace(i int) *corev1.Pod {
 		corev1.ResourceCPU:    resource.MustParse("10m"),
 		corev1.ResourceMemory: resource.MustParse("32Mi"),
 	}
-	config := corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: id + "-init"}}}
+	config := corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: id + "-init"},
+	}}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: id,
@@ -189,8 +191,9 @@ func status(pod *corev1.Pod, waiting bool) corev1.PodStatus {
 		Phase: phase, StartTime: &now, HostIP: "10.0.0.1", PodIP: "10.1.2.3", Conditions: conditions,
 		ContainerStatuses: []corev1.ContainerStatus{{
 			Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image, State: state, Ready: started,
-			Started:     &started,
-			ImageID:     "registry.example.com/berth/workspace@sha256:0000000000000000000000000000000000000000000000000000000000000000",
+			Started: &started,
+			ImageID: "registry.example.com/berth/workspace" +
+				"@sha256:0000000000000000000000000000000000000000000000000000000000000000",
 			ContainerID: fmt.Sprintf("containerd://%064x", 1),
 		}},
 	}

@@ -25,7 +25,7 @@ type Client struct {
 
 // FrontProxy is what the API server calls itself before the API servers that it passes
 // requests on to, and the file of that certificate. It has an authority of its own,
-// FrontProxyCA: who has a certificate of that one is believed to say who the user is.
+// FrontProxyCA: the holder of a certificate of that one is believed to say who the user is.
 const (
 	FrontProxy   = "front-proxy"
 	FrontProxyCA = "front-proxy-ca"

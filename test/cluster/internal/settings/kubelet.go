@@ -38,7 +38,8 @@ eventRecordQPS: 500
 eventBurst: 1000
 kubeAPIQPS: 200
 kubeAPIBurst: 400
-`, containerdSocket, c.Conf("resolv.conf"), NodeAddress, volumePlugins, c.key("ca.crt"), c.CgroupRoot()) + c.backoff() + c.oldCgroups()
+`, containerdSocket, c.Conf("resolv.conf"), NodeAddress, volumePlugins, c.key("ca.crt"), c.CgroupRoot()) +
+		c.backoff() + c.oldCgroups()
 }
 
 // backoff keeps crash loops short. What it takes is on by itself from 1.35 on.
