@@ -196,7 +196,8 @@ func TestManifestsOfVolumes(t *testing.T) {
 	})
 	const between = "---\n"
 	before := strings.Split(plain, between)
-	other := slices.DeleteFunc(strings.Split(read, between), func(one string) bool { return slices.Contains(before, one) })
+	other := slices.DeleteFunc(strings.Split(read, between),
+		func(one string) bool { return slices.Contains(before, one) })
 	goldentest.Check(t, "volumesread.yaml", strings.Join(other, between))
 }
 
