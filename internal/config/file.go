@@ -112,7 +112,9 @@ func located(whole layer.Value, known []yamldoc.Problem, sentences []string) (pr
 }
 
 // isRooted is true for a path that starts from no directory: absolute, or on Windows on the current drive, as /x is.
-func isRooted(path string) bool { return filepath.IsAbs(path) || path != "" && os.IsPathSeparator(path[0]) }
+func isRooted(path string) bool {
+	return filepath.IsAbs(path) || path != "" && os.IsPathSeparator(path[0])
+}
 
 // relativeTo makes paths that are written in a file start from where it lies.
 func relativeTo(dir string, paths ...*string) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Env is the variable with the command that runs the program.
+// Env is the variable with the command that runs the program. Paths in it start from the directory of this package.
 const Env = "BERTH_TEST_PROGRAM"
 
 // machine is a user's machine: a directory where berth runs, and a home.
@@ -83,7 +83,7 @@ func (m *machine) read(at string) string {
 // Windows: its output is a file.
 func (m *machine) berth(status int, args ...string) (stdout, stderr string) {
 	m.t.Helper()
-	words := append(strings.Fields(os.Getenv(Env)), args...)
+	words := append(command(m.t), args...)
 	ctx, cancel := context.WithCancel(m.t.Context())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // the test's own
@@ -103,6 +103,23 @@ func (m *machine) berth(status int, args ...string) (stdout, stderr string) {
 		}
 	}
 	return stdout, stderr
+}
+
+// command are the words that run the program, wherever it runs.
+func command(t *testing.T) []string {
+	t.Helper()
+	words := strings.Fields(os.Getenv(Env))
+	for i, word := range words {
+		if _, err := os.Stat(word); err != nil || filepath.Base(word) == word {
+			continue // a program on PATH
+		}
+		path, err := filepath.Abs(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words[i] = path
+	}
+	return words
 }
 
 // says fails the test for each of the words that a text does not have.
