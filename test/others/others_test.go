@@ -49,7 +49,8 @@ func TestUnreachable(t *testing.T) {
 	m.says(errs, "error: no cluster is configured", "(INVALID_ARGUMENT)")
 	m.cluster()
 	_, errs = m.berth(fault.Unavailable.Exit(), "status")
-	m.says(errs, "error: the cluster cannot be reached: dial tcp 127.0.0.1:1: ", "efused", "(tried 2 times)", "(UNAVAILABLE)")
+	m.says(errs, "error: the cluster cannot be reached: dial tcp 127.0.0.1:1: ", "efused", "(tried 2 times)",
+		"(UNAVAILABLE)")
 	out, _ := m.berth(fault.Unavailable.Exit(), "status", "--output", "json")
 	m.says(out, `"code": "UNAVAILABLE"`)
 	_, errs = m.berth(fault.InvalidArgument.Exit(), "--kubeconfig", filepath.Join("not", "there"), "status")
