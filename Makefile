@@ -17,7 +17,7 @@ export BERTH_TEST_KUBERNETES := $(KUBERNETES)
 # Where generated files are, and nothing else.
 GENERATED := completions docs/commands docs/pictures docs/schema docs/exit-codes.md docs/user-strings.md docs/environment.md docs/rbac.md docs/causes.md internal/commands/explain/examples
 
-.PHONY: help build test test-unit test-ssh-clients test-machines mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others fmt generate generate-check site test-site man release-check snapshot test-packages
+.PHONY: help build test test-unit test-ssh-clients test-machines mutation test-startup test-csi test-cluster test-e2e torture chaos fuzz demo lint build-others test-others fmt generate generate-check site test-site man release-check snapshot test-packages
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -94,6 +94,10 @@ build-others: ## Compile for macOS and Windows, to see that it compiles
 		echo "== GOOS=$$os go build ./cmd/berth"; \
 		GOOS=$$os CGO_ENABLED=0 go build -tags grpcnotrace -o /dev/null ./cmd/berth; \
 	done
+
+test-others: ## Test for Windows, macOS and arm64 what depends on the system (root and Debian; an hour the first time)
+	@apt-get -q -y --no-install-recommends install qemu-user-static debootstrap >/dev/null
+	@scripts/other-systems
 
 fmt: ## Format the Go files
 	@linter=$$(scripts/tool golangci-lint); \

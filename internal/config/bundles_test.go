@@ -121,7 +121,7 @@ func TestBundlesHaveToBeSigned(t *testing.T) {
 				t.Fatal(err)
 			}
 			keys := strings.Join(append(c.Bundles.Keys, c.Bundles.Keyring), "")
-			if keys = strings.TrimPrefix(keys, filepath.Dir(file)); keys != test.keys ||
+			if keys = filepath.ToSlash(strings.TrimPrefix(keys, filepath.Dir(file))); keys != test.keys ||
 				(c.Bundles.Verify == "required") != test.verified {
 				t.Errorf("%+v", c.Bundles)
 			}

@@ -145,7 +145,7 @@ func (c *Credentials) check(field, dir string) (problems []string) {
 	if given != 1 {
 		problems = append(problems, field+": requires exactly one of password, passwordFile and passwordEnv")
 	}
-	if c.PasswordFile != "" && !filepath.IsAbs(c.PasswordFile) {
+	if c.PasswordFile != "" && !isRooted(c.PasswordFile) {
 		c.PasswordFile = filepath.Join(dir, c.PasswordFile)
 	}
 	return problems

@@ -111,10 +111,15 @@ func located(whole layer.Value, known []yamldoc.Problem, sentences []string) (pr
 	return problems
 }
 
+// isRooted is true for a path that starts from no directory: absolute, or on Windows on the current drive, as /x is.
+func isRooted(path string) bool {
+	return filepath.IsAbs(path) || path != "" && os.IsPathSeparator(path[0])
+}
+
 // relativeTo makes paths that are written in a file start from where it lies.
 func relativeTo(dir string, paths ...*string) {
 	for _, path := range paths {
-		if *path != "" && !filepath.IsAbs(*path) {
+		if *path != "" && !isRooted(*path) {
 			*path = filepath.Join(dir, *path)
 		}
 	}
@@ -132,7 +137,7 @@ func expand(s *yamldoc.Checker, node *yaml.Node, dir string, getenv func(string)
 	}
 	if node.Tag == "!file" {
 		path := node.Value
-		if !filepath.IsAbs(path) {
+		if !isRooted(path) {
 			path = filepath.Join(dir, path)
 		}
 		text, err := os.ReadFile(path)

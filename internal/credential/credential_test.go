@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -40,7 +41,7 @@ func TestSource(t *testing.T) {
 		"a file":             {&Source{File: write(token + "\n")}, token, "the file ", ""},
 		"an empty file":      {&Source{File: write("\n")}, "", "", "is empty"},
 		"a large file":       {&Source{File: write(strings.Repeat("x", maxFile+1))}, "", "", "is larger than 16 KiB"},
-		"no such file":       {&Source{File: "/nowhere"}, "", "", "tokenFile: open /nowhere: no such file"},
+		"no such file":       {&Source{File: "/nowhere"}, "", "", "tokenFile: open /nowhere: " + syscall.ENOENT.Error()},
 		"a usual variable": {
 			&Source{Fallback: []string{"B", "USUAL"}, Getenv: getenv}, "other", "the variable USUAL",
 			"",

@@ -9,11 +9,12 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"syscall"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/remotecommand"
 	clientexec "k8s.io/client-go/util/exec"
+
+	"github.com/berthdev/berth/internal/fault"
 )
 
 // ReasonUnsure is the reason of the errors about sessions of which it is not certain how they ended.
@@ -135,4 +136,4 @@ func withOutput(end, failed error) error {
 }
 
 // isGone is true for the error of writing to a reader that has gone, such as head.
-func isGone(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) }
+func isGone(err error) bool { return fault.IsBrokenPipe(err) || errors.Is(err, io.ErrClosedPipe) }

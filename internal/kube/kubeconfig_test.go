@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -157,7 +158,7 @@ func TestNotSelfContained(t *testing.T) {
 			" has its credential from the command login-tool (exec)"},
 		"a token in a file": {kubeconfig("token: mine, tokenFile: token"), "from the file token (tokenFile)"},
 		"an auth provider":  {kubeconfig("auth-provider: {name: oidc}"), "from the auth provider oidc"},
-		"no such file":      {kubeconfig("client-certificate: me.crt"), "me.crt: no such file or directory"},
+		"no such file":      {kubeconfig("client-certificate: me.crt"), "me.crt: " + syscall.ENOENT.Error()},
 		"a key is missing": {strings.Replace(kubeconfig("client-certificate-data: bWU="),
 			"certificate-authority: pki/ca.crt", "", 1), "client-key"},
 		"no context": {strings.Replace(token, "current-context: far", "", 1), "current-context must exist"},

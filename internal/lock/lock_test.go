@@ -21,6 +21,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 func lockers(now func() time.Time) (a, b Locker) {
@@ -227,6 +228,7 @@ func (s *slow) Update(ctx context.Context, lease *coordinationv1.Lease,
 }
 
 func TestDeadProcessOfThisHostIsTakenOverAtOnce(t *testing.T) {
+	skiptest.OnWindows(t, "no process is known to be dead")
 	child := exec.Command("sleep", "60")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // The login of the most specific path wins, as in Kubernetes.
@@ -73,6 +74,7 @@ func TestSecretKeyring(t *testing.T) {
 
 // Docker's own configuration, with the helpers that it names.
 func TestDockerKeyring(t *testing.T) {
+	skiptest.OnWindows(t, "the helpers of this test are scripts of a shell")
 	dir := t.TempDir()
 	helper := func(name, script string) {
 		if err := os.WriteFile(filepath.Join(dir, "docker-credential-"+name), []byte("#!/bin/sh\n"+script+"\n"),

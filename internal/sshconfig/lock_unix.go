@@ -3,37 +3,12 @@
 package sshconfig
 
 import (
-	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// lockTime is how long another process may change it: it writes two small files.
-const lockTime = 5 * time.Second
+// errLocked is the error about a file that another process has locked.
+const errLocked = unix.EWOULDBLOCK
 
-// Lock waits until no other process changes what is in a directory. The file of it stays.
-func Lock(dir string) (unlock func(), err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	again := time.NewTicker(lockTime / 100)
-	defer again.Stop()
-	for end := time.Now().Add(lockTime); ; <-again.C {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
-			return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
-		}
-	}
-	return func() { _ = f.Close() }, nil
-}
+func lockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }

@@ -40,7 +40,7 @@ func (e *WriteError) OfResult() bool { return e.Stream == standardOutput }
 // Closed is true if the reader at the other end of a pipe has gone, such as head:
 // it has read what it wanted.
 func (e *WriteError) Closed() bool {
-	return errors.Is(e.fault, syscall.EPIPE) || errors.Is(e.fault, io.ErrClosedPipe)
+	return fault.IsBrokenPipe(e.fault) || errors.Is(e.fault, io.ErrClosedPipe)
 }
 
 // checked is an output that fails once.

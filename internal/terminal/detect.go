@@ -26,11 +26,12 @@ func (c Capabilities) Styles() style.Styles { return style.New(c.Profile, c.Unic
 type environment struct {
 	get     func(string) string
 	windows bool
+	plain   bool // the terminal takes no escape sequences, whatever TERM says
 }
 
 // detect decides what an output can do.
 func detect(env environment, tty bool) Capabilities {
-	dumb := env.get("TERM") == "dumb" || (env.get("TERM") == "" && !env.windows)
+	dumb := env.plain || env.get("TERM") == "dumb" || (env.get("TERM") == "" && !env.windows)
 	return Capabilities{
 		TTY:     tty,
 		Live:    tty && !dumb && !isSet(env.get("CI")),

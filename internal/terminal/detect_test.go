@@ -84,6 +84,16 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// A console that takes no escape sequences gets none.
+func TestPlainConsole(t *testing.T) {
+	for _, variables := range []map[string]string{nil, {"TERM": "xterm-256color", "COLORTERM": "truecolor"}} {
+		env := environment{get: func(k string) string { return variables[k] }, windows: true, plain: true}
+		if got := detect(env, true); got != (Capabilities{TTY: true, Profile: style.NoColour, Unicode: true}) {
+			t.Errorf("%v: %+v", variables, got)
+		}
+	}
+}
+
 func TestColumns(t *testing.T) {
 	for value, want := range map[string]int{"": 80, "132": 132, "0": 80, "-3": 80, "wide": 80} {
 		if got := columns(environment{get: func(string) string { return value }}); got != want {

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"golang.org/x/term"
 )
 
@@ -36,11 +35,9 @@ func (s Streams) ForPrograms() io.Writer {
 // OutputOf gives what is known about a file that is written to; the environment
 // says the rest.
 func OutputOf(f *os.File, getenv func(string) string) Output {
-	env := environment{get: getenv, windows: runtime.GOOS == "windows"}
-	caps := detect(env, term.IsTerminal(int(f.Fd())))
-	if caps.TTY {
-		lipgloss.EnableLegacyWindowsANSI(f) // does nothing elsewhere
-	}
+	tty := term.IsTerminal(int(f.Fd()))
+	env := environment{get: getenv, windows: runtime.GOOS == "windows", plain: tty && !takesEscapes(f)}
+	caps := detect(env, tty)
 	return Output{Writer: f, Capabilities: caps, Size: func() (int, int) {
 		if caps.TTY {
 			if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {

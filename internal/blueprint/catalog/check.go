@@ -158,8 +158,8 @@ func expand(paths []string) (files []string, err error) {
 		}
 		files = append(files, found...)
 	}
-	slices.Sort(files)
-	return slices.Compact(files), nil
+	slices.SortStableFunc(files, func(a, b string) int { return strings.Compare(filepath.Clean(a), filepath.Clean(b)) })
+	return slices.CompactFunc(files, func(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) }), nil
 }
 
 func expandOne(path string) ([]string, error) {

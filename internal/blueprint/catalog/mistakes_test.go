@@ -238,13 +238,13 @@ func TestNothingHidesAnotherProblem(t *testing.T) {
 		"a.yaml:14:32: hostname: ",
 		`a.yaml:15:12: name: no user string can name "Ä B"`,
 		"b.yaml:3:3: ",
-		`c.yaml:2:10: duplicate blueprint "dev" (first in ` + dir + "/a.yaml:8)",
+		`c.yaml:2:10: duplicate blueprint "dev" (first in ` + filepath.Join(dir, "a.yaml") + ":8)",
 		`c.yaml:2:15: unknown field "imge": did you mean image?`,
 	}
 	_, err := Check(t.Context(), Configured{Dir: dir}, nil)
 	checked := problemsOf(err)
 	for i := range checked {
-		checked[i] = strings.TrimPrefix(checked[i], dir+"/")
+		checked[i] = strings.TrimPrefix(checked[i], dir+string(filepath.Separator))
 	}
 	if !slices.EqualFunc(checked, want, strings.HasPrefix) {
 		t.Errorf("%s\nwant\n%s", strings.Join(checked, "\n"), strings.Join(want, "\n"))
@@ -252,7 +252,7 @@ func TestNothingHidesAnotherProblem(t *testing.T) {
 	_, err = Load(dir)
 	loaded := problemsOf(err)
 	for i := range loaded {
-		loaded[i] = strings.TrimPrefix(loaded[i], dir+"/")
+		loaded[i] = strings.TrimPrefix(loaded[i], dir+string(filepath.Separator))
 	}
 	if !slices.Equal(loaded, checked) {
 		t.Errorf("provisioning says\n%s\nvalidating\n%s", strings.Join(loaded, "\n"), strings.Join(checked, "\n"))

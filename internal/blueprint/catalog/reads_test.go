@@ -4,10 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/berthdev/berth/internal/blueprint"
 	"github.com/berthdev/berth/internal/blueprint/expression"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // Files are put in only where the platform's are, and only those below their directory.
@@ -27,15 +29,16 @@ func TestIncludes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("../outside.yaml", filepath.Join(dir, "in", "link.part")); err != nil {
-		t.Fatal(err)
+	links := skiptest.CanSymlink(t)
+	if links {
+		skiptest.Symlink(t, "../outside.yaml", filepath.Join(dir, "in", "link.part"))
 	}
 	for text, want := range map[string]string{
 		"env: !include env.part":            "",
 		"env: {A: !file text}":              "",
 		"env: &x !include env.part":         "",
 		"env: !include empty.part":          "",
-		"env: !include none.part":           "a.yaml:4:8: !include none.part: no such file or directory",
+		"env: !include none.part":           "a.yaml:4:8: !include none.part: " + syscall.ENOENT.Error(),
 		"env: !include ../outside.yaml":     "a.yaml:4:8: !include ../outside.yaml: must be a path below the directory",
 		"env: !include " + dir + "/in/text": "must be a path below the directory",
 		"env: !include link.part":           "a.yaml:4:8: !include link.part: path escapes",
@@ -50,6 +53,9 @@ func TestIncludes(t *testing.T) {
 			"larger than",
 		"env: !include {a: b}": "a.yaml:4:8: unknown tag !include",
 	} {
+		if strings.Contains(text, "link.part") && !links {
+			continue
+		}
 		file := filepath.Join(dir, "in", "a.yaml")
 		text := "blueprint:\n  name: a\n  template: base\n" + indented(text)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

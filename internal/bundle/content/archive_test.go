@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // An archive is opened as it is, by many at once, and outlives the cache's entry.
@@ -35,6 +36,7 @@ func TestArchive(t *testing.T) {
 		})
 	}
 	group.Wait()
+	skiptest.OnWindows(t, "a file that is open is not removed")
 	archive, err := cache.Archive(t.Context(), c.Digest)
 	if err != nil || os.Remove(pathOf(dir, c.Digest)) != nil {
 		t.Fatal(err)
@@ -91,6 +93,7 @@ func TestArchiveIsVerifiedOnce(t *testing.T) {
 	if err := open(); err != nil {
 		t.Error("it is verified each time: ", err)
 	}
+	skiptest.OnWindows(t, "a file that is open is not replaced")
 	for name, text := range map[string][]byte{
 		"damaged": damaged, "not gzip": []byte("x"), "another's": other(t),
 		"more": append(whole, 'x'),

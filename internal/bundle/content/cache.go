@@ -108,7 +108,11 @@ func use[T any](c *Cache, digest string, take func(*os.Root, *os.File) (T, error
 func (c *Cache) keep(root *os.Root, temp, digest string) error {
 	name, _ := archiveName(digest)
 	if err := root.Rename(temp, name); err != nil {
-		return diskFault(err)
+		// Not every system and file system replaces a file that is being read. Then it stays: it has this content, or
+		// else whoever opens it finds that out.
+		if _, there := root.Stat(name); there != nil || root.Remove(temp) != nil {
+			return diskFault(err)
+		}
 	}
 	c.prune(root, time.Now())
 	return nil

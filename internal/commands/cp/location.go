@@ -2,6 +2,7 @@ package cp
 
 import (
 	"cmp"
+	"runtime"
 	"strings"
 
 	"github.com/berthdev/berth/internal/fault"
@@ -13,11 +14,15 @@ type Location struct{ Workspace, Path string }
 // parseLocation reads an argument. A colon divides the workspace from the path, unless the
 // argument begins with / or . or a drive of Windows.
 func parseLocation(text string) (Location, error) {
+	return parseLocationOn(text, runtime.GOOS == "windows")
+}
+
+func parseLocationOn(text string, windows bool) (Location, error) {
 	workspace, path, divided := strings.Cut(text, ":")
 	switch {
 	case text == "":
 		return Location{}, fault.New(fault.InvalidArgument, "path is empty")
-	case !divided, text[0] == '/', text[0] == '.', text[0] == '\\', isDrive(text):
+	case !divided, text[0] == '/', text[0] == '.', text[0] == '\\', isDrive(text, windows):
 		return Location{Path: text}, nil
 	case workspace == "":
 		return Location{}, fault.New(fault.InvalidArgument,
@@ -38,9 +43,10 @@ func fromHome(path string) string {
 	return strings.TrimLeft(rest, "/")
 }
 
-// isDrive is true for C:\x.
-func isDrive(text string) bool {
-	return len(text) > 2 && text[1] == ':' && text[2] == '\\' && (text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z')
+// isDrive is true for C:\x, and on Windows for C:/x, which elsewhere is a path of the user c.
+func isDrive(text string, windows bool) bool {
+	return len(text) > 2 && text[1] == ':' && (text[2] == '\\' || windows && text[2] == '/') &&
+		(text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z')
 }
 
 // locations reads source and destination, of which one is in a workspace.

@@ -19,6 +19,20 @@ func TestHomeOfLocation(t *testing.T) {
 	}
 }
 
+// A drive of Windows is no user; one letter before a slash is, but for Windows.
+func TestDriveOfLocation(t *testing.T) {
+	for text, here := range map[string]struct{ windows, elsewhere bool }{
+		`C:\x`: {true, true}, `c:\`: {true, true}, "C:/x": {true, false}, "c:/": {true, false},
+		"C:x": {}, "c~dev:/x": {}, "cc:/x": {}, `1:\x`: {}, "c:": {},
+	} {
+		for windows, want := range map[bool]bool{true: here.windows, false: here.elsewhere} {
+			if l, err := parseLocationOn(text, windows); err != nil || (l.Workspace == "") != want {
+				t.Errorf("%s (on Windows: %t): %+v, %v", text, windows, l, err)
+			}
+		}
+	}
+}
+
 // Standard streams are no paths; the command that is named is one that does it.
 func TestStandardStreams(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/internal/commands/cmdtest"
 	"github.com/berthdev/berth/internal/commands/ssh"
 	"github.com/berthdev/berth/internal/kubetest"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // A workspace is opened in the editor that is there, by a host name that the configuration of ssh knows.
@@ -33,6 +34,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("without an editor, %q is not said: %s", by, says)
 		}
 	}
+	skiptest.OnWindows(t, "the editors of this test are scripts of a shell")
 	called := filepath.Join(t.TempDir(), "called")
 	for _, name := range []string{"zeditor", "cursor"} {
 		editor(t, filepath.Join(bin, name), name, called)

@@ -118,7 +118,8 @@ func TestRun(t *testing.T) {
 	dir, _ := o.Dir()
 	for _, want := range []string{
 		`ProxyCommand "/opt/my tools/berth" ssh proxy "--context=a b" "--workspace=alice~dev" %n`,
-		"User berth", `UserKnownHostsFile "` + filepath.Join(dir, "known_hosts") + `"`, "StrictHostKeyChecking yes",
+		"User berth", `UserKnownHostsFile "` + filepath.ToSlash(filepath.Join(dir, "known_hosts")) + `"`,
+		"StrictHostKeyChecking yes",
 	} {
 		if !slices.Contains(called, want) {
 			t.Errorf("%q is not in %q", want, called)

@@ -29,3 +29,6 @@ func idOf(info fs.FileInfo) (id fileID, several bool) {
 	}
 	return fileID{uint64(stat.Dev), stat.Ino}, true //nolint:unconvert,nolintlint // it is another type elsewhere
 }
+
+// replace gives a file another name.
+func replace(at *os.Root, from, to string) error { return at.Rename(from, to) }

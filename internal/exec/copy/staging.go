@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/berthdev/berth/internal/english"
 	"github.com/berthdev/berth/internal/fault"
@@ -99,7 +98,7 @@ func (s *staging) discard() {
 func (s *staging) place() error {
 	from := path.Join(s.name, tree)
 	if !s.to.merge {
-		return cannot("write", s.to.path(), s.at.Rename(from, s.to.name))
+		return cannot("write", s.to.path(), replace(s.at, from, s.to.name))
 	}
 	conflicts, err := s.conflicts(from, ".")
 	switch {
@@ -143,8 +142,8 @@ func (s *staging) merge(from, to string) error {
 		if info, err := s.at.Lstat(into); err == nil && info.IsDir() && e.IsDir() {
 			return s.merge(from, into)
 		}
-		err := s.at.Rename(from, into)
-		mounted = errors.Is(err, syscall.EXDEV) && to != "."
+		err := replace(s.at, from, into)
+		mounted = fault.IsOtherFileSystem(err) && to != "."
 		return cannot("write", filepath.Join(s.to.dir, into), err)
 	})
 	if mounted {

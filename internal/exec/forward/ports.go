@@ -106,7 +106,7 @@ func listenOn(ctx context.Context, address string, port Port) (all []listener, e
 	var first error
 	for _, loopback := range []string{"127.0.0.1", "::1"} {
 		l, err := listenAt(ctx, loopback, port)
-		if errors.Is(err, syscall.EADDRINUSE) {
+		if fault.IsAddressInUse(err) {
 			closeAll(all)
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func listenAt(ctx context.Context, address string, port Port) (listener, error) 
 	at := net.JoinHostPort(address, strconv.Itoa(int(port.Local)))
 	l, err := config.Listen(ctx, "tcp", at)
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
+	case fault.IsAddressInUse(err):
 		return listener{}, fault.New(fault.Failed, "port %d of %s is in use: %w", port.Local, address, err).
 			WithHint("choose another one, or leave the choice to berth: :%d", port.Remote)
 	case errors.Is(err, syscall.EACCES):

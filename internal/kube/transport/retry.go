@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -179,11 +178,11 @@ func failureOf(response *http.Response, err error, stream bool) failure {
 func failureOfConnection(err error) failure {
 	operation, ok := errors.AsType[*net.OpError](err)
 	switch {
-	case ok && operation.Op == "dial" && utilnet.IsConnectionRefused(err):
+	case ok && operation.Op == "dial" && fault.IsConnectionRefused(err):
 		return failure{kind: rejected, what: "connection refused", err: err}
-	case utilnet.IsConnectionReset(err):
+	case fault.IsConnectionReset(err):
 		return failure{kind: lost, what: "the connection was reset", err: err}
-	case utilnet.IsProbableEOF(err), utilnet.IsHTTP2ConnectionLost(err), errors.Is(err, syscall.EPIPE),
+	case utilnet.IsProbableEOF(err), utilnet.IsHTTP2ConnectionLost(err), fault.IsBrokenPipe(err),
 		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), strings.Contains(err.Error(), "GOAWAY"):
 		return failure{kind: lost, what: "the connection broke off", err: err}
 	}
