@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/skiptest"
 )
 
 // program puts a shell script in front of the PATH, in place of a program.
 func program(t *testing.T, name, script string) (file string) {
 	t.Helper()
+	skiptest.OnWindows(t, "it does not run scripts of a shell")
 	file = filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
