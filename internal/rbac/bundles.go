@@ -54,6 +54,8 @@ func bundleStatusInSystem() Command {
 }
 
 func bundleInstall() Command {
+	const older, unseen = "the same where watches do not begin with a list: Kubernetes 1.31 and 1.33",
+		"they are not looked for, and stay"
 	return Command{
 		Name: BundleInstall, Cluster: true,
 		About: "Install, upgrade, roll back and uninstall bundles. Anyone who installs a bundle has to be allowed to " +
@@ -76,14 +78,17 @@ func bundleInstall() Command {
 			readDefinitions(),
 			{
 				Group: groupExtensions, Resource: "customresourcedefinitions", Verbs: []string{"watch"},
-				Why:     "definitions that earlier bundles have left, when one is uninstalled",
-				Without: "they are not looked for, and stay",
+				Why: "definitions that earlier bundles have left, when one is uninstalled", Without: unseen,
+			},
+			{
+				Group: groupExtensions, Resource: "customresourcedefinitions", Verbs: []string{"list"},
+				Why: older, Without: unseen,
 			},
 			{
 				Resource: "persistentvolumeclaims", Verbs: []string{"watch"},
-				Why:     "claims that earlier bundles have left, when one is uninstalled",
-				Without: "they are not looked for, and stay",
+				Why: "claims that earlier bundles have left, when one is uninstalled", Without: unseen,
 			},
+			{Resource: "persistentvolumeclaims", Verbs: []string{"list"}, Why: older, Without: unseen},
 		},
 	}
 }

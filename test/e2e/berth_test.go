@@ -75,6 +75,15 @@ func (w *world) isNeeded(a rbac.Access) bool {
 	return a.Verb != "create" || !slices.Contains(upgraded, a.Resource) || w.isAtLeast("v1.35.0")
 }
 
+// lists is how many more requests some watches are on a cluster on which they do not begin with a list.
+func (w *world) lists(watches int) int {
+	w.Helper()
+	if w.isAtLeast("v1.34.0") {
+		return 0
+	}
+	return 2 * watches // one that is refused, and the list
+}
+
 // newBareWorld makes a namespace in which no user may do anything.
 func newBareWorld(t *testing.T) *world {
 	t.Helper()

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,15 +51,23 @@ func bundling() []duty {
 	definitions := map[string]string{ // no bundle here has custom resources
 		"get customresourcedefinitions.apiextensions.k8s.io": "TestInstallOfWhatNoUpgradeCouldApply",
 	}
+	listed := map[string]string{
+		"list customresourcedefinitions.apiextensions.k8s.io": "it is used before Kubernetes 1.34",
+		"list persistentvolumeclaims":                         "it is used before Kubernetes 1.34",
+	}
+	maps.Copy(listed, definitions)
 	without := map[string]use{
 		"watch customresourcedefinitions.apiextensions.k8s.io": unseen,
 		"watch persistentvolumeclaims":                         unseen,
 	}
 	contents := rbac.Command{Rules: []rbac.Rule{{
 		Resource: "configmaps",
-		Verbs:    []string{"create", "get", "watch", "patch", "delete"},
+		Verbs:    []string{"create", "get", "list", "watch", "patch", "delete"},
 	}}}
-	created := rbac.Command{Rules: []rbac.Rule{{Resource: "configmaps", Verbs: []string{"create", "watch"}}}}
+	created := rbac.Command{Rules: []rbac.Rule{{
+		Resource: "configmaps",
+		Verbs:    []string{"create", "list", "watch"},
+	}}}
 	ofConfigMaps := command(func(w *world) { w.immutable("content", configMap("a", "one")) }, "install", "b-NAMESPACE",
 		"configmap/content=manifests")
 	waiting := func(w *world) {
@@ -69,7 +78,7 @@ func bundling() []duty {
 	following.status = 5
 	deployed := rbac.Command{Rules: []rbac.Rule{{
 		Group: "apps", Resource: "deployments",
-		Verbs: []string{"create", "get", "watch", "patch", "delete"},
+		Verbs: []string{"create", "get", "list", "watch", "patch", "delete"},
 	}}}
 	unread := map[string]use{}
 	for _, resource := range []string{"pods", "events", "replicasets.apps", "persistentvolumeclaims"} {
@@ -96,7 +105,7 @@ func bundling() []duty {
 				rbac.Named(rbac.BundleInstallInSystem),
 				contents,
 			},
-			uses: writing, without: without, elsewhere: definitions,
+			uses: writing, without: without, elsewhere: listed,
 		},
 		{
 			command: rbac.Named(rbac.BundleInstallInSystem), with: []rbac.Command{contents},
@@ -118,7 +127,10 @@ func bundling() []duty {
 			},
 			withAll: []rbac.Command{rbac.Named(rbac.BundleInstall), rbac.Named(rbac.BundleStatus)},
 			uses:    []use{looking, following}, without: unread,
-			elsewhere: map[string]string{"watch persistentvolumeclaims": "the Role to install has it, too"},
+			elsewhere: map[string]string{
+				"list persistentvolumeclaims":  "the Role to install has it, too",
+				"watch persistentvolumeclaims": "the Role to install has it, too",
+			},
 		},
 	}
 }

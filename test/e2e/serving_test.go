@@ -130,8 +130,9 @@ func (w *world) leads(class string) string {
 // apply applies objects as GitOps does.
 func (w *world) apply(documents ...string) {
 	w.Helper()
+	const between = "\n---\n" // in front of the first as well: old kubectl takes what begins with { for JSON
 	w.kubectl("apply", "--server-side", "--force-conflicts", "-f",
-		w.write(w.TempDir(), "objects.yaml", strings.Join(documents, "\n---\n")))
+		w.write(w.TempDir(), "objects.yaml", between+strings.Join(documents, between)))
 }
 
 // wanted reads the instance of the world.
