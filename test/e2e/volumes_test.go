@@ -211,11 +211,11 @@ func testScratchOfContainers(s *scratch) {
 		corev1.VolumeMount{Name: "closed", MountPath: "/closed"})
 	s.create(p)
 	s.running("two")
-	got := s.in("two", "echo x >/data/file && stat -c '%u %g' /data/file; touch /closed/file || :")
+	got := s.in("two", "echo x >/data/file && stat -c '%u %g' /data/file; touch /closed/file 2>&1 || :")
 	if !strings.Contains(got, "1000 2000") || !strings.Contains(got, "Read-only file system") {
 		s.Errorf("the first says %q", got)
 	}
-	if got := s.inContainer("two", "reader", "cat /data/file; touch /data/other || :"); !strings.Contains(got, "x") ||
+	if got := s.inContainer("two", "reader", "cat /data/file; touch /data/other 2>&1 || :"); !strings.Contains(got, "x") ||
 		!strings.Contains(got, "Read-only file system") {
 		s.Errorf("the second says %q", got)
 	}
