@@ -41,7 +41,10 @@ func TestSource(t *testing.T) {
 		"a file":             {&Source{File: write(token + "\n")}, token, "the file ", ""},
 		"an empty file":      {&Source{File: write("\n")}, "", "", "is empty"},
 		"a large file":       {&Source{File: write(strings.Repeat("x", maxFile+1))}, "", "", "is larger than 16 KiB"},
-		"no such file":       {&Source{File: "/nowhere"}, "", "", "tokenFile: open /nowhere: " + syscall.ENOENT.Error()},
+		"no such file": {
+			&Source{File: "/nowhere"}, "", "",
+			"tokenFile: open /nowhere: " + syscall.ENOENT.Error(),
+		},
 		"a usual variable": {
 			&Source{Fallback: []string{"B", "USUAL"}, Getenv: getenv}, "other", "the variable USUAL",
 			"",

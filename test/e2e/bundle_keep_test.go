@@ -193,7 +193,8 @@ func TestBundleRemovesCustomResourcesFirst(t *testing.T) {
 			if args != nil {
 				held = "theirs"
 				w.asAdmin("sh", "-c",
-					"printf -- '---\\n%s' '"+boat(held)+"' | "+os.Getenv("BERTH_TEST_KUBECTL")+` create -f - "$@"`, "sh")
+					"printf -- '---\\n%s' '"+boat(held)+"' | "+os.Getenv("BERTH_TEST_KUBECTL")+
+						` create -f - "$@"`, "sh")
 				w.kubectl("patch", "boat."+group, "one", "--type", "merge", "--patch",
 					`{"metadata":{"finalizers":null}}`)
 			}

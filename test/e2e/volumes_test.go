@@ -215,8 +215,8 @@ func testScratchOfContainers(s *scratch) {
 	if !strings.Contains(got, "1000 2000") || !strings.Contains(got, "Read-only file system") {
 		s.Errorf("the first says %q", got)
 	}
-	if got := s.inContainer("two", "reader", "cat /data/file; touch /data/other 2>&1 || :"); !strings.Contains(got, "x") ||
-		!strings.Contains(got, "Read-only file system") {
+	got = s.inContainer("two", "reader", "cat /data/file; touch /data/other 2>&1 || :")
+	if !strings.Contains(got, "x") || !strings.Contains(got, "Read-only file system") {
 		s.Errorf("the second says %q", got)
 	}
 	s.delete("two")
