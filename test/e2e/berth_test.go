@@ -84,6 +84,16 @@ func (w *world) lists(watches int) int {
 	return 2 * watches // one that is refused, and the list
 }
 
+// offers waits until completion offers all of this. It has a second or two, and leaves out what a busy API server does
+// not say in that time.
+func (w *world) offers(words []string, all ...string) {
+	w.Helper()
+	w.eventually("completion offers "+strings.Join(all, " "), func() bool {
+		offered := w.must(0, append([]string{"__complete"}, words...)...).stdout
+		return !slices.ContainsFunc(all, func(one string) bool { return !strings.Contains(offered, one) })
+	})
+}
+
 // newBareWorld makes a namespace in which no user may do anything.
 func newBareWorld(t *testing.T) *world {
 	t.Helper()

@@ -133,6 +133,7 @@ func TestCallersAreUsers(t *testing.T) {
 			t.Errorf("%s and %s have the label %s", other, p.canonical, label)
 		}
 		labels[label] = p.canonical
+		p.berth.offers([]string{"exec", p.canonical}, p.canonical+"~dev\t")
 		completed := p.berth.must(0, "__complete", "exec", p.canonical).stdout
 		if !strings.Contains("\n"+completed, "\n"+p.canonical+"~dev\t") { // the shell chooses by how they begin
 			t.Errorf("%s is completed as %q", p.canonical, completed)
