@@ -89,11 +89,14 @@ demo: build ## Show what berth does, on a real cluster (CLUSTER=current: on the 
 lint: ## Check style, architecture, scripts and module files
 	@scripts/lint $(MODULES)
 
-build-others: ## Compile for macOS and Windows, to see that it compiles
+build-others: ## Compile for macOS and Windows, and test the program itself on this system
 	@for os in darwin windows; do \
 		echo "== GOOS=$$os go build ./cmd/berth"; \
 		GOOS=$$os CGO_ENABLED=0 go build -tags grpcnotrace -o /dev/null ./cmd/berth; \
 	done
+	@echo "== go test ./test/others"
+	@CGO_ENABLED=0 go build -tags grpcnotrace -o bin/others/berth ./cmd/berth
+	@BERTH_TEST_PROGRAM=../../bin/others/berth go test -count=1 ./test/others
 
 test-others: ## Test for Windows, macOS and arm64 what depends on the system (root and Debian; an hour the first time)
 	@apt-get -q -y --no-install-recommends install qemu-user-static debootstrap >/dev/null

@@ -175,9 +175,6 @@ func (w *world) used(d duty, all []*asked) map[rbac.Access]use {
 // lacks runs a use without a permission that it needs: the error names it.
 func (w *world) lacks(d duty, u use, a rbac.Access, words *strings.Replacer) {
 	w.Helper()
-	if !w.isNeeded(a) {
-		return
-	}
 	limited := w.as(w.grants(d, without(d.command, a))...)
 	before := w.leftovers()
 	if lesser, optional := d.without[a.String()]; optional {
@@ -188,6 +185,10 @@ func (w *world) lacks(d duty, u use, a rbac.Access, words *strings.Replacer) {
 	}
 	u.until = "" // it ends by itself
 	r := limited.run(u, nil, words)
+	if !w.isNeeded(a) {
+		r.mustBe(w, u.status)
+		return
+	}
 	status := 4
 	if u.args[0] == "exec" {
 		status = 125

@@ -108,8 +108,8 @@ func use[T any](c *Cache, digest string, take func(*os.Root, *os.File) (T, error
 func (c *Cache) keep(root *os.Root, temp, digest string) error {
 	name, _ := archiveName(digest)
 	if err := root.Rename(temp, name); err != nil {
-		// Not every system and file system replaces a file that is being read. Then it stays: it has this content, or
-		// else whoever opens it finds that out.
+		// Not every system and file system replaces a file that is being read. Then it stays: it has this content, and
+		// is verified when it is opened.
 		if _, there := root.Stat(name); there != nil || root.Remove(temp) != nil {
 			return diskFault(err)
 		}

@@ -166,8 +166,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// The ports outlive the pod: a connection that comes when there is none waits for the next. The end
-// of the workspace ends it.
+// Ports stay open when the pod is replaced: a connection that comes before the next pod is there waits for it. When the
+// workspace ends, so does the forwarding.
 func TestFollowsThePod(t *testing.T) {
 	pods := make(chan *fakePod, 1)
 	var mu sync.Mutex
