@@ -6,6 +6,9 @@ SHELL := bash
 # The targets of `test` share the machine and the terminal.
 .NOTPARALLEL:
 
+# What is compiled in one checkout is not compiled again in another.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
+
 # Every module with code to test and lint; test/cluster/kubernetes only says
 # which Kubernetes is built.
 MODULES := . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
@@ -32,12 +35,9 @@ test: test-unit ## Run all tests (Linux and root: some of them start a real clus
 	fi
 	@$(MAKE) --no-print-directory test-startup test-csi test-e2e test-cluster
 
-# What the race detector finds nothing in, or takes many times as long for, is run without it.
+# What is left out of -short for its time is run without the race detector.
 test-unit: ## Run the tests that need nothing but Go and a C compiler
-	@for module in $(MODULES); do \
-		echo "== go test -race ./... in $$module"; \
-		(cd "$$module" && go test -race -short $$(go list ./... | grep -v /internal/tools/)); \
-	done
+	@scripts/unit $(MODULES)
 	@for tests in '. ./internal/tools/...' 'TestShellsComplete ./internal/commands' 'TestRefusedRequests ./internal/provision' \
 		'TestAttacks|TestPrograms ./internal/chart'; do \
 		echo "== go test -run $$tests"; \
@@ -59,7 +59,8 @@ test-csi: ## Test the driver of scratch volumes with csi-sanity (Linux and root)
 
 test-e2e: ## Test berth on a cluster of its own (KUBERNETES=1.31), or the one of BERTH_TEST_KUBECONFIG
 	@echo "== go test -tags e2e ./test/e2e/..."
-	@scripts/with-cluster go test -count=1 -timeout 50m -parallel 1000 -tags e2e ./test/e2e/... # places_test.go says how many of them work
+	@BERTH_TEST_SAMPLE=$$(git rev-list --count HEAD) scripts/with-cluster \
+		go test -count=1 -vet=off -timeout 50m -parallel 1000 -tags e2e ./test/e2e/... # how many work: places_test.go
 
 test-ssh-clients: ## Try every SSH client, and more bytes and longer pauses (they are installed from Debian's packages, and npm)
 	@apt-get -q -y --no-install-recommends install rsync dropbear-bin putty-tools sshfs ansible-core python3-paramiko python3-asyncssh tmux >/dev/null
@@ -81,7 +82,7 @@ fuzz: ## Run each fuzz test for a while (FUZZTIME=10m)
 
 test-cluster: ## Test the test cluster itself
 	@echo "== go test in test/cluster"
-	@cd test/cluster && go test -count=1 -timeout 45m ./...
+	@cd test/cluster && go test -timeout 45m ./... # they are tried again when they, or the cluster, change
 
 demo: build ## Show what berth does, on a real cluster (CLUSTER=current: on the one of your kubeconfig)
 	@CLUSTER='$(CLUSTER)' ./demo/run.sh

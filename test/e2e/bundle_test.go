@@ -470,7 +470,7 @@ func TestBundleKilled(t *testing.T) {
 		next.ServeHTTP(out, r)
 	})).mustBe(w, 0)
 	step := 4
-	if os.Getenv("BERTH_TEST_TORTURE") == "full" {
+	if tortured() {
 		step = 1
 	}
 	moments := map[string]func(*testing.T){}

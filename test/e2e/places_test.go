@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // parallel lets a test run beside others, as soon as there is a place for it.
@@ -40,7 +41,11 @@ func (s *semaphore) take(t *testing.T) {
 	s.mu.Lock()
 	s.held[t.Name()] = true
 	s.mu.Unlock()
-	t.Cleanup(func() { s.leave(t.Name()) })
+	began := time.Now()
+	t.Cleanup(func() {
+		t.Logf("had a place for %.1f s", time.Since(began).Seconds()) // what -v says as well counts the wait for it
+		s.leave(t.Name())
+	})
 }
 
 func (s *semaphore) leave(test string) {

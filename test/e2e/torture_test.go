@@ -152,8 +152,7 @@ func victims(blueprint string) []victim {
 func TestTorture(t *testing.T) {
 	t.Parallel()
 	blueprints, sides := []string{"plain"}, []bool{false}
-	full := os.Getenv("BERTH_TEST_TORTURE") == "full"
-	if full {
+	if tortured() {
 		blueprints, sides = []string{"plain", "dev"}, []bool{false, true}
 	}
 	for _, blueprint := range blueprints {
@@ -162,8 +161,9 @@ func TestTorture(t *testing.T) {
 				t.Parallel()
 				requests := countOf(t, v)
 				t.Logf("%s makes %d requests", v.name, requests)
+				sample := newSample(t)
 				for n := range requests {
-					if !full && n%v.step != 0 {
+					if !tortured() && (n%v.step != 0 || !sample.has()) {
 						continue
 					}
 					for _, done := range sides {
