@@ -122,7 +122,9 @@ func checkGiven(ctx context.Context, c Configured, given []blueprint.Source, unr
 	for _, source := range slices.Concat(platform, customs) {
 		done.Files = append(done.Files, source.Name)
 	}
-	slices.Sort(done.Files)
+	slices.SortFunc(done.Files, func(a, b string) int { // in the same order with either separator
+		return strings.Compare(filepath.ToSlash(a), filepath.ToSlash(b))
+	})
 	return done, nil
 }
 

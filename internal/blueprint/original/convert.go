@@ -94,7 +94,7 @@ func Convert(sources []blueprint.Source, others Lookup) (all []File, changes []C
 		all = append(all, c.finish(f))
 	}
 	slices.SortStableFunc(c.changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(filepath.ToSlash(a.File), filepath.ToSlash(b.File)), cmp.Compare(a.Line, b.Line))
 	})
 	return all, c.changes, c.problems
 }

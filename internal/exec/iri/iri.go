@@ -5,7 +5,7 @@ package iri
 import (
 	"context"
 	"net/url"
-	"path/filepath"
+	"path"
 	"strings"
 	"time"
 
@@ -52,11 +52,12 @@ type Client struct {
 
 // Socket is the file of an endpoint, which is unix:///PATH.
 func Socket(endpoint string) (string, error) {
-	path, is := strings.CutPrefix(endpoint, "unix://")
-	if !is || !filepath.IsAbs(path) || strings.ContainsAny(path, "?#%") || filepath.Clean(path) != path || path == "/" {
+	file, is := strings.CutPrefix(endpoint, "unix://")
+	// It is a file of the gateway's host, wherever its manifests are printed.
+	if !is || !path.IsAbs(file) || strings.ContainsAny(file, "?#%") || path.Clean(file) != file || file == "/" {
 		return "", fault.New(fault.InvalidArgument, "must be unix:///PATH of a socket, got %q", endpoint)
 	}
-	return path, nil
+	return file, nil
 }
 
 // New makes a client of the runtime at a socket. It connects when it is first asked for something.

@@ -186,11 +186,11 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 
 // EndpointPath is the path of an endpoint unix://PATH.
 func EndpointPath(endpoint string) (string, error) {
-	path, ok := strings.CutPrefix(endpoint, "unix://")
-	if !ok || !filepath.IsAbs(path) || filepath.Clean(path) == "/" {
+	file, ok := strings.CutPrefix(endpoint, "unix://")
+	if !ok || !path.IsAbs(file) || path.Clean(file) == "/" {
 		return "", fault.New(fault.InvalidArgument, "the endpoint must be unix:///PATH, got %q", endpoint)
 	}
-	return filepath.Clean(path), nil
+	return path.Clean(file), nil
 }
 
 // GetPluginInfo says who this is.
