@@ -43,7 +43,7 @@ func (s *semaphore) take(t *testing.T) {
 	s.mu.Unlock()
 	began := time.Now()
 	t.Cleanup(func() {
-		t.Logf("had a place for %.1f s", time.Since(began).Seconds()) // what -v says as well counts the wait for it
+		t.Logf("had a place for %.1f s", time.Since(began).Seconds()) // the time that -v prints has the wait for it, too
 		s.leave(t.Name())
 	})
 }

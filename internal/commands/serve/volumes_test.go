@@ -126,7 +126,7 @@ func TestVolumesOptions(t *testing.T) {
 }
 
 // The whole role: sockets, health and metrics, and an end that leaves nothing but the records.
-func TestVolumes(t *testing.T) {
+func TestServeVolumes(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("scratch volumes are served on Linux only")
 	}
