@@ -2,9 +2,10 @@ package settings
 
 import "fmt"
 
-// kubeletFile: disk space is not watched beyond the last percent and no image
-// is ever collected, since other programs may fill the disk. Events come without
-// a limit, as tests read them. The oom score stays as it is, because not every
+// kubeletFile: disk space is not watched and no image is ever collected, since
+// other programs may fill the disk: the last percent of a large one is still room
+// for every test, and a tainted node would take no pod. Events come without a
+// limit, as tests read them. The oom score stays as it is, because not every
 // machine lets root lower it.
 func (c Cluster) kubeletFile() string {
 	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
@@ -26,9 +27,9 @@ oomScoreAdj: 0
 maxPods: 250
 evictionHard:
   memory.available: 50Mi
-  nodefs.available: 1%%
-  nodefs.inodesFree: 1%%
-  imagefs.available: 1%%
+  nodefs.available: 0%%
+  nodefs.inodesFree: 0%%
+  imagefs.available: 0%%
 imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99
 imageMinimumGCAge: 24h

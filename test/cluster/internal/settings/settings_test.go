@@ -41,6 +41,16 @@ func TestControlGroupsOfBothVersions(t *testing.T) {
 	}
 }
 
+// A disk of which other programs have taken nearly all must not taint the node.
+func TestDiskSpaceTakesNoNode(t *testing.T) {
+	file := cluster().Files()["kubelet.yaml"]
+	for _, signal := range []string{"nodefs.available", "nodefs.inodesFree", "imagefs.available"} {
+		if !strings.Contains(file, "  "+signal+": 0%\n") {
+			t.Errorf("the kubelet watches %s", signal)
+		}
+	}
+}
+
 // A template with the wrong number of arguments shows as such in its output.
 func TestFilesAreComplete(t *testing.T) {
 	for name, content := range cluster().Files() {
