@@ -43,7 +43,8 @@ func (s *semaphore) take(t *testing.T) {
 	s.mu.Unlock()
 	began := time.Now()
 	t.Cleanup(func() {
-		t.Logf("had a place for %.1f s", time.Since(began).Seconds()) // the time that -v prints has the wait for it, too
+		// The time that -v prints has the wait for a place, too.
+		t.Logf("had a place for %.1f s", time.Since(began).Seconds())
 		s.leave(t.Name())
 	})
 }

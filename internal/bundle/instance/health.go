@@ -28,8 +28,8 @@ import (
 // never is longer than anybody waits: the context ends sooner.
 const never = 365 * 24 * time.Hour
 
-// look finds out whether the objects are healthy, and waits for that if the pass does.
-func (p *pass) look(ctx context.Context, applier apply.Applier, objects []*unstructured.Unstructured) error {
+// checkHealth finds out whether the objects are healthy, and waits for that if the pass does.
+func (p *pass) checkHealth(ctx context.Context, applier apply.Applier, objects []*unstructured.Unstructured) error {
 	if len(p.outcome.Changes.With(apply.Created, apply.Updated, apply.Deleted)) > 0 {
 		p.verdicts.Healthy = resource.Unknown(v1alpha1.ReasonUnhealthy, "the objects have just been applied")
 	}

@@ -84,7 +84,7 @@ func (p *pass) install(ctx context.Context, b *v1alpha1.Bundle, pkg *format.Pack
 	}
 	p.in.Status.InstalledBundleName = b.Name
 	p.verdicts.Installed = resource.Yes(v1alpha1.ReasonInstallationSucceeded, "bundle "+b.Name+" is installed")
-	return p.look(ctx, applier, p.outcome.Changes.With(apply.Created, apply.Updated, apply.Unchanged).Objects())
+	return p.checkHealth(ctx, applier, p.outcome.Changes.With(apply.Created, apply.Updated, apply.Unchanged).Objects())
 }
 
 // plan says what is to be done about the release.

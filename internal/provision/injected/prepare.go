@@ -57,7 +57,7 @@ func (t Target) Former(context.Context) (map[string]any, error) {
 func (t Target) prepare(spec manifest.Spec, chart *release.Rendered, leftOut []string, found inventory.Found,
 	may deploy.Permissions,
 ) (d deploy.Deployment, plan deploy.Plan, err error) {
-	parts, err := injection.Make(t.ID, injection.Target{Kind: t.Ref.Kind, Name: t.Ref.Name}, chart.Objects)
+	parts, err := injection.Make(t.ID, injection.Workload{Kind: t.Ref.Kind, Name: t.Ref.Name}, chart.Objects)
 	if err != nil {
 		return d, "", err
 	}

@@ -83,7 +83,7 @@ func parts(t *testing.T, kind string) Parts {
 	for text := range strings.SplitSeq(rendered, "\n---\n") {
 		objects = append(objects, &unstructured.Unstructured{Object: parse(t, text)})
 	}
-	p, err := Make("alice-1234567", Target{Kind: kind, Name: "web"}, objects)
+	p, err := Make("alice-1234567", Workload{Kind: kind, Name: "web"}, objects)
 	if err != nil {
 		t.Fatal(err)
 	}

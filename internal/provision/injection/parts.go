@@ -39,7 +39,7 @@ const containerPodman = "k8shell-podman"
 // Make takes apart what the chart renders for a workspace of its own. Names get the
 // canonical ID in front. What is backed by a Secret is left out: the owner of the
 // workspace is not the only reader of the workload's namespace.
-func Make(id string, target Target, objects []*unstructured.Unstructured) (Parts, error) {
+func Make(id string, into Workload, objects []*unstructured.Unstructured) (Parts, error) {
 	p := Parts{ID: id}
 	pod := kube.OfKind(objects, "Pod")
 	if pod == nil {
@@ -47,8 +47,8 @@ func Make(id string, target Target, objects []*unstructured.Unstructured) (Parts
 	}
 	p.Labels = labels.Merge(map[string]string{
 		kube.LabelInjected:     "true",
-		kube.LabelWorkloadKind: kube.LabelValue(target.Kind),
-		kube.LabelWorkloadName: kube.LabelValue(target.Name),
+		kube.LabelWorkloadKind: kube.LabelValue(into.Kind),
+		kube.LabelWorkloadName: kube.LabelValue(into.Name),
 	}, pod.GetLabels())
 	p.TemplateAnnotations = map[string]string{
 		kube.AnnotationUserString: pod.GetAnnotations()[kube.AnnotationUserString],
@@ -77,8 +77,8 @@ func Make(id string, target Target, objects []*unstructured.Unstructured) (Parts
 	return p, nil
 }
 
-// Target is the workload that a workspace goes into.
-type Target struct {
+// Workload is what a workspace goes into.
+type Workload struct {
 	Kind string // deployment, statefulset, daemonset
 	Name string
 }

@@ -42,7 +42,7 @@ func TestSettings(t *testing.T) {
 // What says nothing of a pod is no workspace, and what is odd in a pod is left out. What is
 // said of its scripts goes along.
 func TestMakeOfOddObjects(t *testing.T) {
-	if _, err := Make("alice-1", Target{Kind: "deployment", Name: "web"}, nil); fault.CodeOf(err) != fault.Internal {
+	if _, err := Make("alice-1", Workload{Kind: "deployment", Name: "web"}, nil); fault.CodeOf(err) != fault.Internal {
 		t.Errorf("without a pod: %v", err)
 	}
 	odd := &unstructured.Unstructured{Object: parse(t, `
@@ -56,7 +56,7 @@ spec:
     volumeDevices: [{name: disk, devicePath: /dev/x}]
   volumes: [nonsense, {name: empty}, {name: disk}, {name: unused}]
 `)}
-	p, err := Make("alice-1", Target{Kind: "deployment", Name: "web"}, []*unstructured.Unstructured{odd})
+	p, err := Make("alice-1", Workload{Kind: "deployment", Name: "web"}, []*unstructured.Unstructured{odd})
 	if err != nil {
 		t.Fatal(err)
 	}
