@@ -84,8 +84,9 @@ func withoutVersion(t *testing.T, text string) string {
 	t.Helper()
 	text = sumPattern.ReplaceAllString(text, "SUM")
 	if installers := installerPattern.FindAllString(text, -1); len(installers) > 1 {
+		before := strings.Join(installers, "")
 		slices.Sort(installers)
-		text = strings.Replace(text, strings.Join(installerPattern.FindAllString(text, -1), ""), strings.Join(installers, ""), 1)
+		text = strings.Replace(text, before, strings.Join(installers, ""), 1)
 	}
 	text = tagPattern.ReplaceAllString(text, "/download/TAG/")
 	text = pagePattern.ReplaceAllStringFunc(text, func(lines string) string {
