@@ -79,6 +79,7 @@ async function open(path, width) {
   page.on('response', (r) => check(r.status() < 400, `${path}: ${r.url()} is answered with ${r.status()}`))
   page.on('pageerror', (error) => problems.push(`${path}: ${error.message}`))
   await page.goto(site + path, { waitUntil: 'networkidle0' })
+  await page.addStyleTag({ content: '*, ::before, ::after { transition: none !important }' }) // no picture is half-way
   return page
 }
 

@@ -25,6 +25,9 @@ const commands = () => readdirSync(new URL('commands/', src)).sort()
   .map((file) => file.replace(/\.md$/, ''))
   .map((name) => page(name.replaceAll('_', ' '), 'commands/' + name))
 
+// Sections have the anchors that GitHub gives them, so that a link leads to the same place here and there.
+const slugify = (title) => title.trim().toLowerCase().replace(/[^\p{L}\p{N}\-_ ]/gu, '').replaceAll(' ', '-')
+
 export default {
   title: 'berth',
   description: 'Ready workspaces on Kubernetes from the terminal',
@@ -38,6 +41,7 @@ export default {
   // What documents quote from elsewhere is no HTML and no template.
   markdown: {
     html: false,
+    anchor: { slugify },
     config: (md) => {
       const text = md.renderer.rules.text
       md.renderer.rules.text = (...args) => text(...args).replaceAll('{{', '&#123;&#123;')
