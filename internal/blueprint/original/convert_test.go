@@ -213,7 +213,8 @@ func TestConvertLeavesAsItIs(t *testing.T) {
 		blueprint.CustomFile: "template: base\n\nstorages: {a: &a {type: 'memory', path: /a}}\n",
 		"b" + blueprint.CustomFile: "template: base\nnetwork: {networkPolicyClass: isolated}\n" +
 			"storages: {a: {type: memory, path: /a, id: x}}\n",
-		"empty.yaml": "# Nothing.\n\n",
+		"c" + blueprint.CustomFile: "- {name: a, template: base}\n", // a list is no custom blueprint, and stays one
+		"empty.yaml":               "# Nothing.\n\n",
 	} {
 		source := blueprint.Source{Name: name, Text: []byte(text)}
 		files, _, problems := original.Convert([]blueprint.Source{source}, others(t, ""))
@@ -282,4 +283,31 @@ func FuzzConvert(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a storage merges from elsewhere with << is its own: one that says there whether it is wanted is not switched off.
+func TestSwitchOffReadsMergedKeys(t *testing.T) {
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(`
+on: &on {enabled: true}
+local: &local {type: local}
+storages:
+  a: {<<: *on, path: /a}
+  b: {<<: [*local, *on], path: /b}
+  c: {<<: *local, path: /c}
+`), &document); err != nil {
+		t.Fatal(err)
+	}
+	original.SwitchOff(document.Content[0], nil)
+	var read struct {
+		Storages map[string]struct{ Enabled bool }
+	}
+	if err := document.Decode(&read); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"a": true, "b": true, "c": false} {
+		if read.Storages[name].Enabled != want {
+			t.Errorf("storage %s is enabled: %v, want %v", name, !want, want)
+		}
+	}
 }
