@@ -58,7 +58,9 @@ func testers(pkg string) []string {
 			"internal/provision/inventory", "internal/provision/manifest",
 			"internal/blueprint/catalog",
 		},
-		"internal/blueprint": {"internal/blueprint", "internal/blueprint/catalog", "internal/provision/manifest"},
+		"internal/blueprint": {
+			"internal/blueprint", "internal/blueprint/original", "internal/blueprint/catalog", "internal/provision/manifest",
+		},
 		"internal/watch": {
 			"internal/watch", "internal/watch/follow", "internal/diagnose",
 			"internal/commands/diagnose", "internal/provision",

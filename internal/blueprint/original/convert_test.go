@@ -285,7 +285,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// What a storage merges from elsewhere with << is its own: one that says there whether it is wanted is not switched off.
+// What a storage merges with << is its own: one that says there whether it is wanted is not switched off.
 func TestSwitchOffReadsMergedKeys(t *testing.T) {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(`
