@@ -59,8 +59,27 @@ func Take(ctx context.Context, checkout, dir, namespace string, env []string, p 
 	if s.Objects, s.Pod, err = read(manifest); err != nil {
 		return s, err
 	}
+	if values, err = ofChart(values); err != nil {
+		return s, err
+	}
 	return s, errors.Join(os.WriteFile(s.Values, []byte(values), 0o600),
 		os.WriteFile(s.Manifest, []byte(manifest), 0o600))
+}
+
+// ofChart are the values that the chart was rendered with: the record has them below the key berth, beside those that
+// k8shell reads (docs/k8shell.md).
+func ofChart(recorded string) (string, error) {
+	var values struct {
+		Berth map[string]any `json:"berth"`
+	}
+	if err := yaml.Unmarshal([]byte(recorded), &values); err != nil {
+		return "", fmt.Errorf("values: %w", err)
+	}
+	if values.Berth == nil {
+		return "", errors.New("values: the record has none of the chart, below the key berth")
+	}
+	chart, err := yaml.Marshal(values.Berth)
+	return string(chart), err
 }
 
 // read counts the objects of a manifest and finds the pod.
