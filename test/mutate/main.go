@@ -10,6 +10,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"runtime"
@@ -28,6 +29,8 @@ func mutate() error {
 	defer stop()
 	number := flag.Int("n", 300, "how many places are changed, chosen evenly")
 	first := flag.Int("first", 0, "which place is the first one, to choose others")
+	from := flag.Int("from", 1, "the number of the first one to test, to do it in parts")
+	to := flag.Int("to", math.MaxInt, "the number of the last one to test")
 	jobs := flag.Int("jobs", 4*runtime.NumCPU(), "how many are tested at a time")
 	only := flag.String("only", "", "change only what begins with this, such as internal/watch/detect")
 	checkout := flag.String("checkout", "../..", "the checkout that is changed")
@@ -39,7 +42,9 @@ func mutate() error {
 	if err != nil {
 		return err
 	}
-	return run(ctx, chosen(all, *number, *first), *jobs)
+	places := chosen(all, *number, *first)
+	end := max(0, min(*to, len(places)))
+	return run(ctx, places[max(0, min(*from-1, end)):end], *jobs)
 }
 
 // roots are the packages that are changed, with those below them.
