@@ -272,7 +272,7 @@ func (f failure) lines(p style.Page) []string {
 	}
 	lines := p.Indent(strings.Join(names, ", "))
 	lines = append(lines, p.Indent(p.Paragraphs(f.shortMessage())...)...)
-	lines = append(lines, p.Indent(slices.Concat(items(p, f.Problems, f.Excerpts)...)...)...)
+	lines = append(lines, p.Indent(slices.Concat(problemItems(p, f.Problems, f.Excerpts)...)...)...)
 	lines = append(lines, p.Indent(p.Paragraphs(f.Hint)...)...)
 	if f.Logs != nil {
 		few := *f.Logs

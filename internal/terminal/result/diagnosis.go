@@ -253,7 +253,7 @@ func (c Checkup) Text(p style.Page) ([]string, error) {
 		colour, sign := checkupSign(item.Status, p.Styles)
 		begin := style.Paint(colour, sign) + " " + style.Pad(p.Text(item.Name), widest) + "  "
 		texts := p.Paragraphs(item.Message)
-		texts = append(texts, slices.Concat(items(p, item.Problems, item.Excerpts)...)...)
+		texts = append(texts, slices.Concat(problemItems(p, item.Problems, item.Excerpts)...)...)
 		for _, h := range p.Paragraphs(item.Hint) {
 			texts = append(texts, p.Arrow+" "+h)
 		}

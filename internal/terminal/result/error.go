@@ -45,8 +45,8 @@ func NewError(err error) *v1.Error {
 	}
 }
 
-// items are the problems of a document as a list, each with the line that it is about.
-func items(p style.Page, problems, excerpts []string) (texts [][]string) {
+// problemItems are the problems of a document as a list, each with the line that it is about.
+func problemItems(p style.Page, problems, excerpts []string) (texts [][]string) {
 	for i, problem := range problems {
 		excerpt := ""
 		if i < len(excerpts) {
@@ -89,7 +89,7 @@ func (e Error) Text(p style.Page) ([]string, error) {
 	last := len(message) - 1
 	message[last] = fmt.Sprintf("%s (%s)", message[last], e.Code)
 	lines := p.Hanging(style.Paint(p.Red, "error:")+" ", message)
-	for _, item := range items(p, e.Problems, e.Excerpts) {
+	for _, item := range problemItems(p, e.Problems, e.Excerpts) {
 		lines = append(lines, p.Hanging("       - ", []string{strings.TrimPrefix(item[0], "- ")})...)
 		lines = append(lines, style.Labelled("       ", item[1:])...) // a mark is below what it is about
 	}
@@ -119,7 +119,7 @@ func (e Error) Outcome(p style.Page, t wording.Title, between time.Duration) Out
 			Entries: entries(o.Log.Label, more),
 		})
 	}
-	problems, hint := slices.Concat(items(p, e.Problems, e.Excerpts)...), p.Paragraphs(e.Hint)
+	problems, hint := slices.Concat(problemItems(p, e.Problems, e.Excerpts)...), p.Paragraphs(e.Hint)
 	o.Details = append(o.Details,
 		Detail{Lines: p.Indent(problems...), Entries: problemEntries(problems)},
 		Detail{Lines: p.Indent(hint...), Entries: entries("hint", hint...), Alone: true},

@@ -1,8 +1,6 @@
 package result
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -105,111 +103,114 @@ func (j Job) colour(p style.Page) lipgloss.Style {
 	}
 }
 
-// Jobs is a list of jobs.
-type Jobs struct {
-	v1.JobList
-	// Full is set to print each job instead of a table: its bars and, except at a terminal
-	// that is not to be wide, all entries.
-	Full bool `json:"-"`
-	// Short are the forms of the IDs in the table, unless it is wide.
-	Short map[string]string `json:"-"`
-}
+// The widths of a timeline: from how many columns on messages are shown beside its bars, and
+// how wide those are then.
+const (
+	roomForMessages = 110
+	barsAndMessages = 48
+)
 
-// Names are the IDs.
-func (l Jobs) Names() []string {
-	names := make([]string, len(l.Items))
-	for i, j := range l.Items {
-		names[i] = j.ID
-	}
-	return names
-}
-
-// Empty is the remark about an empty list.
-func (l Jobs) Empty() string {
-	if len(l.Items)+len(l.States) > 0 {
-		return ""
-	}
-	return "no jobs"
-}
-
-// Text is a table, or all of each job.
-func (l Jobs) Text(p style.Page) ([]string, error) {
-	if l.Full {
-		return l.stories(p), nil
-	}
+// timeline is where the time of the job went: at a terminal as bars on one axis.
+func (j Job) timeline(p style.Page) []string {
+	spans := j.Timeline
+	colour := func(row int) lipgloss.Style { return spanColour(spans[row], p) }
 	cols := []style.Column{
-		{Title: "JOB"},
-		{Title: "USERSTRING", DropOrder: 2},
-		{Title: "WORKSPACE", Name: true, Least: 12},
-		{Title: "USER", Name: true, Least: 6, DropOrder: 3}, // most user strings have it
-		{Title: "STATUS", Style: func(row int) lipgloss.Style { return Job{l.Items[row]}.colour(p) }},
-		{Title: "AGE"},
-		{Title: "DURATION", DropOrder: 1},
-		{Title: "STAGE"},
+		{Title: "STEP OR STAGE", Name: true, Least: 12, Style: colour},
+		{Title: "BEGAN", DropOrder: 2},
+		{Title: "TOOK"},
+		{Title: "MESSAGE", Least: 12, DropOrder: 1},
 	}
-	if p.Wide {
-		cols = append(cols, style.Column{Title: "CODE", DropOrder: 4}, style.Column{Title: "UPDATED", DropOrder: 5})
+	if len(spans) == 0 {
+		return nil
 	}
-	known := slices.ContainsFunc(l.Items, func(j v1.Job) bool { return j.UserString != "" })
-	if !known {
-		cols = slices.Delete(cols, 1, 2)
-	}
-	return table(cols, l.Items, p, func(j v1.Job) []string {
-		id := j.ID
-		if !p.Wide {
-			id = cmp.Or(l.Short[id], id)
+	begin := j.begin()
+	fill(cols, spans, p, func(s v1.JobSpan) []string {
+		took := "-"
+		if s.State != v1.StepBegun && s.Type != v1.JobSpanWarning {
+			took = style.Brief(style.Seconds(s.Seconds))
 		}
-		names := []string{id, style.OrDash(j.UserString), j.WorkspaceName}
-		if !known {
-			names = slices.Delete(names, 1, 2)
-		}
-		return append(names,
-			style.OrDash(j.Username), string(j.State), style.Age(j.CreatedAt, p.Now),
-			style.Brief(Job{j}.took(p.Now)), string(j.Stage), style.OrDash(j.Code), style.Age(j.UpdatedAt, p.Now))
-	}), nil
-}
-
-// stories are the jobs one below the other, and how the states have changed.
-func (l Jobs) stories(p style.Page) (lines []string) {
-	leftOut := false
-	for i, item := range l.Items {
-		j := Job{item}
-		text := j.story(p)
-		if p.Room == 0 || p.Wide || len(j.Timeline) == 0 {
-			text = append(text, style.Paragraph(j.entries(p))...)
-		} else {
-			leftOut = true
-		}
-		if i > 0 {
-			text = style.Paragraph(text)
-		}
-		lines = append(lines, text...)
-	}
-	lines = append(lines, l.states(p, len(lines) > 0)...)
-	if leftOut {
-		const more = "--output wide also lists what Kubernetes reported on the way."
-		lines = append(lines, style.Paragraph([]string{style.Paint(p.Grey, p.Cut(more, p.Room))})...)
-	}
-	return lines
-}
-
-// states is a table of how the states of the workspace have changed.
-func (l Jobs) states(p style.Page, follows bool) []string {
-	cols := []style.Column{
-		{Title: "TIME"},
-		{Title: "AGE", DropOrder: 1},
-		{Title: "DESIRED"},
-		{Title: "ACTUAL"},
-		{Title: "WHY", Least: 12},
-	}
-	lines := table(cols, l.States, p, func(c v1.StateChange) []string {
-		return []string{
-			c.At.UTC().Format(time.DateTime), style.Age(c.At, p.Now), string(c.Desired), string(c.Actual),
-			cmp.Or(c.Cause, c.Reason),
-		}
+		return []string{spanName(s, p), "+" + style.Brief(s.BeganAt.Sub(begin)), took, s.Message}
 	})
-	if follows {
-		return style.Paragraph(lines)
+	if p.Room > 0 {
+		cols = j.withBars(cols, begin, colour, p)
 	}
-	return lines
+	return style.Table(cols, p.Table().Room, p.Styles)
+}
+
+// begin is when the first of it began.
+func (j Job) begin() time.Time {
+	begin := j.CreatedAt
+	if len(j.Timeline) > 0 && (begin.IsZero() || j.Timeline[0].BeganAt.Before(begin)) {
+		begin = j.Timeline[0].BeganAt
+	}
+	return begin
+}
+
+// withBars are the columns with bars, for which messages may have to give way.
+func (j Job) withBars(cols []style.Column, begin time.Time, colour func(int) lipgloss.Style,
+	p style.Page,
+) []style.Column {
+	messages := cols[3]
+	cols = cols[:3]
+	columns := style.Spare(cols, p.Room)
+	if p.Room >= roomForMessages || p.Wide {
+		columns = min(columns, barsAndMessages)
+	}
+	if columns < style.LeastBars {
+		if p.Wide {
+			cols = append(cols, messages)
+		}
+		return cols
+	}
+	axis := style.Axis{Time: j.CreatedAt.Add(j.took(p.Now)).Sub(begin), Columns: columns}
+	for _, s := range j.Timeline {
+		axis.Time = max(axis.Time, s.BeganAt.Add(style.Seconds(s.Seconds)).Sub(begin))
+	}
+	bars := style.Column{Title: axis.Scale(), Style: colour}
+	for _, s := range j.Timeline {
+		bars.Cells = append(bars.Cells, spanBar(s, axis, s.BeganAt.Sub(begin), p))
+	}
+	if cols = append(cols, bars); p.Room >= roomForMessages || p.Wide {
+		cols = append(cols, messages)
+	}
+	return cols
+}
+
+// spanBar is a bar, heavy for what a stage took; a warning is a sign where it came.
+func spanBar(s v1.JobSpan, axis style.Axis, at time.Duration, p style.Page) string {
+	end := at + style.Seconds(s.Seconds)
+	switch {
+	case s.Type == v1.JobSpanWarning:
+		return axis.Bar(at, at, p.Warning)
+	case s.State == v1.StepBegun:
+		return axis.Bar(at, axis.Time, p.Dotted)
+	case s.Type == v1.JobSpanStage:
+		return axis.Bar(at, end, p.Heavy)
+	}
+	return axis.Bar(at, end, p.Light)
+}
+
+// spanName moves what goes on within a stage to the right.
+func spanName(s v1.JobSpan, p style.Page) string {
+	switch s.Type {
+	case v1.JobSpanWarning:
+		return "  " + p.Warning + " " + s.Name
+	case v1.JobSpanContainer, v1.JobSpanScript:
+		return "  " + s.Name
+	case v1.JobSpanStep:
+		return strings.ToLower(s.Name)
+	}
+	return s.Name
+}
+
+func spanColour(s v1.JobSpan, p style.Page) lipgloss.Style {
+	switch {
+	case s.Type == v1.JobSpanWarning, s.Type == v1.JobSpanScript && s.State == v1.StepFailed:
+		return p.Yellow
+	case s.State == v1.StepFailed:
+		return p.Red
+	case s.Type == v1.JobSpanStage && s.State == v1.StepEnded:
+		return p.Green
+	}
+	return p.Grey
 }

@@ -12,6 +12,16 @@ import (
 	"github.com/berthdev/berth/internal/terminal/wording"
 )
 
+// Kind is a document that a command prints. A kind can have more methods:
+//
+//	Names() []string  what it is called, for --output name
+//	Items() []Kind    its parts, for --output jsonl: a line for each
+//	Empty() string    the remark that is printed if there is nothing in it
+type Kind interface {
+	// Text is what people read.
+	Text(p style.Page) ([]string, error)
+}
+
 // Ending is a Kind that a command with progress ends with. One that is no success also has
 //
 //	Exit() int  the exit status of the command
@@ -184,4 +194,22 @@ func stageTexts(stages []v1.StepTiming, format func(time.Duration) string) (text
 		texts = append(texts, strings.ToLower(s.Name)+" "+format(style.Seconds(s.Seconds)))
 	}
 	return texts
+}
+
+// table lays out a row of cells for each item; nothing without items.
+func table[T any](cols []style.Column, items []T, p style.Page, cells func(T) []string) []string {
+	if len(items) == 0 {
+		return nil
+	}
+	fill(cols, items, p, cells)
+	return style.Table(cols, p.Table().Room, p.Styles)
+}
+
+// fill adds the cells of the items to the columns.
+func fill[T any](cols []style.Column, items []T, p style.Page, cells func(T) []string) {
+	for _, item := range items {
+		for i, cell := range cells(item)[:len(cols)] {
+			cols[i].Cells = append(cols[i].Cells, p.Text(cell))
+		}
+	}
 }
