@@ -64,7 +64,8 @@ func testers(pkg string) []string {
 			"internal/blueprint/catalog",
 		},
 		"internal/blueprint": {
-			"internal/blueprint", "internal/blueprint/original", "internal/blueprint/catalog", "internal/provision/manifest",
+			"internal/blueprint", "internal/blueprint/original", "internal/blueprint/catalog",
+			"internal/provision/manifest",
 		},
 		"internal/watch": {
 			"internal/watch", "internal/watch/follow", "internal/diagnose",

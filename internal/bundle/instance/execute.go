@@ -9,7 +9,6 @@ import (
 	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/certificate"
@@ -18,19 +17,6 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/release"
 )
-
-// changing is a change, with the record of what there is and of what is to be.
-type changing struct {
-	todo          change
-	current, next *helm.Release
-	installed     bool // any revision was applied as a whole
-	// before is what is installed, objects what is to be, and attempted what may have been
-	// left by attempts that were not completed.
-	before, objects, attempted []*unstructured.Unstructured
-	// ahead are those that are applied before all others where a certificate is renewed: what is there and is to trust
-	// it, and then the Secrets.
-	ahead [][]*unstructured.Unstructured
-}
 
 // execute makes a change: the record of an installation or an upgrade is written before
 // and after the objects. A repair has none.
@@ -202,15 +188,6 @@ func (p *pass) rollBack(ctx context.Context, applier apply.Applier, c changing, 
 	return &failed
 }
 
-// change is what a pass has to do about a release.
-type change int
-
-const (
-	toInstall change = iota
-	toUpgrade
-	toRepair
-)
-
 // decide compares the newest record of a release with what is wanted. One that was not
 // completed is done again, whatever it says; installed says whether any ever was.
 func decide(current, wanted *helm.Release, installed bool) change {
@@ -223,19 +200,4 @@ func decide(current, wanted *helm.Release, installed bool) change {
 		return toUpgrade
 	}
 	return toRepair
-}
-
-// reason is what a failed change is called on the instance.
-func (c change) reason() string {
-	switch c {
-	case toInstall:
-		return v1alpha1.ReasonInstallFailed
-	case toUpgrade:
-		return v1alpha1.ReasonUpgradeFailed
-	}
-	return v1alpha1.ReasonReconcileFailed
-}
-
-func (c change) action() v1.BundleAction {
-	return [...]v1.BundleAction{v1.BundleInstalled, v1.BundleUpgraded, v1.BundleUnchanged}[c]
 }

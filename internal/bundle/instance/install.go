@@ -27,9 +27,22 @@ import (
 	"github.com/berthdev/berth/internal/serve"
 )
 
-// namespaceOf is where the objects of an instance go that name none, unless their bundle
-// says so.
-func (r Reconciler) namespaceOf(c v1alpha1.Config) string { return cmp.Or(c.Namespace, r.System) }
+// ensureBundle finds the bundle of the instance's template among its bundles, or makes it, and uploads its content
+// if this run has that.
+func (p *pass) ensureBundle(ctx context.Context) (*v1alpha1.Bundle, error) {
+	b, made, err := p.objects().EnsureBundle(ctx, p.in, p.bundles, p.System)
+	if err != nil {
+		return nil, err
+	}
+	if made {
+		p.bundles = append(p.bundles, *b)
+		b = &p.bundles[len(p.bundles)-1]
+	}
+	if p.found.content == nil {
+		return b, nil
+	}
+	return b, p.unpacker(v1alpha1.KindInstance).Upload(ctx, b, p.found.content, p.steps)
+}
 
 // load reads the content as what its class says, unless that is known already. That it
 // was as it is recorded was before the lock, and is not so any more; and a chart asks for
@@ -137,14 +150,6 @@ func (p *pass) applier(pkg *format.Package, view *live.View) apply.Applier {
 	a := p.Applier(p.in.Name, cmp.Or(pkg.Namespace, p.namespaceOf(c)))
 	a.Live, a.Fence = view, p.held
 	return a
-}
-
-// Applier applies the objects of an instance.
-func (r Reconciler) Applier(name, namespace string) apply.Applier {
-	return apply.Applier{
-		Client: r.Installs.Dynamic, Discovery: &remembered{ServerResourcesInterface: r.Installs.Discovery()},
-		Namespace: namespace, Owner: r.owner(name), Force: r.Force, StrictFields: true,
-	}
 }
 
 // placed are the objects of a package as they are to be in the cluster. What is recorded

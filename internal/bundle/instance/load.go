@@ -2,27 +2,49 @@ package instance
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"slices"
-	"sync"
+	"strings"
 
 	helm "helm.sh/helm/v3/pkg/release"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
+	"github.com/berthdev/berth/internal/bundle/cluster"
 	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
-	"github.com/berthdev/berth/internal/chart"
-	"github.com/berthdev/berth/internal/chart/budget"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
+
+// Request is what somebody at a terminal wants to have installed.
+type Request struct {
+	Name string
+	// Source is what the content was fetched from, and Resolved what exactly that was; of
+	// content that is local, an upload.
+	Source, Resolved v1alpha1.Source
+	Content          *content.Content
+	// Class is that of the content's format, and Package what the content is: see Load.
+	Class   string
+	Package *format.Package
+	// Format is what the content is to be read as; empty if that is to be recognized.
+	Format format.Format
+	Config v1alpha1.Config
+	// ServiceAccount is as what it is installed; nil for the caller, or the server's installer.
+	ServiceAccount *v1alpha1.ServiceAccount
+	// KeepValues installs a chart with the values of the last installation; see Load.
+	KeepValues bool
+	// KeepWatch has an operator watch the namespaces that it has watched; see Load.
+	KeepWatch bool
+	Until     Until
+	// Revision is the one that is to be had again; 0 for what is new. See Earlier.
+	Revision int
+	// Charts are the versions of what its chart depended on, as PATH VERSION: whoever fetches it again takes these.
+	Charts []string
+}
 
 // Load reads the content of a request as what its class says it is, which is recognized if
 // there is none. What is installed of the same is read from its record.
@@ -71,6 +93,72 @@ func (r Reconciler) Load(ctx context.Context, q *Request, k Snapshot) error {
 	return err
 }
 
+// instanceOf is the object that says what is requested.
+func instanceOf(q Request) (*v1alpha1.Instance, error) {
+	text, err := json.Marshal(q.Config)
+	if err != nil {
+		return nil, err
+	}
+	in := &v1alpha1.Instance{Spec: v1alpha1.InstanceSpec{
+		ProvisionerClassName: q.Class, Config: text, ServiceAccount: q.ServiceAccount,
+		Template: v1alpha1.Template{
+			// Other content from the same place is another bundle.
+			Metadata: v1alpha1.TemplateMeta{
+				Annotations: map[string]string{v1alpha1.AnnotationContent: q.Content.Digest},
+			},
+			Spec: v1alpha1.BundleSpec{ProvisionerClassName: q.Class, Source: q.Source},
+		},
+	}}
+	if len(q.Charts) > 0 {
+		in.Spec.Template.Metadata.Annotations[v1alpha1.AnnotationCharts] = strings.Join(q.Charts, ",")
+	}
+	in.Name = q.Name
+	return in, nil
+}
+
+// formatOf is what the content of a request is read as, by which it gets its class if it has none. Where that does not
+// follow from the content and the class, the instance says it.
+func formatOf(q *Request) (found format.Format, err error) {
+	switch {
+	case q.Format == "" && q.Class == "":
+		found, err = format.Recognize(q.Content.FS())
+	case q.Format == "":
+		found, err = contentOf(q.Content, q.Class, q.Config)
+	default:
+		found = q.Format
+	}
+	if err != nil {
+		return "", err
+	}
+	if q.Class == "" {
+		q.Class = resource.ClassOf(found)
+	}
+	if q.Format != "" && q.Format != q.Format.Base() {
+		q.Config.Format = string(q.Format)
+	}
+	return found, nil
+}
+
+// contentOf is what content is read as by an instance that has a bundle of a class.
+func contentOf(c *content.Content, class string, conf v1alpha1.Config) (format.Format, error) {
+	wanted := resource.FormatOf(class)
+	switch asked := format.Format(conf.Format); {
+	case wanted != format.Plain:
+		return wanted, nil
+	case asked == "":
+		found, err := format.RecognizeAs(c.FS(), wanted)
+		if found.Base() != wanted {
+			found = wanted // which says what is missing
+		}
+		return found, err
+	case asked.Base() != wanted:
+		return "", fault.New(fault.InvalidArgument, "spec.config.format %q is not one of class %s", asked, class).
+			WithHint("leave it out, or use %s or %s", format.YAML, format.Kustomize)
+	default:
+		return asked, nil
+	}
+}
+
 // Stored is the content of the bundle that is installed of an instance, and the bundle: as it was unpacked, whatever is
 // at its source now. The content is to be closed.
 func (r Reconciler) Stored(ctx context.Context, name string, steps *event.Steps) (*content.Content, *v1alpha1.Bundle,
@@ -111,29 +199,28 @@ func (r Reconciler) read(ctx context.Context, c *content.Content, instance strin
 		Format: of, Instance: instance, Namespace: r.namespaceOf(conf),
 		Values: []byte(conf.Values), Watch: conf.WatchNamespaces,
 	}
+	view := r.view()
 	if o.Format == format.Helm {
-		if err := r.ofCluster(ctx, &o, current); err != nil {
+		if o.Upgrade = current != nil; o.Upgrade {
+			o.Revision = current.Version + 1
+		}
+		var err error
+		if o.Capabilities, err = view.Capabilities(); err != nil {
 			return nil, err
 		}
+		o.Lookup = view.Lookup
 	}
 	o.RenderTime = r.RenderTime
 	pkg, err := r.turns.Load(ctx, c.FS(), o)
 	if err == nil {
-		err = r.conform(ctx, pkg)
+		err = view.Conform(ctx, pkg)
 	}
 	return pkg, err
 }
 
-// ofCluster lets a chart ask the cluster.
-func (r Reconciler) ofCluster(ctx context.Context, o *format.Options, current *helm.Release) (err error) {
-	if current != nil {
-		o.Upgrade, o.Revision = true, current.Version+1
-	}
-	if o.Capabilities, err = r.capabilities(ctx); err != nil {
-		return err
-	}
-	o.Lookup = r.lookup
-	return nil
+// view is what content is told of the cluster.
+func (r Reconciler) view() cluster.View {
+	return cluster.View{Client: r.Installs, ResourceOf: r.Applier("", "").ResourceOf, Reserved: r.Reserved}
 }
 
 // required says what is missing on the cluster in the words of this API.
@@ -145,138 +232,38 @@ func required(err error) string {
 	return resource.Why(err)
 }
 
-// capabilities are the cluster's version and the versions of its APIs.
-func (r Reconciler) capabilities(context.Context) (c chart.Capabilities, err error) {
-	discovery := r.Installs.Discovery()
-	version, err := discovery.ServerVersion()
-	if err != nil {
-		return c, kube.Fault(err, kube.Call{Verb: "get", Resource: "/version"})
+// Moved says which charts that a chart depends on are other ones than in what is recorded last, and which.
+func (k Snapshot) Moved(p *format.Package) (moved []string) {
+	if k.Release == nil || p == nil || p.Recorded || p.Format != format.Helm {
+		return nil
 	}
-	c.Version = version.GitVersion
-	_, lists, err := discovery.ServerGroupsAndResources()
-	if err != nil && len(lists) == 0 { // an API service that does not answer leaves a gap
-		return c, kube.Fault(err, kube.Call{Verb: "get", Resource: "/apis"})
+	made := provenanceIn(k.Release)
+	if made == nil || len(made.Charts) == 0 {
+		return nil
 	}
-	for _, list := range lists {
-		c.APIVersions = append(c.APIVersions, list.GroupVersion)
-		for _, resource := range list.APIResources {
-			c.APIVersions = append(c.APIVersions, list.GroupVersion+"/"+resource.Kind)
+	before, now := versions(made.Charts), versions(p.Charts)
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		switch then, is := now[name]; {
+		case !is:
+			moved = append(moved, name+" "+before[name]+" is gone")
+		case then != before[name]:
+			moved = append(moved, name+" "+before[name]+" → "+then)
 		}
 	}
-	return c, nil
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if _, was := before[name]; !was {
+			moved = append(moved, name+" "+now[name]+" is new")
+		}
+	}
+	return moved
 }
 
-// maxLookup is how many objects a template is given in a list.
-const maxLookup = 1000
-
-// The sizes of pages in which a list is read, and what is read at once, in bytes: objects may
-// have 1.5 MiB each, and most have some KiB.
-const (
-	firstPage = 16
-	pageBytes = 8 << 20
-)
-
-// listed reads a list of objects without those that are hidden, but not more of it than a chart
-// may have.
-func listed(ctx context.Context, api dynamic.ResourceInterface,
-	hidden func(unstructured.Unstructured) bool,
-) (map[string]any, error) {
-	var all *unstructured.UnstructuredList
-	size, held, token := int64(firstPage), 0.0, ""
-	for {
-		page, err := api.List(ctx, metav1.ListOptions{Limit: size, Continue: token})
-		if err != nil {
-			return nil, err
-		}
-		held += budget.Held(page.UnstructuredContent())
-		if held > budget.MaxAnswer {
-			return nil, fault.New(fault.InvalidArgument, "the objects take more than %d MiB", budget.MaxAnswer>>20)
-		}
-		if token = page.GetContinue(); all == nil {
-			all = page
-		} else {
-			all.Items = append(all.Items, page.Items...)
-		}
-		rest := maxLookup - int64(len(all.Items))
-		if token == "" || rest <= 0 {
-			all.Items = slices.DeleteFunc(all.Items, hidden)
-			return all.UnstructuredContent(), nil
-		}
-		size = min(rest, max(1, int64(pageBytes/(held/float64(len(all.Items))))))
+// versions are those of charts by their paths; of two of one path, both.
+func versions(charts []string) map[string]string {
+	all := map[string]string{}
+	for _, c := range charts {
+		name, version, _ := strings.Cut(c, " ")
+		all[name] = strings.TrimPrefix(all[name]+" and "+version, " and ")
 	}
-}
-
-// reserved names what is looked up in the system namespace, or that namespace itself.
-func (r Reconciler) reserved(kind, name string) string {
-	system := "the system namespace " + r.Reserved.System
-	switch {
-	case kind == "Namespace":
-		return system
-	case name == "":
-		return "every " + kind + " in " + system
-	}
-	return kube.Object(kind, name) + " in " + system
-}
-
-// lookup finds an object for a template, or a list of them.
-func (r Reconciler) lookup(ctx context.Context, apiVersion, kind, namespace, name string) (map[string]any, error) {
-	object := &unstructured.Unstructured{}
-	object.SetAPIVersion(apiVersion)
-	object.SetKind(kind)
-	object.SetNamespace(namespace)
-	object.SetName(name)
-	if r.Reserved.Hides(namespace) || r.Reserved.Hides(name) && kind == "Namespace" {
-		return nil, fault.New(fault.Failed, "the template looks up %s, which bundles leave alone",
-			r.reserved(kind, name)).
-			WithHint("a server with --allow-system lets it")
-	}
-	resource, known, err := r.Applier("", namespace).ResourceOf(ctx, object.GroupVersionKind())
-	if err != nil || !known {
-		return nil, err
-	}
-	var api dynamic.ResourceInterface = r.Installs.Dynamic.Resource(resource.GroupVersionResource)
-	if namespace != "" && resource.Namespaced {
-		api = r.Installs.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace)
-	}
-	call := kube.Call{Verb: "get", Resource: resource.GroupResource().String(), Namespace: namespace, Name: name}
-	if name == "" {
-		call.Verb = "list"
-		hidden := func(o unstructured.Unstructured) bool { return r.Reserved.Hides(o.GetNamespace()) }
-		list, err := listed(ctx, api, hidden)
-		return list, kube.Fault(err, call)
-	}
-	found, err := api.Get(ctx, name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, kube.Fault(err, call)
-	}
-	return found.Object, nil
-}
-
-// remembered asks the cluster for each version of an API once. What the cluster does not
-// have is asked for again, as it may have been defined meanwhile.
-type remembered struct {
-	discovery.ServerResourcesInterface
-
-	mu    sync.Mutex
-	lists map[string]*metav1.APIResourceList
-}
-
-// ServerResourcesForGroupVersion implements discovery.ServerResourcesInterface.
-func (r *remembered) ServerResourcesForGroupVersion(version string) (*metav1.APIResourceList, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if list := r.lists[version]; list != nil {
-		return list, nil
-	}
-	list, err := r.ServerResourcesInterface.ServerResourcesForGroupVersion(version)
-	if err == nil {
-		if r.lists == nil {
-			r.lists = map[string]*metav1.APIResourceList{}
-		}
-		r.lists[version] = list
-	}
-	return list, err
+	return all
 }

@@ -2,7 +2,7 @@ package instance
 
 import (
 	"context"
-	"encoding/json"
+	"io"
 	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
@@ -12,70 +12,14 @@ import (
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
-	"github.com/berthdev/berth/internal/bundle/content"
 	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/resource"
+	"github.com/berthdev/berth/internal/bundle/unpack"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
-	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/reconcile"
 )
-
-// Outcome is what a pass over an instance has come to.
-type Outcome struct {
-	Action   v1.BundleAction
-	Bundle   string
-	Previous string
-	Revision int
-	Changes  apply.Changes
-	Healthy  bool
-	// Again is when a server looks at objects again that are not healthy yet; 0 for those
-	// that are.
-	Again time.Duration
-	// Watch is what a server watches from now on; it has no scopes if that stays as it is.
-	Watch observe.Set
-	Notes string
-}
-
-// Until says how far a pass goes.
-type Until int
-
-// A pass ends when the objects are applied, when their health has been looked at once,
-// or when they are healthy.
-const (
-	UntilInstalled Until = iota
-	UntilLookedAt
-	UntilHealthy
-)
-
-// pass is one pass over an instance, under its lock.
-type pass struct {
-	Reconciler
-	steps *event.Steps
-	held  *lock.Lock
-	until Until
-	// requested is true for a pass of a command that has written the instance just now.
-	requested bool
-
-	in       *v1alpha1.Instance
-	before   string // the status
-	verdicts resource.Verdicts
-	bundles  []v1alpha1.Bundle // of the instance
-	found    found
-	outcome  Outcome
-	// looked is true once the pass has come as far as the objects, which says something of their health.
-	looked bool
-}
-
-// found is what is known of the wanted bundle's content before the pass has asked; empty
-// for a server, which starts from the objects.
-type found struct {
-	content  *content.Content
-	resolved v1alpha1.Source
-	pkg      *format.Package
-	release  *helm.Release // the newest record when the package was read
-}
 
 // Instance brings an instance of our class to what its spec says. The error is for
 // the caller that is to try again; the reason is in the instance's status.
@@ -98,15 +42,6 @@ func (r Reconciler) Instance(ctx context.Context, name string, until Until, step
 	}
 	p := &pass{Reconciler: r, steps: steps, held: held, until: until, in: in, bundles: now.Bundles}
 	return p.run(ctx)
-}
-
-// ended is why a context has ended, if that is what an error comes from: an error with the same
-// code says more.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() == nil || fault.CodeOf(err) == fault.CodeOf(context.Cause(ctx)) {
-		return err
-	}
-	return context.Cause(ctx)
 }
 
 // run makes the pass. Whatever it comes to is written into the instance's status.
@@ -235,25 +170,6 @@ func (p *pass) unpackBundle(ctx context.Context, b *v1alpha1.Bundle) (err error)
 	return err
 }
 
-// write writes the status, if it is not what it was.
-func (p *pass) write(ctx context.Context) error {
-	p.verdicts.Apply(p.in, p.Now())
-	if p.before == statusText(p.in) {
-		return nil
-	}
-	if err := p.objects().SetInstanceStatus(ctx, p.in); err != nil {
-		return err
-	}
-	p.before = statusText(p.in)
-	return nil
-}
-
-// statusText tells one status from another.
-func statusText(in *v1alpha1.Instance) string {
-	text, _ := json.Marshal(in.Status) // plain fields: cannot fail
-	return string(text)
-}
-
 // cleanUp deletes every other bundle of the instance: what is installed is healthy.
 func (p *pass) cleanUp(ctx context.Context) error {
 	for i := range p.bundles {
@@ -271,19 +187,44 @@ func (p *pass) cleanUp(ctx context.Context) error {
 	return nil
 }
 
-// ensureBundle finds the bundle of the instance's template among its bundles, or makes it, and uploads its content
-// if this run has that.
-func (p *pass) ensureBundle(ctx context.Context) (*v1alpha1.Bundle, error) {
-	b, made, err := p.objects().EnsureBundle(ctx, p.in, p.bundles, p.System)
-	if err != nil {
-		return nil, err
+// Backend is what a server works with: nobody sees its steps, since all that comes of
+// them is on the objects.
+type Backend struct {
+	Reconciler
+}
+
+// NewBackend makes the backend of a reconciler.
+func NewBackend(r Reconciler) Backend {
+	r.turns, r.fetches = unpack.NewTurns(), unpack.NewFetches(r.Fetcher.Cache)
+	return Backend{Reconciler: r}
+}
+
+// Bundle unpacks a bundle.
+func (b Backend) Bundle(ctx context.Context, name string) error {
+	steps := b.unseen()
+	defer steps.Finish(v1.Result{})
+	return b.unpacker(v1alpha1.KindBundle).Bundle(ctx, name, steps)
+}
+
+// Instance makes one pass over an instance, and asks for another one while its objects
+// are not healthy. It gives what is to be watched from then on.
+func (b Backend) Instance(ctx context.Context, name string) (observe.Set, error) {
+	steps := b.unseen()
+	defer steps.Finish(v1.Result{})
+	out, err := b.Reconciler.Instance(ctx, name, UntilLookedAt, steps)
+	if err == nil && out.Again > 0 {
+		err = reconcile.Again(out.Again)
 	}
-	if made {
-		p.bundles = append(p.bundles, *b)
-		b = &p.bundles[len(p.bundles)-1]
-	}
-	if p.found.content == nil {
-		return b, nil
-	}
-	return b, p.unpacker(v1alpha1.KindInstance).Upload(ctx, b, p.found.content, p.steps)
+	return out.Watch, err
+}
+
+func (b Backend) unseen() *event.Steps {
+	return event.NewSteps(event.NewStream("", b.Now), b.Now)
+}
+
+// Open opens the archive of a bundle that is unpacked. It is nil if its digest is known.
+func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.ReadSeekCloser, digest string,
+	modified time.Time, err error,
+) {
+	return b.unpacker("").Open(ctx, bundle, known)
 }

@@ -1,18 +1,20 @@
 package instance
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
+	helmchart "helm.sh/helm/v3/pkg/chart"
 	helm "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
-	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/release"
@@ -65,44 +67,63 @@ func provenanceIn(r *helm.Release) *provenance {
 	return p
 }
 
-// Moved says which charts that a chart depends on are other ones than in what is recorded last, and which.
-func (k Snapshot) Moved(p *format.Package) (moved []string) {
-	if k.Release == nil || p == nil || p.Recorded || p.Format != format.Helm {
-		return nil
-	}
-	made := provenanceIn(k.Release)
-	if made == nil || len(made.Charts) == 0 {
-		return nil
-	}
-	before, now := versions(made.Charts), versions(p.Charts)
-	for _, name := range slices.Sorted(maps.Keys(before)) {
-		switch then, is := now[name]; {
-		case !is:
-			moved = append(moved, name+" "+before[name]+" is gone")
-		case then != before[name]:
-			moved = append(moved, name+" "+before[name]+" → "+then)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if _, was := before[name]; !was {
-			moved = append(moved, name+" "+now[name]+" is new")
-		}
-	}
-	return moved
-}
-
-// versions are those of charts by their paths; of two of one path, both.
-func versions(charts []string) map[string]string {
-	all := map[string]string{}
-	for _, c := range charts {
-		name, version, _ := strings.Cut(c, " ")
-		all[name] = strings.TrimPrefix(all[name]+" and "+version, " and ")
-	}
-	return all
-}
-
 // noVersion is the version in the record of a bundle that has none.
 const noVersion = "0.0.0"
+
+// origin is what a release is made of: a bundle, whose content never changes, and what
+// its instance sets. Of the same, no other release is made: a chart may render otherwise
+// each time. Objects belong to the very instance.
+type origin struct {
+	Instance  types.UID `json:"instance"`
+	Bundle    types.UID `json:"bundle"`
+	Class     string    `json:"class"`
+	Namespace string    `json:"namespace"`
+	Values    string    `json:"values"`
+	Watch     []string  `json:"watch,omitempty"`
+
+	// made is the bundle in words, and says nothing that the above does not.
+	made provenance
+}
+
+// annotationOrigin has the hash of the origin, in the chart of the record: with
+// `helm rollback` it goes along with the manifest.
+const annotationOrigin = "berth.dev/origin"
+
+func (o origin) hash() string {
+	text, _ := json.Marshal(o) // plain fields: cannot fail
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// originOf is that of a release of a bundle of an instance.
+func (r Reconciler) originOf(in *v1alpha1.Instance, b *v1alpha1.Bundle, class string, c v1alpha1.Config) origin {
+	return origin{
+		Instance: in.UID, Bundle: b.UID, Class: class, Namespace: r.namespaceOf(c), Values: c.Values,
+		Watch: c.WatchNamespaces,
+		made:  provenanceOf(b, c),
+	}
+}
+
+// from is a copy of a chart that says what its release is made of: as a hash, and in words.
+func (o origin) from(c *helmchart.Chart) *helmchart.Chart {
+	chart, metadata := *c, *c.Metadata
+	metadata.Annotations = maps.Clone(metadata.Annotations)
+	if metadata.Annotations == nil {
+		metadata.Annotations = map[string]string{}
+	}
+	made, _ := json.Marshal(o.made) // plain fields: cannot fail
+	metadata.Annotations[annotationOrigin], metadata.Annotations[annotationMadeOf] = o.hash(), string(made)
+	chart.Metadata = &metadata
+	return &chart
+}
+
+// originIn is the hash of the origin of a release; empty if its record does not have it.
+func originIn(r *helm.Release) string {
+	if r == nil || r.Chart == nil || r.Chart.Metadata == nil {
+		return ""
+	}
+	return r.Chart.Metadata.Annotations[annotationOrigin]
+}
 
 // isWhole is true for a revision that was applied as a whole.
 func isWhole(r *helm.Release) bool {

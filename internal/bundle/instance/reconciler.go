@@ -4,20 +4,20 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
+	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
-	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/bundle/installer"
-	"github.com/berthdev/berth/internal/bundle/observe"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/bundle/server"
 	"github.com/berthdev/berth/internal/bundle/source"
@@ -26,7 +26,6 @@ import (
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
-	"github.com/berthdev/berth/internal/reconcile"
 	"github.com/berthdev/berth/internal/release"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
@@ -104,6 +103,44 @@ func (r Reconciler) owner(name string) apply.Owner {
 	return owner
 }
 
+// namespaceOf is where the objects of an instance go that name none, unless their bundle
+// says so.
+func (r Reconciler) namespaceOf(c v1alpha1.Config) string { return cmp.Or(c.Namespace, r.System) }
+
+// Applier applies the objects of an instance.
+func (r Reconciler) Applier(name, namespace string) apply.Applier {
+	return apply.Applier{
+		Client: r.Installs.Dynamic, Discovery: &remembered{ServerResourcesInterface: r.Installs.Discovery()},
+		Namespace: namespace, Owner: r.owner(name), Force: r.Force, StrictFields: true,
+	}
+}
+
+// remembered asks the cluster for each version of an API once. What the cluster does not
+// have is asked for again, as it may have been defined meanwhile.
+type remembered struct {
+	discovery.ServerResourcesInterface
+
+	mu    sync.Mutex
+	lists map[string]*metav1.APIResourceList
+}
+
+// ServerResourcesForGroupVersion implements discovery.ServerResourcesInterface.
+func (r *remembered) ServerResourcesForGroupVersion(version string) (*metav1.APIResourceList, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if list := r.lists[version]; list != nil {
+		return list, nil
+	}
+	list, err := r.ServerResourcesInterface.ServerResourcesForGroupVersion(version)
+	if err == nil {
+		if r.lists == nil {
+			r.lists = map[string]*metav1.APIResourceList{}
+		}
+		r.lists[version] = list
+	}
+	return list, err
+}
+
 // lockID is the lock of an instance. A workspace's ID cannot be the same: it has no
 // such ending.
 func lockID(name string) string { return name + ".bundle" }
@@ -156,38 +193,6 @@ func releaseLock(ctx context.Context, held *lock.Lock) {
 	held.Release(ctx)
 }
 
-// define makes sure that the cluster has the kinds Bundle and BundleInstance, and the
-// system namespace. Definitions that are there are left alone: they may be newer, or
-// another program's.
-func (r Reconciler) define(ctx context.Context) error {
-	objects, err := resource.Definitions()
-	if err != nil {
-		return err
-	}
-	err = r.share(ctx, append(objects, kube.Named("Namespace", r.System))...)
-	if fault.CodeOf(err) == fault.PermissionDenied {
-		return fault.New(fault.PermissionDenied,
-			"the cluster does not have the kinds Bundle and BundleInstance or the namespace %s, and you may "+
-				"not create them: %w", r.System, err).
-			WithHint("ask an administrator to run `%s`, and `kubectl create namespace %s`", resource.DefinitionsCommand,
-				r.System)
-	}
-	return err
-}
-
-// CreateNamespace makes sure that a namespace exists. It belongs to no instance.
-func (r Reconciler) CreateNamespace(ctx context.Context, name string) error {
-	return r.share(ctx, kube.Named("Namespace", name))
-}
-
-// share creates those of the objects that do not exist, for everybody.
-func (r Reconciler) share(ctx context.Context, objects ...*unstructured.Unstructured) error {
-	a := r.Applier("", "")
-	a.Owner, a.Shared = apply.Owner{Name: "berth"}, true
-	_, err := a.Apply(ctx, apply.Objects(objects))
-	return err
-}
-
 // As is the reconciler that does what bundles choose as a ServiceAccount; r itself for nil.
 func (r Reconciler) As(account *v1alpha1.ServiceAccount) (Reconciler, error) {
 	if account == nil {
@@ -199,26 +204,6 @@ func (r Reconciler) As(account *v1alpha1.ServiceAccount) (Reconciler, error) {
 	}
 	r.Installs, r.account = acting, account
 	return r, nil
-}
-
-// identify has the pass do what the bundle chooses as the ServiceAccount that its instance
-// names. Of an instance that somebody else has written, its author must have been asked for
-// the permission; the caller of an installation is asked with each request.
-func (p *pass) identify(ctx context.Context) error {
-	account := p.in.Spec.ServiceAccount
-	if account == nil {
-		return nil
-	}
-	if !p.requested {
-		if err := p.Guard.Check(ctx); err != nil {
-			return err
-		}
-	}
-	acting, err := p.As(account)
-	if err == nil {
-		p.Reconciler = acting
-	}
-	return err
 }
 
 // denied says of a permission that is missing whose it is, and how it is given.
@@ -234,46 +219,4 @@ func (r Reconciler) denied(err error) error {
 	f.Message = "the ServiceAccount " + r.account.String() + " lacks a permission: " + f.Message
 	return f.WithHint("what a bundle contains is read, written and watched as that ServiceAccount: bind it to a " +
 		"role that allows it")
-}
-
-// Backend is what a server works with: nobody sees its steps, since all that comes of
-// them is on the objects.
-type Backend struct {
-	Reconciler
-}
-
-// NewBackend makes the backend of a reconciler.
-func NewBackend(r Reconciler) Backend {
-	r.turns, r.fetches = unpack.NewTurns(), unpack.NewFetches(r.Fetcher.Cache)
-	return Backend{Reconciler: r}
-}
-
-// Bundle unpacks a bundle.
-func (b Backend) Bundle(ctx context.Context, name string) error {
-	steps := b.unseen()
-	defer steps.Finish(v1.Result{})
-	return b.unpacker(v1alpha1.KindBundle).Bundle(ctx, name, steps)
-}
-
-// Instance makes one pass over an instance, and asks for another one while its objects
-// are not healthy. It gives what is to be watched from then on.
-func (b Backend) Instance(ctx context.Context, name string) (observe.Set, error) {
-	steps := b.unseen()
-	defer steps.Finish(v1.Result{})
-	out, err := b.Reconciler.Instance(ctx, name, UntilLookedAt, steps)
-	if err == nil && out.Again > 0 {
-		err = reconcile.Again(out.Again)
-	}
-	return out.Watch, err
-}
-
-func (b Backend) unseen() *event.Steps {
-	return event.NewSteps(event.NewStream("", b.Now), b.Now)
-}
-
-// Open opens the archive of a bundle that is unpacked. It is nil if its digest is known.
-func (b Backend) Open(ctx context.Context, bundle, known string) (archive io.ReadSeekCloser, digest string,
-	modified time.Time, err error,
-) {
-	return b.unpacker("").Open(ctx, bundle, known)
 }

@@ -44,11 +44,11 @@ func TestLookupIsOfTheInstaller(t *testing.T) {
 		Installs: &kube.Client{Interface: fake.NewClientset(), Dynamic: installs},
 		System:   "ns", Reserved: installer.Reserved{System: "ns"},
 	}
-	all, err := r.lookup(t.Context(), "v1", "Secret", "", "")
+	all, err := r.view().Lookup(t.Context(), "v1", "Secret", "", "")
 	if items, _ := all["items"].([]any); err != nil || len(items) != 1 {
 		t.Errorf("it finds %v, %v", all, err)
 	}
-	if found, err := r.lookup(t.Context(), "v1", "Secret", "shop", "s"); err != nil || found == nil {
+	if found, err := r.view().Lookup(t.Context(), "v1", "Secret", "shop", "s"); err != nil || found == nil {
 		t.Errorf("it finds %v, %v", found, err)
 	}
 	for says, of := range map[string]struct{ kind, namespace, name string }{
@@ -56,14 +56,14 @@ func TestLookupIsOfTheInstaller(t *testing.T) {
 		"secret/s in the system namespace ns":     {"Secret", "ns", "s"},
 		"the system namespace ns":                 {"Namespace", "", "ns"},
 	} {
-		found, err := r.lookup(t.Context(), "v1", of.kind, of.namespace, of.name)
+		found, err := r.view().Lookup(t.Context(), "v1", of.kind, of.namespace, of.name)
 		if fault.CodeOf(err) != fault.Failed || found != nil || err.Error() != "the template looks up "+says+
 			", which bundles leave alone" {
 			t.Errorf("it finds %v, %v", found, err)
 		}
 	}
 	r.Reserved = installer.Reserved{}
-	if found, err := r.lookup(t.Context(), "v1", "Secret", "ns", "s"); err != nil || found == nil {
+	if found, err := r.view().Lookup(t.Context(), "v1", "Secret", "ns", "s"); err != nil || found == nil {
 		t.Errorf("it finds %v, %v", found, err)
 	}
 	if len(own.Actions()) > 0 || len(installs.Actions()) == 0 {

@@ -3,18 +3,13 @@ package instance
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"maps"
+	"slices"
 	"time"
 
-	helmchart "helm.sh/helm/v3/pkg/chart"
 	helm "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
@@ -55,13 +50,6 @@ func (r Reconciler) installed(ctx context.Context, name string, latest *helm.Rel
 		return latest, nil
 	}
 	return r.records().Installed(ctx, name)
-}
-
-// records are those of the instance's release; the cluster deletes them with it.
-func (p *pass) records() release.Records {
-	records := p.Reconciler.records()
-	records.Owners = []metav1.OwnerReference{resource.OwnerReference(p.in, false)}
-	return records
 }
 
 // inBundle says what to do about an object of a bundle that the API server refuses, or of
@@ -195,59 +183,17 @@ func watchAttempted(ctx context.Context, applier apply.Applier, attempted []*uns
 	return nil
 }
 
-// origin is what a release is made of: a bundle, whose content never changes, and what
-// its instance sets. Of the same, no other release is made: a chart may render otherwise
-// each time. Objects belong to the very instance.
-type origin struct {
-	Instance  types.UID `json:"instance"`
-	Bundle    types.UID `json:"bundle"`
-	Class     string    `json:"class"`
-	Namespace string    `json:"namespace"`
-	Values    string    `json:"values"`
-	Watch     []string  `json:"watch,omitempty"`
-
-	// made is the bundle in words, and says nothing that the above does not.
-	made provenance
-}
-
-// annotationOrigin has the hash of the origin, in the chart of the record: with
-// `helm rollback` it goes along with the manifest.
-const annotationOrigin = "berth.dev/origin"
-
-func (o origin) hash() string {
-	text, _ := json.Marshal(o) // plain fields: cannot fail
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-// originOf is that of a release of a bundle of an instance.
-func (r Reconciler) originOf(in *v1alpha1.Instance, b *v1alpha1.Bundle, class string, c v1alpha1.Config) origin {
-	return origin{
-		Instance: in.UID, Bundle: b.UID, Class: class, Namespace: r.namespaceOf(c), Values: c.Values,
-		Watch: c.WatchNamespaces,
-		made:  provenanceOf(b, c),
+// leftovers are what the instance has installed and its bundle does not have any more,
+// but for definitions, what is marked to be kept, and what hooks have made.
+func leftovers(applier apply.Applier, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	var mine []*unstructured.Unstructured
+	for _, object := range applier.Live.Objects() {
+		if applier.Owner.Owns(object) && object.GetDeletionTimestamp() == nil {
+			mine = append(mine, object)
+		}
 	}
-}
-
-// from is a copy of a chart that says what its release is made of: as a hash, and in words.
-func (o origin) from(c *helmchart.Chart) *helmchart.Chart {
-	chart, metadata := *c, *c.Metadata
-	metadata.Annotations = maps.Clone(metadata.Annotations)
-	if metadata.Annotations == nil {
-		metadata.Annotations = map[string]string{}
-	}
-	made, _ := json.Marshal(o.made) // plain fields: cannot fail
-	metadata.Annotations[annotationOrigin], metadata.Annotations[annotationMadeOf] = o.hash(), string(made)
-	chart.Metadata = &metadata
-	return &chart
-}
-
-// originIn is the hash of the origin of a release; empty if its record does not have it.
-func originIn(r *helm.Release) string {
-	if r == nil || r.Chart == nil || r.Chart.Metadata == nil {
-		return ""
-	}
-	return r.Chart.Metadata.Annotations[annotationOrigin]
+	remove, _ := apply.Leftovers(mine, objects, applier.Namespace)
+	return slices.DeleteFunc(remove, hooks.IsHook)
 }
 
 // recorded is what is deployed, as the package that it was made of; nil if the newest

@@ -3,7 +3,6 @@ package instance
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -15,42 +14,13 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	"github.com/berthdev/berth/internal/apply"
-	"github.com/berthdev/berth/internal/apply/hooks"
 	"github.com/berthdev/berth/internal/apply/live"
-	"github.com/berthdev/berth/internal/bundle/content"
-	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/lock"
 )
-
-// Request is what somebody at a terminal wants to have installed.
-type Request struct {
-	Name string
-	// Source is what the content was fetched from, and Resolved what exactly that was; of
-	// content that is local, an upload.
-	Source, Resolved v1alpha1.Source
-	Content          *content.Content
-	// Class is that of the content's format, and Package what the content is: see Load.
-	Class   string
-	Package *format.Package
-	// Format is what the content is to be read as; empty if that is to be recognized.
-	Format format.Format
-	Config v1alpha1.Config
-	// ServiceAccount is as what it is installed; nil for the caller, or the server's installer.
-	ServiceAccount *v1alpha1.ServiceAccount
-	// KeepValues installs a chart with the values of the last installation; see Load.
-	KeepValues bool
-	// KeepWatch has an operator watch the namespaces that it has watched; see Load.
-	KeepWatch bool
-	Until     Until
-	// Revision is the one that is to be had again; 0 for what is new. See Earlier.
-	Revision int
-	// Charts are the versions of what its chart depended on, as PATH VERSION: whoever fetches it again takes these.
-	Charts []string
-}
 
 // Install brings a request about: the objects that say so are written, and then what
 // they say is done, by this process or by a server that leads.
@@ -116,72 +86,6 @@ func (r Reconciler) lockDefined(ctx context.Context, name string, k Snapshot) (h
 	return r.lock(ctx, name, forInstall, nil)
 }
 
-// instanceOf is the object that says what is requested.
-func instanceOf(q Request) (*v1alpha1.Instance, error) {
-	text, err := json.Marshal(q.Config)
-	if err != nil {
-		return nil, err
-	}
-	in := &v1alpha1.Instance{Spec: v1alpha1.InstanceSpec{
-		ProvisionerClassName: q.Class, Config: text, ServiceAccount: q.ServiceAccount,
-		Template: v1alpha1.Template{
-			// Other content from the same place is another bundle.
-			Metadata: v1alpha1.TemplateMeta{
-				Annotations: map[string]string{v1alpha1.AnnotationContent: q.Content.Digest},
-			},
-			Spec: v1alpha1.BundleSpec{ProvisionerClassName: q.Class, Source: q.Source},
-		},
-	}}
-	if len(q.Charts) > 0 {
-		in.Spec.Template.Metadata.Annotations[v1alpha1.AnnotationCharts] = strings.Join(q.Charts, ",")
-	}
-	in.Name = q.Name
-	return in, nil
-}
-
-// formatOf is what the content of a request is read as, by which it gets its class if it has none. Where that does not
-// follow from the content and the class, the instance says it.
-func formatOf(q *Request) (found format.Format, err error) {
-	switch {
-	case q.Format == "" && q.Class == "":
-		found, err = format.Recognize(q.Content.FS())
-	case q.Format == "":
-		found, err = contentOf(q.Content, q.Class, q.Config)
-	default:
-		found = q.Format
-	}
-	if err != nil {
-		return "", err
-	}
-	if q.Class == "" {
-		q.Class = resource.ClassOf(found)
-	}
-	if q.Format != "" && q.Format != q.Format.Base() {
-		q.Config.Format = string(q.Format)
-	}
-	return found, nil
-}
-
-// contentOf is what content is read as by an instance that has a bundle of a class.
-func contentOf(c *content.Content, class string, conf v1alpha1.Config) (format.Format, error) {
-	wanted := resource.FormatOf(class)
-	switch asked := format.Format(conf.Format); {
-	case wanted != format.Plain:
-		return wanted, nil
-	case asked == "":
-		found, err := format.RecognizeAs(c.FS(), wanted)
-		if found.Base() != wanted {
-			found = wanted // which says what is missing
-		}
-		return found, err
-	case asked.Base() != wanted:
-		return "", fault.New(fault.InvalidArgument, "spec.config.format %q is not one of class %s", asked, class).
-			WithHint("leave it out, or use %s or %s", format.YAML, format.Kustomize)
-	default:
-		return asked, nil
-	}
-}
-
 // Preview is what a request would change in the objects of its bundle. Nothing is written;
 // in a dry run by the API server, it checks what would be.
 func (r Reconciler) Preview(ctx context.Context, q Request, k Snapshot, dry apply.DryRun) (apply.Changes, error) {
@@ -226,19 +130,6 @@ func (r Reconciler) Preview(ctx context.Context, q Request, k Snapshot, dry appl
 	}
 	removed, err := applier.Remove(ctx, leftovers(applier, objects))
 	return append(changes.With(apply.Created, apply.Updated), removed...), err
-}
-
-// leftovers are what the instance has installed and its bundle does not have any more,
-// but for definitions, what is marked to be kept, and what hooks have made.
-func leftovers(applier apply.Applier, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
-	var mine []*unstructured.Unstructured
-	for _, object := range applier.Live.Objects() {
-		if applier.Owner.Owns(object) && object.GetDeletionTimestamp() == nil {
-			mine = append(mine, object)
-		}
-	}
-	remove, _ := apply.Leftovers(mine, objects, applier.Namespace)
-	return slices.DeleteFunc(remove, hooks.IsHook)
 }
 
 // checkPlaces finds out before anything is written whether the cluster has the kinds and the
@@ -293,4 +184,36 @@ func remains(in *v1alpha1.Instance, err error) error {
 		" is listed though it is not installed: install it again, or remove it with `berth bundle uninstall " +
 		in.Name + "`"
 	return &f
+}
+
+// define makes sure that the cluster has the kinds Bundle and BundleInstance, and the
+// system namespace. Definitions that are there are left alone: they may be newer, or
+// another program's.
+func (r Reconciler) define(ctx context.Context) error {
+	objects, err := resource.Definitions()
+	if err != nil {
+		return err
+	}
+	err = r.share(ctx, append(objects, kube.Named("Namespace", r.System))...)
+	if fault.CodeOf(err) == fault.PermissionDenied {
+		return fault.New(fault.PermissionDenied,
+			"the cluster does not have the kinds Bundle and BundleInstance or the namespace %s, and you may "+
+				"not create them: %w", r.System, err).
+			WithHint("ask an administrator to run `%s`, and `kubectl create namespace %s`", resource.DefinitionsCommand,
+				r.System)
+	}
+	return err
+}
+
+// CreateNamespace makes sure that a namespace exists. It belongs to no instance.
+func (r Reconciler) CreateNamespace(ctx context.Context, name string) error {
+	return r.share(ctx, kube.Named("Namespace", name))
+}
+
+// share creates those of the objects that do not exist, for everybody.
+func (r Reconciler) share(ctx context.Context, objects ...*unstructured.Unstructured) error {
+	a := r.Applier("", "")
+	a.Owner, a.Shared = apply.Owner{Name: "berth"}, true
+	_, err := a.Apply(ctx, apply.Objects(objects))
+	return err
 }

@@ -24,11 +24,6 @@ import (
 	"github.com/berthdev/berth/internal/release"
 )
 
-// notInstalled is the error about an instance that does not exist.
-func notInstalled(name string) error {
-	return fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
-}
-
 // Revisions are what is recorded of an instance, the newest first. What cannot be read of that is a warning.
 func (r Reconciler) Revisions(ctx context.Context, name string) (h v1.BundleHistory, err error) {
 	k, err := r.Snapshot(ctx, name)

@@ -242,6 +242,11 @@ func (r Reconciler) fresh(ctx context.Context, name string) (k Snapshot, err err
 	return k, err
 }
 
+// notInstalled is the error about an instance that does not exist.
+func notInstalled(name string) error {
+	return fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
+}
+
 // Values are those that the instance was installed with last; empty if there are none.
 func (k Snapshot) Values() (string, error) {
 	if k.Instance == nil {

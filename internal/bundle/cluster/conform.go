@@ -1,4 +1,4 @@
-package instance
+package cluster
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	"github.com/berthdev/berth/internal/kube"
 )
 
-// conform compares the custom resources of a package with the definitions that the cluster has of their kinds, before
+// Conform compares the custom resources of a package with the definitions that the cluster has of their kinds, before
 // anything is written. A field that such a definition lacks is refused, not left out: the cluster may get the
 // definition that has it, and what is recorded would lack it then. A kind that the cluster does not have is left to
 // what places the objects.
-func (r Reconciler) conform(ctx context.Context, pkg *format.Package) error {
+func (v View) Conform(ctx context.Context, pkg *format.Package) error {
 	known, why := manifest.Definitions{}, map[schema.GroupVersionKind]string{}
 	var rest []manifest.Unknown
 	var problems []string
@@ -27,7 +27,7 @@ func (r Reconciler) conform(ctx context.Context, pkg *format.Package) error {
 		gvk := u.Object.GroupVersionKind()
 		if _, asked := why[gvk]; u.Elsewhere && !asked {
 			var err error
-			if why[gvk], err = r.definitionOf(ctx, gvk, known); err != nil {
+			if why[gvk], err = v.definitionOf(ctx, gvk, known); err != nil {
 				return err
 			}
 		}
@@ -71,10 +71,10 @@ func (r Reconciler) conform(ctx context.Context, pkg *format.Package) error {
 }
 
 // definitionOf adds the definition that the cluster has of a kind, or says why there is none to compare with.
-func (r Reconciler) definitionOf(ctx context.Context, gvk schema.GroupVersionKind, known manifest.Definitions) (
+func (v View) definitionOf(ctx context.Context, gvk schema.GroupVersionKind, known manifest.Definitions) (
 	why string, err error,
 ) {
-	kind, there, err := r.Applier("", "").ResourceOf(ctx, gvk)
+	kind, there, err := v.ResourceOf(ctx, gvk)
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +82,7 @@ func (r Reconciler) definitionOf(ctx context.Context, gvk schema.GroupVersionKin
 		return "the cluster does not have its kind", nil
 	}
 	name := kind.GroupResource().String()
-	definition, err := r.Installs.Dynamic.Resource(definitions()).Get(ctx, name, metav1.GetOptions{})
+	definition, err := v.Client.Dynamic.Resource(definitions()).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Sprintf("its kind has no definition (%s): another API server serves it", name), nil
