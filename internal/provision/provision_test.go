@@ -285,6 +285,59 @@ func TestWaitingForAFailure(t *testing.T) {
 	}
 }
 
+// A run that waits for another run ends when the pod is stuck, however long the other one stays.
+func TestWaitingForWhatIsStuck(t *testing.T) {
+	pod, hourAgo := workspacePod(), metav1.NewTime(time.Now().Add(-time.Hour))
+	pod.CreationTimestamp, pod.Status.Phase = hourAgo, corev1.PodPending
+	pod.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		LastTransitionTime: hourAgo,
+		Message:            "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.",
+	}}
+	s, _, dec := runOn(t, pod)
+	s.Policy.StuckDelay, s.Policy.StuckAfter = time.Millisecond, 2*time.Millisecond
+	theirs := lockedByBob(t, s)
+	defer theirs.Release(context.Background())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := s.acquire(ctx, dec); fault.ReasonOf(err) != deploy.ReasonStuck {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// A lock that is not renewed is waited for, but not another one that is taken meanwhile.
+func TestAnotherHolderTakesTheLock(t *testing.T) {
+	s, client, dec := runOn(t, workspacePod())
+	theirs := lockedByBobFor(t, s, deploy.ForStopping)
+	leases := client.CoordinationV1().Leases("dev")
+	all, err := leases.List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(all.Items) != 1 {
+		t.Fatal(all, err)
+	}
+	theirs.Release(t.Context())
+	lease := &all.Items[0]
+	lease.Spec.RenewTime = &metav1.MicroTime{Time: time.Now().Add(-lock.Duration - time.Second)}
+	if _, err := leases.Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s = s.on(s.Provisioner, event.NewStream("alice", time.Now, sink(func(e v1.Event) {
+		if e.Progress == nil || !strings.Contains(e.Progress.Message, "has not renewed the lock") {
+			return
+		}
+		now, carol := metav1.NowMicro(), strings.Replace(*lease.Spec.HolderIdentity, "bob", "carol", 1)
+		lease.Spec.RenewTime, lease.Spec.AcquireTime, lease.Spec.HolderIdentity = &now, &now, &carol
+		if _, err := leases.Update(t.Context(), lease, metav1.UpdateOptions{}); err != nil {
+			t.Error(err)
+		}
+	})))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err = s.acquire(ctx, dec)
+	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "carol") {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
 // sink is told each event.
 type sink func(v1.Event)
 

@@ -165,6 +165,31 @@ func TestPassWithoutOneRequest(t *testing.T) {
 	}
 }
 
+// A pass that cannot read what is recorded, or what is left of a workspace, does nothing about any.
+func TestPassThatCannotRead(t *testing.T) {
+	for request, made := range map[string]func(w *world, id string){
+		"list configmaps": func(w *world, id string) { w.want(id, v1.DesiredStopped) },
+		"list secrets": func(w *world, id string) {
+			w.deletePod(id)
+			w.want(id, v1.DesiredTerminated)
+		},
+	} {
+		w := newWorld(t)
+		id := w.provision("alice")
+		made(w, id)
+		recorded, pods := w.record(id), w.pods()
+		w.requests.Set(http.StatusServiceUnavailable, func(_ int, asked string) bool { return asked == request })
+		results, err := w.Pass(t.Context(), false)
+		w.requests.Set(0, nil)
+		if err == nil || len(results) > 0 {
+			t.Errorf("without %s: %v, %v", request, results, err)
+		}
+		if r := w.record(id); r.String() != recorded.String() || !slices.Equal(w.pods(), pods) {
+			t.Errorf("without %s: %s, and its pods are %q", request, r, w.pods())
+		}
+	}
+}
+
 // said is what went wrong in a pass, as it says itself.
 func (w *world) said(results []Result, err error) (all []string) {
 	if err != nil {

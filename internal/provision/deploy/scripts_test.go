@@ -3,9 +3,19 @@ package deploy
 import (
 	"errors"
 	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
+	"github.com/berthdev/berth/internal/initscript"
+	"github.com/berthdev/berth/internal/kube"
+	"github.com/berthdev/berth/internal/watch"
 	"github.com/berthdev/berth/internal/watch/cause"
 )
 
@@ -48,6 +58,77 @@ func TestScriptsExplain(t *testing.T) {
 		if got := s.Explain(c.reading); got.Message != c.message || (got.Cause != nil) != c.causes {
 			t.Errorf("%s: %q, %+v", name, got.Message, got.Cause)
 		}
+	}
+}
+
+// A script that fails ends what else is followed where that is a failure, and nothing else does.
+func TestScriptsStop(t *testing.T) {
+	for name, c := range map[string]struct {
+		state  v1.ScriptState
+		strict bool
+		stops  bool
+	}{
+		"it fails, strictly":  {v1.ScriptFailed, true, true},
+		"it fails":            {v1.ScriptFailed, false, false},
+		"it runs, strictly":   {v1.ScriptRunning, true, false},
+		"it ended, strictly":  {v1.ScriptDone, true, false},
+		"it runs, no matter":  {v1.ScriptRunning, false, false},
+		"it ended, no matter": {v1.ScriptDone, false, false},
+	} {
+		stopped := false
+		s := NewScripts(NewSteps(event.NewStream("alice", time.Now), time.Now), nil, c.strict)
+		s.Begin(func() { stopped = true })
+		s.report(v1.Script{Name: "first", Number: 1, State: c.state})
+		if stopped != c.stops {
+			t.Errorf("%s: stopped is %t", name, stopped)
+		}
+	}
+}
+
+// runningPod is a pod whose init scripts run.
+func runningPod(uid types.UID) *corev1.Pod {
+	main := kube.MainContainer(nil)
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "alice-1", Namespace: "team", UID: uid},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: main, Command: []string{"/k8shell/runtime/start.sh"},
+			VolumeMounts: []corev1.VolumeMount{{Name: "init", MountPath: "/k8shell/init"}},
+		}}},
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
+			Name: main, ContainerID: "containerd://" + string(uid),
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		}}},
+	}
+}
+
+// handler is told each event.
+type handler func(v1.Event)
+
+// Handle passes an event on.
+func (f handler) Handle(e v1.Event) { f(e) }
+
+// Of a pod that was replaced, nobody misses the end of the log.
+func TestScriptsOfTheNewestPod(t *testing.T) {
+	var warned []string
+	stream := event.NewStream("alice", time.Now, handler(func(e v1.Event) {
+		if e.Warning != nil {
+			warned = append(warned, e.Warning.Message)
+		}
+	}))
+	s := NewScripts(NewSteps(stream, time.Now), nil, false)
+	for _, uid := range []types.UID{"old", "new"} {
+		pod := runningPod(uid)
+		instance, ok := initscript.Running(pod)
+		if !ok {
+			t.Fatal("its scripts do not run")
+		}
+		s.following[instance.ID], s.whole[instance.ID] = true, uid == "new" // as if its log had been read
+		s.Look(t.Context(), watch.NewState(watch.Subject{Name: pod.Name}).Apply(apiwatch.Added, pod), "")
+	}
+	s.End(func() {}, true)
+	stream.Finish(v1.Result{})
+	if len(warned) > 0 {
+		t.Errorf("it warns of %q", warned)
 	}
 }
 
