@@ -25,6 +25,33 @@ func podFor(text string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: of(text)}}
 }
 
+// An object belongs to the user that its user string names, if its label says the same: by that it is selected.
+func TestOwnerOf(t *testing.T) {
+	const long = "alice@a-company-with-a-name-that-is-longer-than-a-label-can-be.example.com"
+	for name, test := range map[string]struct {
+		user, label, want string
+	}{
+		"both say it":                {"alice~dev", "alice", "alice"},
+		"the label is shorter":       {userstring.UserString{User: long, Blueprint: "dev"}.String(), userstring.OwnerLabel(long), long},
+		"they disagree":              {"alice~dev", "bob", "bob"},
+		"no user string":             {"", "alice", "alice"},
+		"a user string that lies":    {"a b c", "alice", "alice"},
+		"nothing says it":            {"", "", ""},
+		"only a user string says it": {"alice~dev", "", ""},
+	} {
+		o := &metav1.ObjectMeta{Labels: map[string]string{}}
+		if test.user != "" {
+			o.Annotations = of(test.user)
+		}
+		if test.label != "" {
+			o.Labels[kube.LabelUsername] = test.label
+		}
+		if got := OwnerOf(o); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 // Two user strings that have one ID are not one workspace, wherever that is found.
 func TestOneIDForTwo(t *testing.T) {
 	const mine, other = "alice~bp7936", "alice~bp7947"

@@ -5,10 +5,47 @@ import (
 	"testing"
 
 	helm "helm.sh/helm/v3/pkg/release"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/kube"
 	"github.com/berthdev/berth/internal/release"
+	"github.com/berthdev/berth/internal/userstring"
 )
+
+// A claim that is left says whether its workspace is gone, and how it is used again.
+func TestOfClaim(t *testing.T) {
+	u, err := userstring.Parse("alice~dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := "berth provision alice~dev --namespace team"
+	for name, test := range map[string]struct {
+		user       string
+		kept, sees bool
+		message    string
+		gone       bool
+	}{
+		"kept":                    {u.String(), true, false, "deleted, its storage is kept; use it again: " + again, true},
+		"kept of somebody":        {"", true, true, "deleted, its storage is kept", true},
+		"left":                    {u.String(), false, true, "only its storage is left; use it again: " + again, true},
+		"left of somebody":        {"", false, true, "only its storage is left", true},
+		"perhaps it is all there": {u.String(), false, false, "it has no pod, and you may not see whether it is installed", false},
+	} {
+		claim := &metav1.ObjectMeta{
+			Name: "home", Namespace: "team", Labels: map[string]string{kube.LabelCanonicalID: u.ID()},
+		}
+		if test.user != "" {
+			claim.Annotations = of(test.user)
+		}
+		if test.kept {
+			claim.Labels[kube.LabelKept] = "true"
+		}
+		if w := OfClaim(claim, test.sees); w.Message != test.message || w.Gone != test.gone || w.Kept != test.kept {
+			t.Errorf("%s: %q, gone %t, kept %t", name, w.Message, w.Gone, w.Kept)
+		}
+	}
+}
 
 // The reason that a workspace has no pod is in Helm's record.
 func TestPodless(t *testing.T) {

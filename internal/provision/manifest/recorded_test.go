@@ -50,6 +50,12 @@ func TestOfJob(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || b.Name != "dev" || JobOf(got) != "two" || JobOf(values) != "one" {
 		t.Errorf("of blueprint %q, jobs %q and %q: %s", b.Name, JobOf(values), JobOf(got), diff)
 	}
+	theirs := map[string]any{jobValue: "one", blueprintValue: "dev", "image": "x"} // of k8shell's chart
+	got, b = OfJob(theirs, "two")
+	want = map[string]any{jobValue: "two", blueprintValue: "dev", "image": "x"}
+	if diff := cmp.Diff(want, got); diff != "" || b.Name != "dev" || theirs[jobValue] != "one" {
+		t.Errorf("of blueprint %q: %s", b.Name, diff)
+	}
 	for _, values := range []map[string]any{nil, {"image": "x"}, {"labels": "nonsense"}} {
 		if got, b := OfJob(values, "two"); cmp.Diff(values, got) != "" || b.Name != "" || JobOf(got) != "" {
 			t.Errorf("of %v: %v, %q", values, got, b.Name)

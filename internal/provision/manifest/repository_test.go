@@ -186,7 +186,7 @@ func TestHelpersAreConfined(t *testing.T) {
 	}}})
 	user, _ := got["asUser"].(map[string]any)
 	root, _ := got["asRoot"].(map[string]any)
-	if user["runAsUser"] != nobody || user["runAsNonRoot"] != true || user["privileged"] != nil ||
+	if user["runAsUser"] != 65534 || user["runAsNonRoot"] != true || user["privileged"] != nil ||
 		user["runAsGroup"] != 7 || root["runAsGroup"] != nil || root["runAsUser"] != 0 ||
 		root["runAsNonRoot"] != false {
 		t.Errorf("%v", got)

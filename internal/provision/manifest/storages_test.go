@@ -113,6 +113,20 @@ func TestScriptKeys(t *testing.T) {
 	}
 }
 
+// The files of a podman sidecar are the workspace's only if it has one.
+func TestFilesOfPodman(t *testing.T) {
+	b := blueprint.Blueprint{
+		Name: "dev", Image: "x", ExtFiles: map[string]string{"/a": "a"},
+		Podman: blueprint.Podman{Image: "y", ExtFiles: map[string]string{"/b": "b"}},
+	}
+	for enabled, want := range map[bool]int{false: 1, true: 2} {
+		b.Podman.Enabled = enabled
+		if files := extFiles(b); len(files) != want {
+			t.Errorf("podman is enabled: %t: %v", enabled, files)
+		}
+	}
+}
+
 // The podman sidecar has the storages of the workspace that it is given, and its own, which the workspace has not.
 func TestStoragesOfPodman(t *testing.T) {
 	claim := map[string]any{

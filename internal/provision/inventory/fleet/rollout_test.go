@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 	dynamic "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -216,6 +217,26 @@ func TestAWorkspaceThatIsTakenOut(t *testing.T) {
 	}
 }
 
+// A change of a workload is one of the workspaces that are in it, and of no others.
+func TestAWorkloadThatChanges(t *testing.T) {
+	id, now := idOf(t), watchtest.Epoch
+	objects := []runtime.Object{
+		named("bob-1").Pod, replica(id, "web-new-1", "new", watchtest.OnNode, watchtest.AppReady), deployment(id),
+	}
+	reader := inventory.Reader{
+		Client: &kube.Client{Interface: fake.NewClientset(), Namespace: "dev"},
+		Policy: cause.DefaultPolicy(), Now: func() time.Time { return now },
+	}
+	c, in := synced(t, reader, objects)
+	c.open(now)
+	takenOut := deployment(id, func(d *appsv1.Deployment) { d.Annotations, d.ResourceVersion = nil, "3" })
+	in["deployments.apps"].Apply(apiwatch.Modified, takenOut)
+	got := c.take(now)
+	if len(got) != 1 || got[0].ID != id || got[0].Stage != v1.StageTerminating {
+		t.Errorf("%q", stagesOf(got))
+	}
+}
+
 func workloads(objects []runtime.Object) (found []runtime.Object) {
 	for _, o := range objects {
 		if d, ok := o.(*appsv1.Deployment); ok {
@@ -231,13 +252,24 @@ func workloads(objects []runtime.Object) (found []runtime.Object) {
 // these objects.
 func watched(t *testing.T, r inventory.Reader, objects []runtime.Object) v1.Workspace {
 	t.Helper()
-	c := newCache(r, Query{Namespace: "dev"})
+	c, _ := synced(t, r, objects)
+	got := c.open(r.Now())
+	if len(got) != 1 {
+		t.Fatalf("watched %+v", got)
+	}
+	return got[0]
+}
+
+// synced is a cache that has received these objects, and what it receives more from, by its resource.
+func synced(t *testing.T, r inventory.Reader, objects []runtime.Object) (*workspaceCache, map[string]*input) {
+	t.Helper()
+	c, inputs := newCache(r, Query{Namespace: "dev"}), map[string]*input{}
 	var all []*input
 	c.start = func(in *input) { all = append(all, in) }
 	c.startAll(c.sources(kube.LabelCanonicalID))
 	for len(all) > 0 { // more are started when a pod needs them
 		in := all[0]
-		all = all[1:]
+		all, inputs[in.source.Resource] = all[1:], in
 		var listed []runtime.Object
 		for _, o := range objects {
 			meta, _ := o.(metav1.Object)
@@ -253,11 +285,7 @@ func watched(t *testing.T, r inventory.Reader, objects []runtime.Object) v1.Work
 	default:
 		t.Fatal("it is not in sync")
 	}
-	got := c.open(r.Now())
-	if len(got) != 1 {
-		t.Fatalf("watched %+v", got)
-	}
-	return got[0]
+	return c, inputs
 }
 
 func summary(w v1.Workspace) string {
