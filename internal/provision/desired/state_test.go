@@ -26,7 +26,8 @@ func recordedState(t *testing.T, r lifecycle.Record) (State, *fake.Clientset) {
 		Reader: inventory.Reader{Client: client, Now: time.Now}, Place: lifecycle.Place{Client: client}, ID: id,
 	}
 	if r.ID != "" {
-		_, err := s.records().Change(t.Context(), r.ID, func(lifecycle.Record) (lifecycle.Record, error) { return r, nil })
+		_, err := s.records().Change(t.Context(), r.ID,
+			func(lifecycle.Record) (lifecycle.Record, error) { return r, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,6 +72,7 @@ func TestUserString(t *testing.T) {
 
 // An injected workspace is started with the values of its record, unless it is being deleted or they cannot be read.
 func TestValues(t *testing.T) {
+	const unknown = "what the workspace was made of is not recorded"
 	for name, test := range map[string]struct {
 		record lifecycle.Record
 		want   any
@@ -78,9 +80,9 @@ func TestValues(t *testing.T) {
 	}{
 		"recorded":       {alice(v1.DesiredStopped, "alice", `{"image": "debian"}`), "debian", ""},
 		"being deleted":  {alice(v1.DesiredTerminated, "alice", `{"image": "debian"}`), nil, "is being deleted"},
-		"no record":      {lifecycle.Record{}, nil, "what the workspace was made of is not recorded"},
-		"without values": {alice(v1.DesiredStopped, "alice", ""), nil, "what the workspace was made of is not recorded"},
-		"cut off":        {alice(v1.DesiredStopped, "alice", `{"image": `), nil, "the record of workspace " + id + " cannot be read"},
+		"no record":      {lifecycle.Record{}, nil, unknown},
+		"without values": {alice(v1.DesiredStopped, "alice", ""), nil, unknown},
+		"cut off":        {alice(v1.DesiredStopped, "alice", `{"image": `), nil, id + " cannot be read"},
 	} {
 		s, _ := recordedState(t, test.record)
 		values, err := s.Values(t.Context())

@@ -77,7 +77,8 @@ func TestRemoveWithoutItsWorkload(t *testing.T) {
 		Name: id + "-init", Namespace: "dev", UID: "left",
 		Labels: map[string]string{kube.LabelCanonicalID: id, kube.LabelInjected: "true"},
 	}}
-	if _, err := target.Client.CoreV1().ConfigMaps("dev").Create(t.Context(), left, metav1.CreateOptions{}); err != nil {
+	typed := target.Client.CoreV1().ConfigMaps("dev")
+	if _, err := typed.Create(t.Context(), left, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	object, err := kube.Untyped("ConfigMap", left)

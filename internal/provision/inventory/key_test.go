@@ -28,11 +28,12 @@ func podFor(text string) *corev1.Pod {
 // An object belongs to the user that its user string names, if its label says the same: by that it is selected.
 func TestOwnerOf(t *testing.T) {
 	const long = "alice@a-company-with-a-name-that-is-longer-than-a-label-can-be.example.com"
+	longer := userstring.UserString{User: long, Blueprint: "dev"}
 	for name, test := range map[string]struct {
 		user, label, want string
 	}{
 		"both say it":                {"alice~dev", "alice", "alice"},
-		"the label is shorter":       {userstring.UserString{User: long, Blueprint: "dev"}.String(), userstring.OwnerLabel(long), long},
+		"the label is shorter":       {longer.String(), userstring.OwnerLabel(long), long},
 		"they disagree":              {"alice~dev", "bob", "bob"},
 		"no user string":             {"", "alice", "alice"},
 		"a user string that lies":    {"a b c", "alice", "alice"},

@@ -19,18 +19,19 @@ func TestOfClaim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := "berth provision alice~dev --namespace team"
+	const unseen = "it has no pod, and you may not see whether it is installed"
+	again := "; use it again: berth provision alice~dev --namespace team"
 	for name, test := range map[string]struct {
 		user       string
 		kept, sees bool
 		message    string
 		gone       bool
 	}{
-		"kept":                    {u.String(), true, false, "deleted, its storage is kept; use it again: " + again, true},
+		"kept":                    {u.String(), true, false, "deleted, its storage is kept" + again, true},
 		"kept of somebody":        {"", true, true, "deleted, its storage is kept", true},
-		"left":                    {u.String(), false, true, "only its storage is left; use it again: " + again, true},
+		"left":                    {u.String(), false, true, "only its storage is left" + again, true},
 		"left of somebody":        {"", false, true, "only its storage is left", true},
-		"perhaps it is all there": {u.String(), false, false, "it has no pod, and you may not see whether it is installed", false},
+		"perhaps it is all there": {u.String(), false, false, unseen, false},
 	} {
 		claim := &metav1.ObjectMeta{
 			Name: "home", Namespace: "team", Labels: map[string]string{kube.LabelCanonicalID: u.ID()},

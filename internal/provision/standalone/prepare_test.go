@@ -1,6 +1,7 @@
 package standalone
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,13 +65,16 @@ func TestPrepareSaysWhoGetsAtCredentials(t *testing.T) {
 	target, _, _ := on(t)
 	var said notes
 	target.Steps = deploy.NewSteps(event.NewStream("alice", time.Now, &said), time.Now)
-	if _, plan, err := target.Prepare(spec, inventory.Found{},
-		deploy.Permissions{Review: rbac.Review{Incomplete: true}}); err != nil || !plan.Writes() {
+	d, plan, err := target.Prepare(spec, inventory.Found{}, deploy.Permissions{Review: rbac.Review{Incomplete: true}})
+	if err != nil || !plan.Writes() {
 		t.Fatal(plan, err)
 	}
+	if err := target.CheckUpdate(inventory.Found{}, d); err != nil { // an update says it, too
+		t.Fatal(err)
+	}
 	target.Steps.Finish(v1.Result{})
-	if len(said) != 2 || !strings.Contains(said[0], "(inWorkspace)") ||
-		!strings.Contains(said[1], "podman sidecar is privileged") {
+	if len(said) != 4 || !strings.Contains(said[0], "(inWorkspace)") ||
+		!strings.Contains(said[1], "podman sidecar is privileged") || !slices.Equal(said[:2], said[2:]) {
 		t.Errorf("%q", said)
 	}
 }
