@@ -1,14 +1,17 @@
 package release
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	helm "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientset "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 const manifest = `---
@@ -146,6 +149,21 @@ func TestNewest(t *testing.T) {
 		if err != nil || len(all) != 1 || one.Err != nil || one.Release.Version != test.want {
 			t.Errorf("%s, of several: %v, %+v, want %d", name, err, all, test.want)
 		}
+		after, err := records.After(t.Context(), "a", test.want-1)
+		if err != nil || len(after) != 1 || after[0].Version != test.want {
+			t.Errorf("%s, after the one before: %v, %+v", name, err, after)
+		}
+	}
+}
+
+// Records of several releases that cannot be listed are an error, not releases without any.
+func TestSeveralThatCannotBeListed(t *testing.T) {
+	client := clientset.NewClientset()
+	client.PrependReactor("list", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("no answer")
+	})
+	if all, err := Several(t.Context(), client.CoreV1(), "ns", []string{"a"}); err == nil {
+		t.Errorf("%+v", all)
 	}
 }
 

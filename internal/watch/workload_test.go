@@ -667,3 +667,30 @@ func TestStatefulSetInOrder(t *testing.T) {
 		})
 	}
 }
+
+// The pod of a Job that failed last is of that Job, and has failed.
+func TestLastFailed(t *testing.T) {
+	pod := func(name string, job types.UID, phase corev1.PodPhase, ended time.Duration) *corev1.Pod {
+		exits := watchtest.App(watchtest.Exits(1, "Error", ended))
+		p := watchtest.NewPod(name, types.UID(name), watchtest.OnNode, exits)
+		p.Status.Phase = phase
+		if job != "" {
+			p.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Name: "job", UID: job, Controller: new(true)}}
+		}
+		return p.Pod
+	}
+	s := NewState(Subject{Kind: KindJob, Namespace: "dev", Name: "job"})
+	if got := s.lastFailed("job"); got != nil {
+		t.Errorf("of no pods: %s", got.Name)
+	}
+	for _, p := range []*corev1.Pod{
+		pod("first", "job", corev1.PodFailed, time.Second), pod("last", "job", corev1.PodFailed, 2*time.Second),
+		pod("runs", "job", corev1.PodRunning, 3*time.Second), pod("other", "other", corev1.PodFailed, 4*time.Second),
+		pod("alone", "", corev1.PodFailed, 5*time.Second),
+	} {
+		s = s.Apply(watch.Added, p)
+	}
+	if got := s.lastFailed("job"); got == nil || got.Name != "last" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -10,10 +10,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -29,8 +29,7 @@ func mutate() error {
 	defer stop()
 	number := flag.Int("n", 300, "how many places are changed, chosen evenly")
 	first := flag.Int("first", 0, "which place is the first one, to choose others")
-	from := flag.Int("from", 1, "the number of the first one to test, to do it in parts")
-	to := flag.Int("to", math.MaxInt, "the number of the last one to test")
+	numbers := flag.String("numbers", "", "test only these of them, such as 1-100,107, to do it in parts")
 	jobs := flag.Int("jobs", 4*runtime.NumCPU(), "how many are tested at a time")
 	only := flag.String("only", "", "change only what begins with this, such as internal/watch/detect")
 	checkout := flag.String("checkout", "../..", "the checkout that is changed")
@@ -42,9 +41,11 @@ func mutate() error {
 	if err != nil {
 		return err
 	}
-	places := chosen(all, *number, *first)
-	end := max(0, min(*to, len(places)))
-	return run(ctx, places[max(0, min(*from-1, end)):end], *jobs)
+	places, err := numbered(chosen(all, *number, *first), *numbers)
+	if err != nil {
+		return err
+	}
+	return run(ctx, places, *jobs)
 }
 
 // roots are the packages that are changed, with those below them.
@@ -68,7 +69,7 @@ func testers(pkg string) []string {
 			"internal/provision/manifest",
 		},
 		"internal/watch": {
-			"internal/watch", "internal/watch/follow", "internal/diagnose",
+			"internal/watch/judge", "internal/watch", "internal/watch/follow", "internal/diagnose",
 			"internal/commands/diagnose", "internal/provision",
 		},
 		"internal/chart":     {"internal/chart", "internal/release", "internal/bundle/format"},
@@ -94,4 +95,25 @@ func chosen(all []place, n, first int) (some []place) {
 		some = append(some, p)
 	}
 	return some
+}
+
+// numbered are the places with these numbers, all of them if that is empty.
+func numbered(all []place, numbers string) ([]place, error) {
+	if numbers == "" {
+		return all, nil
+	}
+	var some []place
+	for part := range strings.SplitSeq(numbers, ",") {
+		from, to, ranges := strings.Cut(part, "-")
+		if !ranges {
+			to = from
+		}
+		first, err := strconv.Atoi(from)
+		last, lastErr := strconv.Atoi(to)
+		if err != nil || lastErr != nil || first < 1 || last < first || last > len(all) {
+			return nil, fmt.Errorf("--numbers %s: %q is not among 1-%d", numbers, part, len(all))
+		}
+		some = append(some, all[first-1:last]...)
+	}
+	return some, nil
 }

@@ -101,3 +101,24 @@ func TestChosen(t *testing.T) {
 		}
 	}
 }
+
+// Some of the places are tested by their numbers.
+func TestNumbered(t *testing.T) {
+	all := make([]place, 10)
+	for i := range all {
+		all[i].id = i + 1
+	}
+	for numbers, want := range map[string][]int{
+		"": {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, "7": {7}, "1-2,9-10": {1, 2, 9, 10},
+		"0": nil, "3-11": nil, "5-4": nil, "x": nil,
+	} {
+		some, err := numbered(all, numbers)
+		var got []int
+		for _, p := range some {
+			got = append(got, p.id)
+		}
+		if (err != nil) != (want == nil) || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v", numbers, got, err)
+		}
+	}
+}

@@ -178,12 +178,13 @@ func into(t *testing.T, verb, resource string, answer error) (Target, deploy.Tur
 	web := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": map[string]any{"name": "web", "namespace": "dev"},
-		"spec": map[string]any{"template": map[string]any{
-			"metadata": map[string]any{}, "spec": map[string]any{"containers": []any{map[string]any{
-				"name":  "web",
-				"image": "web:1",
-			}}},
-		}},
+		"spec": map[string]any{
+			"selector": map[string]any{"matchLabels": map[string]any{"app": "web"}},
+			"template": map[string]any{
+				"metadata": map[string]any{"labels": map[string]any{"app": "web"}},
+				"spec":     map[string]any{"containers": []any{map[string]any{"name": "web", "image": "web:1"}}},
+			},
+		},
 	}}
 	client := fake.NewSimpleDynamicClient(runtime.NewScheme(), web)
 	client.PrependReactor(verb, resource,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -122,7 +123,13 @@ func TestUndo(t *testing.T) {
 		defer end()
 		for range pods {
 			pod := podOf("web-1", true)
-			pod.Labels = map[string]string{kube.LabelCanonicalID: id, kube.LabelInjected: "true"}
+			pod.Labels = map[string]string{
+				kube.LabelCanonicalID: id, kube.LabelInjected: "true", kube.LabelWorkloadKind: "deployment",
+				kube.LabelWorkloadName: "web", appsv1.DefaultDeploymentUniqueLabelKey: "5d8f",
+			}
+			pod.OwnerReferences = []metav1.OwnerReference{{
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5d8f", UID: "r", Controller: new(true),
+			}}
 			if _, err := target.Client.CoreV1().Pods("dev").Create(ctx, pod, metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}

@@ -43,6 +43,33 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+// A pod that may only be on one node names it in a field, as the pods of a DaemonSet do.
+func TestOwnNode(t *testing.T) {
+	field := func(key string, operator corev1.NodeSelectorOperator, values ...string) corev1.PodSpec {
+		return corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+					MatchFields: []corev1.NodeSelectorRequirement{{Key: key, Operator: operator, Values: values}},
+				}},
+			},
+		}}}
+	}
+	for name, c := range map[string]struct {
+		spec corev1.PodSpec
+		want string
+	}{
+		"of a DaemonSet":  {field("metadata.name", corev1.NodeSelectorOpIn, "node-1"), "node-1"},
+		"one of two":      {field("metadata.name", corev1.NodeSelectorOpIn, "node-1", "node-2"), ""},
+		"not on that one": {field("metadata.name", corev1.NodeSelectorOpNotIn, "node-1"), ""},
+		"another field":   {field("spec.unschedulable", corev1.NodeSelectorOpIn, "false"), ""},
+		"any":             {corev1.PodSpec{}, ""},
+	} {
+		if got := ownNode(c.spec); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // What the specification says of a cause is that of its container, and what all of them ask for.
 func TestAboutOf(t *testing.T) {
 	quantities := func(cpu, memory string) corev1.ResourceList {

@@ -80,7 +80,21 @@ func TestAdmissionHints(t *testing.T) {
 					`"https://guard.policy.svc:443/x": no endpoints available for service "guard"`,
 			},
 			About{Controlled: true},
-			[]string{"webhook w.example.com", "nothing wrong with the pod", "Service guard", "--namespace policy"},
+			[]string{
+				"w.example.com of the cluster does not answer", "nothing wrong with the pod", "Service guard",
+				"--namespace policy",
+			},
+		},
+		{
+			"a webhook that is not trusted",
+			v1.Cause{
+				Code: WebhookUnreachable,
+				Message: `failed calling webhook "w.example.com": failed to call webhook: Post ` +
+					`"https://guard.policy.svc:443/x": tls: failed to verify certificate: x509: certificate ` +
+					`has expired`,
+			},
+			About{},
+			[]string{"a certificate that the API server does not trust", "renew the certificate of Service guard"},
 		},
 		{
 			"another rule", refused(`pods "a" is forbidden: spec.x`),

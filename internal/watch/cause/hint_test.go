@@ -30,6 +30,15 @@ func checkHints(t *testing.T, tests []hintTest) {
 	}
 }
 
+// A hint names the image, where it is known.
+func TestHintNamesTheImage(t *testing.T) {
+	missing := v1.Cause{Code: ImageNotPresent}
+	checkHints(t, []hintTest{
+		{"an image", missing, About{Image: "app:1"}, []string{"the node does not have app:1."}},
+		{"one that is not known", missing, About{}, []string{"the node does not have the image."}},
+	})
+}
+
 func TestHintOfNothing(t *testing.T) {
 	if hint := Hint(nil, About{}); hint != "" {
 		t.Errorf("no cause, but %q", hint)

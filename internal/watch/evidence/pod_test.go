@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -250,16 +251,21 @@ func TestGrowing(t *testing.T) {
 		reasons []string
 		want    string
 	}{
-		"no":             {[]string{"FailedScheduling"}, ""},
-		"yes":            {[]string{"NotTriggerScaleUp", "TriggeredScaleUp"}, "TriggeredScaleUp"},
-		"with Karpenter": {[]string{"Nominated"}, "Nominated"},
-		"not any more":   {[]string{"TriggeredScaleUp", "NotTriggerScaleUp"}, ""},
-		"no pool has it": {[]string{"Nominated", karpenterFails}, ""},
-		"a pool has it":  {[]string{karpenterFails, "Nominated", "FailedScheduling"}, "Nominated"},
+		"no":                  {[]string{"FailedScheduling"}, ""},
+		"yes":                 {[]string{"NotTriggerScaleUp", "TriggeredScaleUp"}, "TriggeredScaleUp"},
+		"with Karpenter":      {[]string{"Nominated"}, "Nominated"},
+		"not any more":        {[]string{"TriggeredScaleUp", "NotTriggerScaleUp"}, ""},
+		"no pool has it":      {[]string{"Nominated", karpenterFails}, ""},
+		"a pool has it":       {[]string{karpenterFails, "Nominated", "FailedScheduling"}, "Nominated"},
+		"a third node":        {[]string{"Nominated 1", "Nominated 2", "Nominated 3"}, "Nominated"},
+		"one after the other": {[]string{"Nominated 1", "Nominated 2", "Nominated 3", "Nominated 4"}, ""},
 	} {
 		p := Pod{Pod: &corev1.Pod{}}
 		for _, reason := range c.reasons {
 			e := &corev1.Event{Reason: reason}
+			if node, is := strings.CutPrefix(reason, "Nominated "); is {
+				e.Reason, e.Message = "Nominated", "Pod should schedule on: nodeclaim/"+node
+			}
 			if reason == karpenterFails {
 				e.Reason, e.Source.Component, e.Message = "FailedScheduling", "karpenter", "incompatible with nodepool"
 			}
