@@ -320,7 +320,7 @@ func TestAnotherHolderTakesTheLock(t *testing.T) {
 	if _, err := leases.Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s = s.on(s.Provisioner, event.NewStream("alice", time.Now, sink(func(e v1.Event) {
+	stream := event.NewStream("alice", time.Now, sink(func(e v1.Event) {
 		if e.Progress == nil || !strings.Contains(e.Progress.Message, "has not renewed the lock") {
 			return
 		}
@@ -329,7 +329,9 @@ func TestAnotherHolderTakesTheLock(t *testing.T) {
 		if _, err := leases.Update(t.Context(), lease, metav1.UpdateOptions{}); err != nil {
 			t.Error(err)
 		}
-	})))
+	}))
+	defer stream.Finish(v1.Result{})
+	s = s.on(s.Provisioner, stream)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err = s.acquire(ctx, dec)

@@ -668,7 +668,7 @@ func TestStatefulSetInOrder(t *testing.T) {
 	}
 }
 
-// The pod of a Job that failed last is of that Job, and has failed.
+// lastFailed is the pod of this Job that failed last.
 func TestLastFailed(t *testing.T) {
 	pod := func(name string, job types.UID, phase corev1.PodPhase, ended time.Duration) *corev1.Pod {
 		exits := watchtest.App(watchtest.Exits(1, "Error", ended))

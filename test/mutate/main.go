@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,7 +30,8 @@ func mutate() error {
 	defer stop()
 	number := flag.Int("n", 300, "how many places are changed, chosen evenly")
 	first := flag.Int("first", 0, "which place is the first one, to choose others")
-	numbers := flag.String("numbers", "", "test only these of them, such as 1-100,107, to do it in parts")
+	numbers := flag.String("numbers", "",
+		"test only these of the places that -n, -first and -only choose, such as 1-100,107")
 	jobs := flag.Int("jobs", 4*runtime.NumCPU(), "how many are tested at a time")
 	only := flag.String("only", "", "change only what begins with this, such as internal/watch/detect")
 	checkout := flag.String("checkout", "../..", "the checkout that is changed")
@@ -97,12 +99,12 @@ func chosen(all []place, n, first int) (some []place) {
 	return some
 }
 
-// numbered are the places with these numbers, all of them if that is empty.
+// numbered are the places with these numbers, each once; all of them if that is empty.
 func numbered(all []place, numbers string) ([]place, error) {
 	if numbers == "" {
 		return all, nil
 	}
-	var some []place
+	wanted := map[int]bool{}
 	for part := range strings.SplitSeq(numbers, ",") {
 		from, to, ranges := strings.Cut(part, "-")
 		if !ranges {
@@ -111,9 +113,11 @@ func numbered(all []place, numbers string) ([]place, error) {
 		first, err := strconv.Atoi(from)
 		last, lastErr := strconv.Atoi(to)
 		if err != nil || lastErr != nil || first < 1 || last < first || last > len(all) {
-			return nil, fmt.Errorf("--numbers %s: %q is not among 1-%d", numbers, part, len(all))
+			return nil, fmt.Errorf("-numbers %s: %q is no number and no range of 1 to %d", numbers, part, len(all))
 		}
-		some = append(some, all[first-1:last]...)
+		for n := first; n <= last; n++ {
+			wanted[n] = true
+		}
 	}
-	return some, nil
+	return slices.DeleteFunc(slices.Clone(all), func(p place) bool { return !wanted[p.id] }), nil
 }

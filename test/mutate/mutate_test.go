@@ -109,7 +109,7 @@ func TestNumbered(t *testing.T) {
 		all[i].id = i + 1
 	}
 	for numbers, want := range map[string][]int{
-		"": {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, "7": {7}, "1-2,9-10": {1, 2, 9, 10},
+		"": {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, "7": {7}, "1-2,9-10": {1, 2, 9, 10}, "1-3,2": {1, 2, 3},
 		"0": nil, "3-11": nil, "5-4": nil, "x": nil,
 	} {
 		some, err := numbered(all, numbers)

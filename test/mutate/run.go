@@ -49,9 +49,9 @@ func run(ctx context.Context, changes []place, jobs int) error {
 			switch by[i], err = r.notices(ctx, p); {
 			case err != nil:
 			case by[i] != "":
-				fmt.Printf("noticed by %s: %s\n", by[i], p)
+				fmt.Printf("%d: noticed by %s: %s\n", p.id, by[i], p)
 			default:
-				fmt.Printf("NOT NOTICED: %s\n", p)
+				fmt.Printf("%d: NOT NOTICED: %s\n", p.id, p)
 			}
 			return err
 		})

@@ -1,6 +1,3 @@
-// Package cluster is what the content of bundles is told of a cluster, with the rights of those
-// who install it: charts its version, its APIs and objects, custom resources the definitions
-// of their kinds.
 package cluster
 
 import (
@@ -10,45 +7,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/berthdev/berth/internal/bundle/installer"
-	"github.com/berthdev/berth/internal/chart"
 	"github.com/berthdev/berth/internal/chart/budget"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
 )
-
-// View is what of a cluster is seen.
-type View struct {
-	Client *kube.Client
-	// ResourceOf is how a kind is addressed in the API, if the cluster has it.
-	ResourceOf func(context.Context, schema.GroupVersionKind) (resource kube.Resource, known bool, err error)
-	// Reserved is what charts do not see.
-	Reserved installer.Reserved
-}
-
-// Capabilities are the cluster's version and the versions of its APIs.
-func (v View) Capabilities() (c chart.Capabilities, err error) {
-	discovery := v.Client.Discovery()
-	version, err := discovery.ServerVersion()
-	if err != nil {
-		return c, kube.Fault(err, kube.Call{Verb: "get", Resource: "/version"})
-	}
-	c.Version = version.GitVersion
-	_, lists, err := discovery.ServerGroupsAndResources()
-	if err != nil && len(lists) == 0 { // an API service that does not answer leaves a gap
-		return c, kube.Fault(err, kube.Call{Verb: "get", Resource: "/apis"})
-	}
-	for _, list := range lists {
-		c.APIVersions = append(c.APIVersions, list.GroupVersion)
-		for _, resource := range list.APIResources {
-			c.APIVersions = append(c.APIVersions, list.GroupVersion+"/"+resource.Kind)
-		}
-	}
-	return c, nil
-}
 
 // maxLookup is how many objects a template is given in a list.
 const maxLookup = 1000
@@ -102,7 +66,7 @@ func (v View) reserved(kind, name string) string {
 	return kube.Object(kind, name) + " in " + system
 }
 
-// Lookup finds an object for a template, or a list of them.
+// Lookup finds an object for a template, or a list of them: see chart.Lookup.
 func (v View) Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (map[string]any, error) {
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(apiVersion)

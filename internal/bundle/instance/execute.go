@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/berthdev/berth/api/v1"
@@ -161,7 +160,8 @@ func (p *pass) reporter(total int) func(apply.Change) {
 
 // rollBack puts the objects of the recorded release back where an upgrade has failed in
 // the middle, and removes those that it has added, or an attempt before it. It returns why
-// it failed, and what could not be put back.
+// it failed, and what could not be put back. Nothing is put back of a first installation,
+// after an interruption, or where nothing was written yet; objects that do not become healthy stay.
 func (p *pass) rollBack(ctx context.Context, applier apply.Applier, c changing, because error) error {
 	if !c.installed || ctx.Err() != nil {
 		return because
@@ -186,18 +186,4 @@ func (p *pass) rollBack(ctx context.Context, applier apply.Applier, c changing, 
 		failed.Message += "; what was installed before is back"
 	}
 	return &failed
-}
-
-// decide compares the newest record of a release with what is wanted. One that was not
-// completed is done again, whatever it says; installed says whether any ever was.
-func decide(current, wanted *helm.Release, installed bool) change {
-	switch {
-	case current == nil, !installed:
-		return toInstall
-	case current.Info.Status != helm.StatusDeployed:
-		return toUpgrade
-	case current.Manifest != wanted.Manifest || !sameValues(current.Config, wanted.Config):
-		return toUpgrade
-	}
-	return toRepair
 }

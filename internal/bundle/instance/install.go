@@ -27,23 +27,6 @@ import (
 	"github.com/berthdev/berth/internal/serve"
 )
 
-// ensureBundle finds the bundle of the instance's template among its bundles, or makes it, and uploads its content
-// if this run has that.
-func (p *pass) ensureBundle(ctx context.Context) (*v1alpha1.Bundle, error) {
-	b, made, err := p.objects().EnsureBundle(ctx, p.in, p.bundles, p.System)
-	if err != nil {
-		return nil, err
-	}
-	if made {
-		p.bundles = append(p.bundles, *b)
-		b = &p.bundles[len(p.bundles)-1]
-	}
-	if p.found.content == nil {
-		return b, nil
-	}
-	return b, p.unpacker(v1alpha1.KindInstance).Upload(ctx, b, p.found.content, p.steps)
-}
-
 // load reads the content as what its class says, unless that is known already. That it
 // was as it is recorded was before the lock, and is not so any more; and a chart asks for
 // the release, which another run may have changed since.
@@ -283,4 +266,13 @@ func (p *pass) arrived(now *v1alpha1.Instance) (bool, error) {
 	}
 	p.outcome.Healthy = true
 	return true, nil
+}
+
+// required says what is missing on the cluster in the words of this API.
+func required(err error) string {
+	f := fault.From(err)
+	if f.Reason == apply.ReasonKindMissing || kube.IsNamespaceMissing(err) || fault.CodeOf(err) == fault.NotFound {
+		return "required resource not found: " + resource.Why(err)
+	}
+	return resource.Why(err)
 }

@@ -2,19 +2,20 @@ package instance
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	helm "helm.sh/helm/v3/pkg/release"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
 	"github.com/berthdev/berth/internal/apply"
 	"github.com/berthdev/berth/internal/apply/hooks"
-	"github.com/berthdev/berth/internal/apply/live"
-	"github.com/berthdev/berth/internal/event"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/kube"
-	"github.com/berthdev/berth/internal/lock"
 	"github.com/berthdev/berth/internal/release"
 )
 
@@ -63,36 +64,6 @@ func placesOf(records []*helm.Release) (h places, err error) {
 		}
 	}
 	return h, nil
-}
-
-// Removing says how an instance is to be removed.
-type Removing struct {
-	// Definitions of kinds are removed as well, and with them every object of these kinds.
-	Definitions bool
-	// KeepStorage leaves the claims for storage, and so their data.
-	KeepStorage bool
-	// Confirm is asked before data is removed, if there is any.
-	Confirm func(Loss) error
-	// NoWait does not wait until the objects are gone.
-	NoWait bool
-}
-
-// Loss is the data that goes with what an uninstallation removes.
-type Loss struct {
-	// Objects are how many objects of each kind go with their definitions, by plural.group.
-	Objects map[string]int64
-	// Claims are the claims for storage.
-	Claims []*unstructured.Unstructured
-}
-
-// removal is the work of removing an instance, under its lock.
-type removal struct {
-	Reconciler
-	name  string
-	known Snapshot
-	held  *lock.Lock
-	view  *live.View
-	steps *event.Steps
 }
 
 // find reads what the instance has installed. The records only say where to look: each
@@ -248,22 +219,72 @@ func (u removal) orphan(ctx context.Context, applier apply.Applier, keep []left)
 	return applier.Orphan(ctx, objects, u.known.Instance.UID)
 }
 
-// confirm asks about the data that would go.
-func (u removal) confirm(ctx context.Context, applier apply.Applier, remove []*unstructured.Unstructured,
-	o Removing,
-) error {
-	counts, err := applier.CountResources(ctx, remove)
-	if err != nil || o.Confirm == nil {
-		return err
+// emptied are the objects without the namespaces that hold what is kept, or what others
+// have put there: the cluster would delete it with the namespace.
+func (u removal) emptied(ctx context.Context, objects []*unstructured.Unstructured,
+	keep []left,
+) (rest []*unstructured.Unstructured, kept []left, err error) {
+	for _, object := range objects {
+		if object.GetKind() == "Namespace" {
+			reason := keptIn(object.GetName(), keep)
+			if reason == "" {
+				holds, err := u.holds(ctx, object.GetName())
+				if err != nil {
+					return nil, nil, err
+				}
+				if holds != "" {
+					reason = "it holds " + holds + ", which is not the bundle's"
+				}
+			}
+			if reason != "" {
+				kept = append(kept, left{object, reason})
+				continue
+			}
+		}
+		rest = append(rest, object)
 	}
-	loss := Loss{Objects: counts}
-	for _, object := range remove {
-		if apply.IsClaim(object) {
-			loss.Claims = append(loss.Claims, object)
+	return rest, kept, nil
+}
+
+// keptIn says what is kept in a namespace; empty if nothing is.
+func keptIn(namespace string, keep []left) string {
+	for _, l := range keep {
+		if l.object.GetNamespace() == namespace {
+			return "it holds " + l.kept().Object + ", which is kept"
 		}
 	}
-	if len(loss.Objects)+len(loss.Claims) == 0 {
-		return nil
+	return ""
+}
+
+// holds names something in a namespace that the instance has not put there; empty if
+// there is nothing of the kinds that people keep work in.
+func (u removal) holds(ctx context.Context, namespace string) (string, error) {
+	for _, kind := range []schema.GroupVersionKind{
+		{Version: "v1", Kind: "PersistentVolumeClaim"},
+		{Version: "v1", Kind: "Secret"},
+		{Version: "v1", Kind: "ConfigMap"},
+		{Version: "v1", Kind: "Service"},
+		{Group: "apps", Version: "v1", Kind: "Deployment"},
+		{Group: "apps", Version: "v1", Kind: "StatefulSet"},
+		{Version: "v1", Kind: "Pod"},
+	} {
+		resource, _ := kube.ResourceOf(kind)
+		list, err := u.Installs.Dynamic.Resource(resource.GroupVersionResource).Namespace(namespace).
+			List(ctx, metav1.ListOptions{
+				LabelSelector: v1alpha1.LabelOwnerName + "!=" + u.name, Limit: 500,
+			})
+		if err != nil {
+			return "", kube.Fault(err, kube.Call{
+				Verb: "list", Resource: resource.GroupResource().String(),
+				Namespace: namespace,
+			})
+		}
+		for i := range list.Items {
+			if o := &list.Items[i]; o.GetDeletionTimestamp() == nil && len(o.GetOwnerReferences()) == 0 &&
+				o.GetName() != "kube-root-ca.crt" {
+				return fmt.Sprintf("%s/%s", kind.Kind, o.GetName()), nil
+			}
+		}
 	}
-	return o.Confirm(loss)
+	return "", nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	helm "helm.sh/helm/v3/pkg/release"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/berthdev/berth/api/bundle/v1alpha1"
 	v1 "github.com/berthdev/berth/api/v1"
+	"github.com/berthdev/berth/internal/bundle/format"
 	"github.com/berthdev/berth/internal/bundle/resource"
 	"github.com/berthdev/berth/internal/fault"
 	"github.com/berthdev/berth/internal/release"
@@ -123,6 +125,42 @@ func originIn(r *helm.Release) string {
 		return ""
 	}
 	return r.Chart.Metadata.Annotations[annotationOrigin]
+}
+
+// Moved says which charts that a chart depends on are other ones than in what is recorded last, and which.
+func (k Snapshot) Moved(p *format.Package) (moved []string) {
+	if k.Release == nil || p == nil || p.Recorded || p.Format != format.Helm {
+		return nil
+	}
+	made := provenanceIn(k.Release)
+	if made == nil || len(made.Charts) == 0 {
+		return nil
+	}
+	before, now := versions(made.Charts), versions(p.Charts)
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		switch then, is := now[name]; {
+		case !is:
+			moved = append(moved, name+" "+before[name]+" is gone")
+		case then != before[name]:
+			moved = append(moved, name+" "+before[name]+" → "+then)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if _, was := before[name]; !was {
+			moved = append(moved, name+" "+now[name]+" is new")
+		}
+	}
+	return moved
+}
+
+// versions are those of charts by their paths; of two of one path, both.
+func versions(charts []string) map[string]string {
+	all := map[string]string{}
+	for _, c := range charts {
+		name, version, _ := strings.Cut(c, " ")
+		all[name] = strings.TrimPrefix(all[name]+" and "+version, " and ")
+	}
+	return all
 }
 
 // isWhole is true for a revision that was applied as a whole.

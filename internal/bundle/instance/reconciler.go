@@ -115,8 +115,8 @@ func (r Reconciler) Applier(name, namespace string) apply.Applier {
 	}
 }
 
-// remembered asks the cluster for each version of an API once. What the cluster does not
-// have is asked for again, as it may have been defined meanwhile.
+// remembered asks the cluster for the kinds of each version of an API once. A version that the
+// cluster does not have is asked for again, as it may have been defined meanwhile.
 type remembered struct {
 	discovery.ServerResourcesInterface
 

@@ -83,9 +83,6 @@ func (p *pass) conclude(ctx context.Context, next *helm.Release, failure error) 
 	return failure
 }
 
-// sameValues compares values as Helm records them.
-func sameValues(a, b map[string]any) bool { return len(a)+len(b) == 0 || resource.Same(a, b) }
-
 // hookTime is how long a hook may take, as in Helm.
 const hookTime = 5 * time.Minute
 

@@ -23,6 +23,101 @@ import (
 	"github.com/berthdev/berth/internal/release"
 )
 
+// Snapshot is what the cluster has of an instance before a request.
+type Snapshot struct {
+	Instance *v1alpha1.Instance // nil if there is none
+	Bundles  []v1alpha1.Bundle
+	Release  *helm.Release // the newest record; nil if there is none
+	// Undefined is true if the cluster does not even have the kinds.
+	Undefined bool
+}
+
+// Snapshot reads what the cluster has of an instance. One that is recorded in another system
+// namespace is an error.
+func (r Reconciler) Snapshot(ctx context.Context, name string) (k Snapshot, err error) {
+	var current *helm.Release
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		k, err = r.fresh(groupCtx, name)
+		return err
+	})
+	group.Go(func() (err error) {
+		current, err = r.records().Latest(groupCtx, name)
+		return err
+	})
+	if err = group.Wait(); fault.CodeOf(err) == fault.NotFound {
+		return Snapshot{Undefined: true}, nil
+	}
+	if err == nil {
+		err = resource.CheckRecorded(name, r.System, k.Bundles)
+	}
+	k.Release = current
+	return k, err
+}
+
+// fresh reads an instance and its bundles again: what was read before the lock may have
+// been changed, or deleted, by the run that had it. The release is read by the pass. The bundles
+// come first: for another one, the instance is changed and then the bundle created, which
+// would be cleaned up as one that nobody wants if the instance were the older of the two.
+func (r Reconciler) fresh(ctx context.Context, name string) (k Snapshot, err error) {
+	if k.Bundles, err = r.objects().Bundles(ctx, name); err == nil {
+		k.Instance, err = r.objects().Instance(ctx, name)
+	}
+	return k, err
+}
+
+// Values are those that the instance was installed with last; empty if there are none.
+func (k Snapshot) Values() (string, error) {
+	if k.Instance == nil {
+		return "", nil
+	}
+	c, err := resource.ConfigOf(k.Instance)
+	return c.Values, err
+}
+
+// Watch are the namespaces that an operator was last told to watch; none if it was not.
+func (k Snapshot) Watch() ([]string, error) {
+	if k.Instance == nil {
+		return nil, nil
+	}
+	c, err := resource.ConfigOf(k.Instance)
+	return c.WatchNamespaces, err
+}
+
+// ServiceAccount is the one that the instance was to be installed as last; nil for none.
+func (k Snapshot) ServiceAccount() *v1alpha1.ServiceAccount {
+	if k.Instance == nil {
+		return nil
+	}
+	return k.Instance.Spec.ServiceAccount
+}
+
+// Keep is where a request has its objects that name no namespace: where those of the
+// instance are, once something is installed. Another one that somebody has asked for, and
+// not only has in a context, is refused: all of it would be deleted and created again.
+func (k Snapshot) Keep(system, namespace string, asked bool) (string, error) {
+	if k.Instance == nil || k.Instance.Status.InstalledBundleName == "" ||
+		!resource.IsOurs(k.Instance.Spec.ProvisionerClassName) {
+		return namespace, nil
+	}
+	c, err := resource.ConfigOf(k.Instance)
+	if err != nil {
+		return "", err
+	}
+	if there := cmp.Or(c.Namespace, system); asked && namespace != there {
+		return "", fault.New(fault.Conflict, "bundle %s is installed in namespace %s, and does not move to %s",
+			k.Instance.Name, there, namespace).
+			WithHint("leave out --namespace to upgrade it where it is, or uninstall it first: berth "+
+				"bundle uninstall %s", k.Instance.Name)
+	}
+	return c.Namespace, nil
+}
+
+// notInstalled is the error about an instance that does not exist.
+func notInstalled(name string) error {
+	return fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
+}
+
 // Recorded are all instances, as their conditions say that they were when somebody last
 // worked on them.
 func (r Reconciler) Recorded(ctx context.Context) ([]v1.BundleState, error) {
@@ -197,99 +292,4 @@ func applyHealth(s *v1.BundleState, rest []health.Reading, now time.Time) {
 		}
 		*c = healthy
 	}
-}
-
-// Snapshot is what the cluster has of an instance before a request.
-type Snapshot struct {
-	Instance *v1alpha1.Instance // nil if there is none
-	Bundles  []v1alpha1.Bundle
-	Release  *helm.Release // the newest record; nil if there is none
-	// Undefined is true if the cluster does not even have the kinds.
-	Undefined bool
-}
-
-// Snapshot reads what the cluster has of an instance. One that is recorded in another system
-// namespace is an error.
-func (r Reconciler) Snapshot(ctx context.Context, name string) (k Snapshot, err error) {
-	var current *helm.Release
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		k, err = r.fresh(groupCtx, name)
-		return err
-	})
-	group.Go(func() (err error) {
-		current, err = r.records().Latest(groupCtx, name)
-		return err
-	})
-	if err = group.Wait(); fault.CodeOf(err) == fault.NotFound {
-		return Snapshot{Undefined: true}, nil
-	}
-	if err == nil {
-		err = resource.CheckRecorded(name, r.System, k.Bundles)
-	}
-	k.Release = current
-	return k, err
-}
-
-// fresh reads an instance and its bundles again: what was read before the lock may have
-// been changed, or deleted, by the run that had it. The release is read by the pass. The bundles
-// come first: for another one, the instance is changed and then the bundle created, which
-// would be cleaned up as one that nobody wants if the instance were the older of the two.
-func (r Reconciler) fresh(ctx context.Context, name string) (k Snapshot, err error) {
-	if k.Bundles, err = r.objects().Bundles(ctx, name); err == nil {
-		k.Instance, err = r.objects().Instance(ctx, name)
-	}
-	return k, err
-}
-
-// notInstalled is the error about an instance that does not exist.
-func notInstalled(name string) error {
-	return fault.New(fault.NotFound, "bundle %s is not installed", name).WithHint("`berth bundle list` shows what is")
-}
-
-// Values are those that the instance was installed with last; empty if there are none.
-func (k Snapshot) Values() (string, error) {
-	if k.Instance == nil {
-		return "", nil
-	}
-	c, err := resource.ConfigOf(k.Instance)
-	return c.Values, err
-}
-
-// Watch are the namespaces that an operator was last told to watch; none if it was not.
-func (k Snapshot) Watch() ([]string, error) {
-	if k.Instance == nil {
-		return nil, nil
-	}
-	c, err := resource.ConfigOf(k.Instance)
-	return c.WatchNamespaces, err
-}
-
-// ServiceAccount is the one that the instance was to be installed as last; nil for none.
-func (k Snapshot) ServiceAccount() *v1alpha1.ServiceAccount {
-	if k.Instance == nil {
-		return nil
-	}
-	return k.Instance.Spec.ServiceAccount
-}
-
-// Keep is where a request has its objects that name no namespace: where those of the
-// instance are, once something is installed. Another one that somebody has asked for, and
-// not only has in a context, is refused: all of it would be deleted and created again.
-func (k Snapshot) Keep(system, namespace string, asked bool) (string, error) {
-	if k.Instance == nil || k.Instance.Status.InstalledBundleName == "" ||
-		!resource.IsOurs(k.Instance.Spec.ProvisionerClassName) {
-		return namespace, nil
-	}
-	c, err := resource.ConfigOf(k.Instance)
-	if err != nil {
-		return "", err
-	}
-	if there := cmp.Or(c.Namespace, system); asked && namespace != there {
-		return "", fault.New(fault.Conflict, "bundle %s is installed in namespace %s, and does not move to %s",
-			k.Instance.Name, there, namespace).
-			WithHint("leave out --namespace to upgrade it where it is, or uninstall it first: berth "+
-				"bundle uninstall %s", k.Instance.Name)
-	}
-	return c.Namespace, nil
 }

@@ -165,7 +165,7 @@ func TestPassWithoutOneRequest(t *testing.T) {
 	}
 }
 
-// A pass that cannot read what is recorded, or what is left of a workspace, does nothing about any.
+// A pass that cannot read what is recorded, or what is left of a workspace, changes nothing.
 func TestPassThatCannotRead(t *testing.T) {
 	for request, made := range map[string]func(w *world, id string){
 		"list configmaps": func(w *world, id string) { w.want(id, v1.DesiredStopped) },

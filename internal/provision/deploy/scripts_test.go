@@ -61,7 +61,7 @@ func TestScriptsExplain(t *testing.T) {
 	}
 }
 
-// A script that fails ends what else is followed where that is a failure, and nothing else does.
+// Only a script that fails, where that is a failure, ends what else is followed.
 func TestScriptsStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		state  v1.ScriptState
@@ -107,7 +107,7 @@ type handler func(v1.Event)
 // Handle passes an event on.
 func (f handler) Handle(e v1.Event) { f(e) }
 
-// Of a pod that was replaced, nobody misses the end of the log.
+// The log of a pod that was replaced need not be complete.
 func TestScriptsOfTheNewestPod(t *testing.T) {
 	var warned []string
 	stream := event.NewStream("alice", time.Now, handler(func(e v1.Event) {

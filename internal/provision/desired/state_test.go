@@ -17,7 +17,7 @@ import (
 	"github.com/berthdev/berth/internal/provision/inventory"
 )
 
-// recordedState is the state of the workspace with a record; of one without an ID, none is there.
+// recordedState is the state of the workspace with this record; without an ID, there is no record.
 func recordedState(t *testing.T, r lifecycle.Record) (State, *fake.Clientset) {
 	t.Helper()
 	typed := fake.NewClientset()

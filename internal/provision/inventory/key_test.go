@@ -25,7 +25,7 @@ func podFor(text string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: of(text)}}
 }
 
-// An object belongs to the user that its user string names, if its label says the same: by that it is selected.
+// An object belongs to the user that its user string names, if its label says the same: the label is what selects it.
 func TestOwnerOf(t *testing.T) {
 	const long = "alice@a-company-with-a-name-that-is-longer-than-a-label-can-be.example.com"
 	longer := userstring.UserString{User: long, Blueprint: "dev"}

@@ -151,7 +151,7 @@ func (l Blueprints) Text(p style.Page) ([]string, error) {
 	if p.Wide {
 		cols = append(cols, style.Column{Title: "FROM", Name: true, Least: 12})
 	}
-	return table(cols, l.Items, p, func(b v1.BlueprintSummary) []string {
+	return style.Rows(cols, l.Items, p, func(b v1.BlueprintSummary) []string {
 		kind := "blueprint"
 		if b.IsTemplate {
 			kind = "template"

@@ -96,7 +96,7 @@ func (l Explanations) Text(p style.Page) ([]string, error) {
 	if p.Wide {
 		cols = append(cols, style.Column{Title: "KUBERNETES", Least: 16})
 	}
-	lines := table(cols, l.Items, p, func(e v1.Explanation) []string {
+	lines := style.Rows(cols, l.Items, p, func(e v1.Explanation) []string {
 		return []string{e.Code, e.Family, style.OrDash(e.Title), style.OrDash(strings.Join(e.Reasons, ","))}
 	})
 	return lines, nil

@@ -54,7 +54,7 @@ func (j Job) entries(p style.Page) []string {
 		{Title: "OBJECT", Name: true, Least: 12, DropOrder: 1},
 		{Title: "MESSAGE", Least: 20},
 	}
-	return table(cols, j.Events, p, j.cells)
+	return style.Rows(cols, j.Events, p, j.cells)
 }
 
 func (j Job) cells(e v1.JobEvent) []string {
@@ -124,7 +124,7 @@ func (j Job) timeline(p style.Page) []string {
 		return nil
 	}
 	begin := j.begin()
-	fill(cols, spans, p, func(s v1.JobSpan) []string {
+	style.AddRows(cols, spans, p, func(s v1.JobSpan) []string {
 		took := "-"
 		if s.State != v1.StepBegun && s.Type != v1.JobSpanWarning {
 			took = style.Brief(style.Seconds(s.Seconds))

@@ -65,7 +65,7 @@ func (l Jobs) Text(p style.Page) ([]string, error) {
 	if !known {
 		cols = slices.Delete(cols, 1, 2)
 	}
-	return table(cols, l.Items, p, func(j v1.Job) []string {
+	return style.Rows(cols, l.Items, p, func(j v1.Job) []string {
 		id := j.ID
 		if !p.Wide {
 			id = cmp.Or(l.Short[id], id)
@@ -113,7 +113,7 @@ func (l Jobs) states(p style.Page, follows bool) []string {
 		{Title: "ACTUAL"},
 		{Title: "WHY", Least: 12},
 	}
-	lines := table(cols, l.States, p, func(c v1.StateChange) []string {
+	lines := style.Rows(cols, l.States, p, func(c v1.StateChange) []string {
 		return []string{
 			c.At.UTC().Format(time.DateTime), style.Age(c.At, p.Now), string(c.Desired), string(c.Actual),
 			cmp.Or(c.Cause, c.Reason),
@@ -175,7 +175,7 @@ func (s JobStats) outcomes(groups []v1.JobGroup, p style.Page) []string {
 	cols := append(s.name(), style.Column{Title: "JOBS"}, style.Column{Title: "SUCCEEDED"},
 		style.Column{Title: "FAILED", Style: failed},
 		style.Column{Title: "OTHER", DropOrder: 1}, style.Column{Title: "FAILED OF", Least: 12})
-	return table(cols, groups, p, func(g v1.JobGroup) []string {
+	return style.Rows(cols, groups, p, func(g v1.JobGroup) []string {
 		return s.named(g, p, strconv.Itoa(g.Jobs), strconv.Itoa(g.Succeeded), strconv.Itoa(g.Failed), others(g),
 			causes(g))
 	})
@@ -235,7 +235,7 @@ func (s JobStats) durations(groups []v1.JobGroup, p style.Page) []string {
 	}
 	cols := append(s.name(), style.Column{Title: "STAGE", Style: colour}, style.Column{Title: "JOBS", DropOrder: 1},
 		style.Column{Title: "MEDIAN"}, style.Column{Title: "P90"}, style.Column{Title: "MAX"})
-	fill(cols, rows, p, func(d duration) []string {
+	style.AddRows(cols, rows, p, func(d duration) []string {
 		return s.named(d.group, p, d.what, strconv.Itoa(d.Jobs), brief(d.Median), brief(d.P90), brief(d.Max))
 	})
 	var legend []string

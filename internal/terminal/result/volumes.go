@@ -70,7 +70,7 @@ func (l Volumes) Text(p style.Page) ([]string, error) {
 				style.Whole(style.Seconds(v.LifespanSeconds)), count(v.Inodes), v.Failure)
 		}
 	}
-	return append(table(cols, l.VolumeList.Items, p, all), style.Paragraph(l.pressure(p))...), nil
+	return append(style.Rows(cols, l.VolumeList.Items, p, all), style.Paragraph(l.pressure(p))...), nil
 }
 
 func (l Volumes) factors() map[string]float64 {
@@ -294,7 +294,7 @@ func (l VolumeFiles) Text(p style.Page) ([]string, error) {
 		{Title: "CHANGED", DropOrder: 1},
 		{Title: "NAME", Name: true, Least: 12},
 	}
-	lines := table(cols, l.Items, p, func(f v1.VolumeFile) []string {
+	lines := style.Rows(cols, l.Items, p, func(f v1.VolumeFile) []string {
 		what, name := size(f.Bytes), f.Name
 		if f.Bytes == nil {
 			what = f.Type

@@ -137,7 +137,7 @@ func containerTable(cs []v1.Container, p style.Page) []string {
 		{Title: "RESTARTS", DropOrder: 1},
 		{Title: "IMAGE", Image: true, Least: 12},
 	}
-	return table(cols, cs, p, func(c v1.Container) []string {
+	return style.Rows(cols, cs, p, func(c v1.Container) []string {
 		name, ref := c.Name, c.Image
 		if c.Init {
 			name += " (init)"
@@ -159,7 +159,7 @@ func replicaTable(rs []v1.Replica, p style.Page) []string {
 		{Title: "NODE", Name: true, Least: 10},
 		{Title: "WHY", Least: 12},
 	}
-	return table(cols, rs, p, func(r v1.Replica) []string {
+	return style.Rows(cols, rs, p, func(r v1.Replica) []string {
 		return []string{r.Name, string(r.Stage), style.OrDash(r.Node), r.Message}
 	})
 }
@@ -180,7 +180,7 @@ func eventTable(events []v1.ObjectEvent, p style.Page) []string {
 		{Title: "OBJECT", Name: true, Least: 12, DropOrder: 3},
 		{Title: "MESSAGE", Least: 16},
 	}
-	return table(cols, events, p, func(e v1.ObjectEvent) []string {
+	return style.Rows(cols, events, p, func(e v1.ObjectEvent) []string {
 		age := style.Age(e.At, p.Now)
 		if e.Count > 1 && e.FirstAt.Before(e.At) {
 			age += " (over " + style.Age(e.FirstAt, p.Now) + ")"
@@ -215,7 +215,7 @@ func scriptTable(scripts []v1.Script, p style.Page) []string {
 	if several {
 		cols = append(cols, style.Column{Title: "IN", Name: true, Least: 16})
 	}
-	return table(cols, scripts, p, func(s v1.Script) []string {
+	return style.Rows(cols, scripts, p, func(s v1.Script) []string {
 		result, took := string(s.State), "-"
 		if s.ExitCode != nil {
 			result += fmt.Sprintf(", exit code %d", *s.ExitCode)

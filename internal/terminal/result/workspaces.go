@@ -224,10 +224,10 @@ func (r Reconciliation) Text(p style.Page) ([]string, error) {
 		return []string{w.ID, string(w.Desired), string(w.Actual), outcome(w), reason(w)}
 	}
 	if !r.Namespaces {
-		return table(cols, r.Items, p, cells), nil
+		return style.Rows(cols, r.Items, p, cells), nil
 	}
 	cols = append([]style.Column{{Title: "NAMESPACE", Name: true, Least: 9}}, cols...)
-	return table(cols, r.Items, p,
+	return style.Rows(cols, r.Items, p,
 		func(w v1.ReconciledWorkspace) []string { return append([]string{w.Namespace}, cells(w)...) }), nil
 }
 

@@ -55,6 +55,24 @@ func Table(cols []Column, room int, st Styles) []string {
 	return lines
 }
 
+// Rows is Table of a row of cells for each item; nothing without items.
+func Rows[T any](cols []Column, items []T, p Page, cells func(T) []string) []string {
+	if len(items) == 0 {
+		return nil
+	}
+	AddRows(cols, items, p, cells)
+	return Table(cols, p.Table().Room, p.Styles)
+}
+
+// AddRows adds the cells of the items to the columns, as text that a terminal shows.
+func AddRows[T any](cols []Column, items []T, p Page, cells func(T) []string) {
+	for _, item := range items {
+		for i, cell := range cells(item)[:len(cols)] {
+			cols[i].Cells = append(cols[i].Cells, p.Text(cell))
+		}
+	}
+}
+
 // Natural is how wide columns are if nothing is cut.
 func Natural(cols []Column) (widths []int, total int) {
 	total = len(gap) * (len(cols) - 1)

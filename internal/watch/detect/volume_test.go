@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/internal/watch/evidence"
 )
 
-// Of volumes that are waited for those of claims come first, with their claims.
+// waitedFor names volumes of claims first, and their claims with them.
 func TestWaitedFor(t *testing.T) {
 	claim := corev1.VolumeSource{
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "home-of-alice"},

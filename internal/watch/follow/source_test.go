@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Of the claims that are sent those with the names count, and nothing else with such a name.
+// A ClaimSource covers the claims with its names, and nothing else that has such a name.
 func TestClaimSourceCovers(t *testing.T) {
 	s := ClaimSource(nil, "dev", "home", "data")
 	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "dev", Name: name} }
