@@ -74,7 +74,9 @@ func testers(pkg string) []string {
 			"internal/watch/judge", "internal/watch", "internal/watch/follow", "internal/diagnose",
 			"internal/commands/diagnose", "internal/provision",
 		},
-		"internal/chart":     {"internal/chart", "internal/release", "internal/bundle/format"},
+		"internal/chart": {
+			"internal/chart", "internal/release", "internal/bundle/format", "internal/commands/bundle",
+		},
 		"internal/job":       {"internal/commands/jobs"},
 		"internal/release":   {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},
 		"internal/provision": {"internal/provision/manifest", "internal/provision/standalone", "internal/provision"},

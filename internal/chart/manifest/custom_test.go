@@ -188,6 +188,10 @@ func TestUnknown(t *testing.T) {
 			object: "{apiVersion: example.org/v1, kind: Web, metadata: {name: a}}",
 			want:   "the definition of its kind is not in the bundle", elsewhere: true,
 		},
+		"a kind of Kubernetes of which no fields are known": {
+			object: "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}}",
+			want:   "berth does not know the fields of kind APIService of apiregistration.k8s.io/v1",
+		},
 		"a kind of another Kubernetes": {
 			object: "{apiVersion: apps/v9, kind: Deployment, metadata: {name: a}}",
 			want:   "berth does not know the fields of kind Deployment of apps/v9",

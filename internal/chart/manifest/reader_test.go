@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/berthdev/berth/internal/chart/manifest"
+	"github.com/berthdev/berth/internal/yamldoc"
 )
 
 // What comes out of a text: its objects, as kubectl reads them, or everything that is wrong,
@@ -107,6 +108,19 @@ func TestReaderLimits(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{test.want}, r.Problems()); diff != "" {
 			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// Of very many problems some are named, and that there are more.
+func TestReaderNamesSomeProblems(t *testing.T) {
+	const most = yamldoc.MaxProblems
+	for documents, want := range map[int]int{1: 1, most: most, 5 * most: most + 1} {
+		r := &manifest.Reader{}
+		r.Read("f.yaml", []byte(strings.Repeat("{apiVersion: v1, kind: ConfigMap, metadata: {}}\n---\n", documents)))
+		problems := r.Problems()
+		if len(problems) != want || (documents > want) != strings.HasPrefix(problems[len(problems)-1], "more than ") {
+			t.Errorf("of %d: %d, the last is %q", documents, len(problems), problems[len(problems)-1])
 		}
 	}
 }

@@ -50,7 +50,13 @@ func check(schema *jsonschema.Schema, values map[string]any) (problems []string,
 	if whole == nil {
 		return nil, nil
 	}
-	v := &violations{root: schema}
+	v := &violations{root: schema, targets: map[string]*jsonschema.Schema{}}
+	if written, err = json.Marshal(schema); err == nil {
+		err = json.Unmarshal(written, &v.written.root)
+	}
+	if err != nil {
+		return nil, err
+	}
 	v.walk(schema, plain, "", 0)
 	if len(v.problems) == 0 {
 		// It is in a place that the walk does not reach.

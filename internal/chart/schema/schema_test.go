@@ -64,6 +64,23 @@ func TestCheck(t *testing.T) {
 			schema: `{"properties":{"a":{"type":"string"},"b":{"$ref":"#/properties/a"}}}`,
 			values: `{"b":1}`, want: []string{".b: must be string, is 1"},
 		},
+		"a reference through a definition": {
+			schema: `{"properties":{"a":{"$ref":"#/definitions/b/properties/c"}},
+				"definitions":{"b":{"properties":{"c":{"minimum":3}}}}}`,
+			values: `{"a":1}`, want: []string{".a: must be at least 3, is 1"},
+		},
+		"a reference to the items": {
+			schema: `{"properties":{"a":{"$ref":"#/items"}},"items":{"type":"string"}}`,
+			values: `{"a":1}`, want: []string{".a: must be string, is 1"},
+		},
+		"a reference into a list": {
+			schema: `{"properties":{"a":{"$ref":"#/anyOf/1"}},"anyOf":[{"type":"object"},{"type":"string"}]}`,
+			values: `{"a":1}`, want: []string{".a: must be string, is 1"},
+		},
+		"an item that is wanted": {
+			schema: `{"properties":{"a":{"contains":{"const":1}},"b":{"contains":{"const":1}}}}`,
+			values: `{"a":[2],"b":[1,2]}`, want: []string{".a: lacks an item that the schema asks for"},
+		},
 		"all of": {
 			schema: `{"allOf":[{"required":["a"]},{"required":["b"]}]}`, values: `{}`,
 			want: []string{".a: required", ".b: required"},

@@ -17,6 +17,8 @@ import (
 // the first one. It is asked about each part of the schema by itself.
 type violations struct {
 	root     *jsonschema.Schema
+	written  references                    // the same, in which references are followed
+	targets  map[string]*jsonschema.Schema // of the references that were followed
 	problems []string
 }
 
@@ -120,21 +122,20 @@ func never(schema *jsonschema.Schema) bool {
 	return err == nil && string(text) == "false"
 }
 
-// target is the schema that a local reference names.
+// target is the schema that a local reference names; nil if there is none.
 func (v *violations) target(reference string) *jsonschema.Schema {
-	rest, ok := strings.CutPrefix(reference, "#/")
-	where, name, _ := strings.Cut(rest, "/")
-	switch {
-	case reference == "#":
+	if reference == "#" {
 		return v.root
-	case ok && where == "definitions":
-		return v.root.Definitions[name]
-	case ok && where == "$defs":
-		return v.root.Defs[name]
-	case ok && where == "properties":
-		return v.root.Properties[name]
 	}
-	return nil
+	if known, is := v.targets[reference]; is {
+		return known
+	}
+	var target *jsonschema.Schema
+	if text, err := json.Marshal(v.written.target(reference)); err == nil && json.Unmarshal(text, &target) != nil {
+		target = nil
+	}
+	v.targets[reference] = target
+	return target
 }
 
 // rule is a part of a schema, and what to say of a value that does not fit it.
