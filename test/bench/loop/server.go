@@ -33,7 +33,7 @@ func (m measurement) start(ctx context.Context) (*server, error) {
 	}
 	defer func() { _ = log.Close() }()
 	s.cmd = exec.CommandContext(ctx, m.Berth, "serve", "workspaces", "--only", fleet.Namespace, "--system-namespace",
-		fleet.Namespace,
+		fleet.Namespace, "--trust-records", // the policy without which nothing is done is for the whole cluster
 		"--partial", partial.String(), "--metrics-listen", "127.0.0.1:0")
 	s.cmd.Env, s.cmd.Stderr = process.Env(m.home, kubeconfig), log
 	return s, s.cmd.Start()
