@@ -118,31 +118,39 @@ func TestUndo(t *testing.T) {
 		0: "taken out of deployment/web, no objects",
 		1: "taken out of deployment/web, no objects, pods that have it are still terminating",
 	} {
-		target, turn := injectedInto(t)
-		ctx, end := context.WithCancel(t.Context())
-		defer end()
-		for range pods {
-			pod := podOf("web-1", true)
-			pod.Labels = map[string]string{
-				kube.LabelCanonicalID: id, kube.LabelInjected: "true", kube.LabelWorkloadKind: "deployment",
-				kube.LabelWorkloadName: "web", appsv1.DefaultDeploymentUniqueLabelKey: "5d8f",
+		t.Run(want, func(t *testing.T) {
+			target, turn := injectedInto(t)
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			if pods > 0 {
+				addTerminatingPod(t, target, end)
 			}
-			pod.OwnerReferences = []metav1.OwnerReference{{
-				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5d8f", UID: "r", Controller: new(true),
-			}}
-			if _, err := target.Client.CoreV1().Pods("dev").Create(ctx, pod, metav1.CreateOptions{}); err != nil {
-				t.Fatal(err)
+			d := deploymentOf()
+			d.Spec.JobID = "mine"
+			if text, err := target.Undo(ctx, turn, d, deploy.Result{}); err != nil || text != want {
+				t.Errorf("it says %q, %v", text, err)
 			}
-			typed := target.Client.Interface.(*kubefake.Clientset)
-			typed.PrependWatchReactor("pods", func(clienttesting.Action) (bool, watch.Interface, error) {
-				end() // it waits for the pod now
-				return false, nil, nil
-			})
-		}
-		d := deploymentOf()
-		d.Spec.JobID = "mine"
-		if text, err := target.Undo(ctx, turn, d, deploy.Result{}); err != nil || text != want {
-			t.Errorf("%d pods: it says %q, %v", pods, text, err)
-		}
+		})
 	}
+}
+
+// addTerminatingPod adds a pod that has the workspace and is terminating. Waiting is told once it is waited for.
+func addTerminatingPod(t *testing.T, target Target, waiting func()) {
+	t.Helper()
+	pod := podOf("web-1", true)
+	pod.Labels = map[string]string{
+		kube.LabelCanonicalID: id, kube.LabelInjected: "true", kube.LabelWorkloadKind: "deployment",
+		kube.LabelWorkloadName: "web", appsv1.DefaultDeploymentUniqueLabelKey: "5d8f",
+	}
+	pod.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5d8f", UID: "r", Controller: new(true),
+	}}
+	if _, err := target.Client.CoreV1().Pods("dev").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	typed, _ := target.Client.Interface.(*kubefake.Clientset)
+	typed.PrependWatchReactor("pods", func(clienttesting.Action) (bool, watch.Interface, error) {
+		waiting()
+		return false, nil, nil
+	})
 }
