@@ -24,8 +24,9 @@ const (
 	warm = 10
 	// settled is how long nothing happens before the memory is read.
 	settled = 10 * time.Second
-	// atOnce is how many sessions begin at once.
+	// atOnce is how many sessions begin at once, and pause is between two: a gateway takes so many requests of a user.
 	atOnce = 8
+	pause  = 100 * time.Millisecond
 )
 
 // idle measures what sessions cost the gateway in which nothing happens: terminals, as people
@@ -65,6 +66,7 @@ func (s *setup) enter(ctx context.Context, sessions int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for range sessions {
+		time.Sleep(pause)
 		group.Go(func() error {
 			begun, ended := make(chan struct{}), make(chan error, 1)
 			go func() { ended <- s.terminal(ctx, begun) }()
