@@ -46,7 +46,7 @@ test-unit: ## Run the tests that need nothing but Go and a C compiler
 	@echo "== go test -run TestHelm ./internal/bundle/source ./internal/bundle/dependency (with helm)"
 	@PATH="$$(dirname "$$(scripts/tool helm)"):$$PATH" go test -run TestHelm ./internal/bundle/source ./internal/bundle/dependency
 
-mutation: ## Change the program in 300 places, one at a time, and list those that no unit test notices (an hour)
+mutation: ## Change the program in 300 places, one at a time, and list those that no unit test notices (an hour and a half)
 	@cd test/mutate && go run . -n 300
 
 test-startup: ## Test what each start of berth takes: memory, time, and the size of the program

@@ -45,8 +45,8 @@ type Request struct {
 	Charts []string
 }
 
-// Load reads the content of a request as what its class says it is, which is recognized if
-// there is none. What is installed of the same is read from its record.
+// Load reads the content of a request as its class says, and recognizes the class if the request has
+// none. What is installed from the same content already is read from its record.
 func (r Reconciler) Load(ctx context.Context, q *Request, k Snapshot) error {
 	found, err := formatOf(q)
 	if err != nil {

@@ -25,9 +25,9 @@ import (
 
 // Snapshot is what the cluster has of an instance before a request.
 type Snapshot struct {
-	Instance *v1alpha1.Instance // nil if there is none
+	Instance *v1alpha1.Instance // nil if it does not exist
 	Bundles  []v1alpha1.Bundle
-	Release  *helm.Release // the newest record; nil if there is none
+	Release  *helm.Release // the newest record, or nil
 	// Undefined is true if the cluster does not even have the kinds.
 	Undefined bool
 }

@@ -122,7 +122,7 @@ func never(schema *jsonschema.Schema) bool {
 	return err == nil && string(text) == "false"
 }
 
-// target is the schema that a local reference names; nil if there is none.
+// target is the schema that a local reference names, or nil.
 func (v *violations) target(reference string) *jsonschema.Schema {
 	if reference == "#" {
 		return v.root
@@ -130,12 +130,16 @@ func (v *violations) target(reference string) *jsonschema.Schema {
 	if known, is := v.targets[reference]; is {
 		return known
 	}
-	var target *jsonschema.Schema
-	if text, err := json.Marshal(v.written.target(reference)); err == nil && json.Unmarshal(text, &target) != nil {
-		target = nil
+	v.targets[reference] = nil
+	node := v.written.target(reference)
+	if _, failed := node.(error); failed {
+		return nil
 	}
-	v.targets[reference] = target
-	return target
+	target := &jsonschema.Schema{}
+	if text, err := json.Marshal(node); err == nil && json.Unmarshal(text, target) == nil {
+		v.targets[reference] = target
+	}
+	return v.targets[reference]
 }
 
 // rule is a part of a schema, and what to say of a value that does not fit it.

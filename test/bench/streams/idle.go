@@ -24,7 +24,7 @@ const (
 	warm = 10
 	// settled is how long nothing happens before the memory is read.
 	settled = 10 * time.Second
-	// atOnce is how many sessions begin at once, and pause is between two: a gateway takes so many requests of a user.
+	// atOnce is how many sessions begin at once, and pause is between two: a gateway limits the requests of a user.
 	atOnce = 8
 	pause  = 100 * time.Millisecond
 )
